@@ -1,0 +1,1 @@
+"""I/O and third-party libraries: each file owns one of them."""

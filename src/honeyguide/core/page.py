@@ -1,0 +1,101 @@
+"""Links and pages as plain data.
+
+Owns: `Position`, `Occurrence`, `Link`, `Head`, `Page`. Must not know: HTML, HTTP, rules.
+Start reading at `Link`: one URL as one page shows it, however often it is linked there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from honeyguide.core.url import Url
+
+
+class Position(StrEnum):
+    """Where on the page a link stands."""
+
+    MAIN = "main"
+    NAVIGATION = "navigation"
+    FOOTER = "footer"
+
+
+# Of several occurrences the best-scoring position stands for the link (TOPIC-1: main 3, navigation 2, footer 0).
+BEST_FIRST = (Position.MAIN, Position.NAVIGATION, Position.FOOTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One anchor element."""
+
+    anchor: str = ""
+    title: str = ""
+    rel: str = ""
+    position: Position = Position.MAIN
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A URL as seen on a page; its occurrences in document order."""
+
+    url: Url
+    occurrences: tuple[Occurrence, ...] = (Occurrence(),)
+    order: int = 0
+
+    @property
+    def anchor(self) -> str:
+        """The first anchor text that is not empty."""
+        return next((o.anchor for o in self.occurrences if o.anchor), "")
+
+    @property
+    def title(self) -> str:
+        """The first title attribute that is not empty."""
+        return next((o.title for o in self.occurrences if o.title), "")
+
+    @property
+    def context(self) -> str:
+        """The first context that is not empty."""
+        return next((o.context for o in self.occurrences if o.context), "")
+
+    @property
+    def rel(self) -> str:
+        """The first rel attribute that is not empty."""
+        return next((o.rel for o in self.occurrences if o.rel), "")
+
+    @property
+    def position(self) -> Position:
+        """The best-scoring position of all occurrences."""
+        seen = {o.position for o in self.occurrences}
+        return next(p for p in BEST_FIRST if p in seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the head of a link's target says (PICK-11); None where it does not say it."""
+
+    title: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed document. `skipped` are hrefs that are no pages (URL-9), with the rule that put them out."""
+
+    url: Url
+    title: str = ""
+    description: str = ""
+    canonical: str | None = None
+    language: str | None = None
+    h1: tuple[str, ...] = ()
+    h2: tuple[str, ...] = ()
+    text: str = ""
+    links: tuple[Link, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """H1 and h2 headings together."""
+        return self.h1 + self.h2

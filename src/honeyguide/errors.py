@@ -1,0 +1,120 @@
+"""The whole error tree, on one screen.
+
+Owns: every exception that Honeyguide raises on purpose. Each one is a sentence for a person: what is wrong, where,
+and what to do. Expected results are values, not errors: a skipped link is a `Verdict`, a 404 a status.
+Must not know: anything else of the package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class HoneyguideError(Exception):
+    """Anything that Honeyguide raises on purpose."""
+
+
+class UrlError(HoneyguideError, ValueError):
+    """A text that is not an http(s) URL."""
+
+    def __init__(self, text: str, why: str) -> None:
+        self.text = text
+        self.why = why
+        super().__init__(f"not an http(s) URL: {shown(text)}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in a file: where it is and what would be allowed there."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+
+class ConfigError(HoneyguideError, ValueError):
+    """A profile or configuration that cannot be used, with all its mistakes at once."""
+
+    def __init__(self, file: str, problems: tuple[Problem, ...]) -> None:
+        self.file = file
+        self.problems = problems
+        super().__init__("\n".join(f"{file}: {problem}" for problem in problems))
+
+
+class PatternError(ConfigError):
+    """A topic pattern that is refused: where in the pattern, why, and what to write instead."""
+
+    def __init__(self, pattern: str, why: str, *, position: int | None = None, hint: str = "") -> None:
+        self.pattern = pattern
+        self.why = why
+        self.position = position
+        self.hint = hint
+        at = "" if position is None else f" at character {position + 1}"
+        advice = f"; {hint}" if hint else ""
+        super().__init__(f"pattern {shown(pattern)}", (Problem("", f"{why}{at}{advice}"),))
+
+
+class InputError(HoneyguideError, ValueError):
+    """A row or file of the user's that cannot be read: names the file, the row and the field."""
+
+    def __init__(self, what: str, *, file: str = "", row: int | None = None, field: str = "") -> None:
+        self.what = what
+        self.file = file
+        self.row = row
+        self.field = field
+        where = ", ".join(part for part in (file, f"row {row}" if row is not None else "", f"field {field}" if field else "") if part)
+        super().__init__(f"{where}: {what}" if where else what)
+
+
+class FetchError(HoneyguideError):
+    """A page that could not be had."""
+
+    retryable = False
+
+    def __init__(self, url: str, why: str, *, retry_after_s: float | None = None) -> None:
+        self.url = url
+        self.why = why
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{shown(url)}: {why}")
+
+
+class Unreachable(FetchError):  # noqa: N818 - the five say how it ended, not that it is an error
+    """No connection: refused, reset, TLS."""
+
+    retryable = True
+
+
+class NameNotFound(Unreachable):
+    """The host name does not resolve."""
+
+    retryable = False
+
+
+class TimedOut(FetchError):  # noqa: N818
+    """Too slow: connecting, between bytes, or as a whole."""
+
+    retryable = True
+
+
+class TooLarge(FetchError):  # noqa: N818
+    """More bytes than allowed, before or after decompression."""
+
+
+class NotText(FetchError):  # noqa: N818
+    """A body that is not a page: wrong type, or undecodable compression."""
+
+
+class Forbidden(FetchError):  # noqa: N818
+    """Ruled out before a packet was sent: robots.txt, or an address that may not be visited."""
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Quote hostile text for a message: printable, and never longer than `limit`.
+
+    >>> shown("a\\x00b")
+    "'a\\\\x00b'"
+    """
+    quoted = ascii(text[: limit + 1])
+    return quoted if len(text) <= limit else f"{ascii(text[:limit])}… ({len(text)} characters)"
