@@ -1,0 +1,6 @@
+"""`python -m honeyguide`: the same as the command `honeyguide`."""
+
+from honeyguide.cli import main
+
+if __name__ == "__main__":
+    main()

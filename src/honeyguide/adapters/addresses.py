@@ -1,0 +1,125 @@
+"""Which network addresses may be visited.
+
+Owns: the table of addresses that are never the public web, and the socket hook that refuses them. The hook sees the
+very address that is about to be connected to, after DNS: a name that resolves to something else the second time
+(rebinding) gains nothing. Must not know: HTTP, URLs. Start reading at `refusal`.
+
+Behind a proxy the hook sees only the proxy, and names are resolved where we cannot look: `refused_host` then refuses
+what can be told from the name alone. What else the proxy lets through is the proxy's business.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The IANA special-purpose registries, spelled out: `ipaddress.is_global` differs between Python's own releases.
+_V4 = tuple(
+    (ipaddress.IPv4Network(network), name)
+    for network, name in (
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "carrier-grade NAT"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "cloud metadata"),  # one cloud's own services, on an address that looks public
+        ("169.254.0.0/16", "link-local or cloud metadata"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.88.99.0/24", "reserved"),
+        ("192.168.0.0/16", "private"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+    )
+)
+_V6 = tuple(
+    (ipaddress.IPv6Network(network), name)
+    for network, name in (
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "private"),
+        ("ff00::/8", "multicast"),
+        ("2001::/23", "reserved"),  # Teredo, benchmarking, ORCHID: tunnels and tests, no web servers
+        ("2001:db8::/32", "documentation"),
+        ("3fff::/20", "documentation"),
+    )
+)
+_V6_PUBLIC = ipaddress.IPv6Network("2000::/3")  # all that has ever been handed out; the rest is reserved
+# IPv6 addresses that carry an IPv4 address, and how far from the right it stands: judged by what they carry.
+_CARRIERS = (
+    (ipaddress.IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
+    (ipaddress.IPv6Network("::/96"), 0),  # IPv4-compatible, obsolete
+    (ipaddress.IPv6Network("64:ff9b::/96"), 0),  # NAT64: how IPv6-only networks reach the IPv4 web
+    (ipaddress.IPv6Network("2002::/16"), 80),  # 6to4
+)
+# Names that never leave the machine or the local network (RFC 6761, 6762, 8375, and the reserved .internal).
+_LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa")
+
+
+class RefusedAddress(OSError):  # noqa: N818 - it says what was refused, as our own errors do
+    """An address that may not be visited; no packet was sent. An `OSError` so that connecting fails as usual."""
+
+
+def refusal(address: str) -> str | None:
+    """Name the reason why an address may not be visited; None if it may.
+
+    >>> refusal("169.254.169.254"), refusal("::ffff:10.0.0.1"), refusal("fe80::1%eth0"), refusal("1.1.1.1")
+    ('link-local or cloud metadata', 'private', 'link-local', None)
+    """
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "not an IP address"
+    return _refusal_v4(ip) if isinstance(ip, ipaddress.IPv4Address) else _refusal_v6(ip)
+
+
+def _refusal_v4(ip: ipaddress.IPv4Address) -> str | None:
+    return next((name for network, name in _V4 if ip in network), None)
+
+
+def _refusal_v6(ip: ipaddress.IPv6Address) -> str | None:
+    named = next((name for network, name in _V6 if ip in network), None)
+    if named:
+        return named
+    for network, shift in _CARRIERS:
+        if ip in network:
+            return _refusal_v4(ipaddress.IPv4Address((int(ip) >> shift) & 0xFFFFFFFF))
+    return None if ip in _V6_PUBLIC else "reserved"
+
+
+def refused_host(host: str) -> str | None:
+    """Name the reason why a host may not be visited, as far as its name alone tells; None if it does not.
+
+    >>> refused_host("[::1]"), refused_host("0x7f.1"), refused_host("db.internal."), refused_host("example.com")
+    ('loopback', 'loopback', 'local name', None)
+    """
+    name = host.strip("[]").rstrip(".").lower()
+    if ":" in name:
+        return refusal(name)
+    if any(name == local or name.endswith(f".{local}") for local in _LOCAL_NAMES):
+        return "local name"
+    try:
+        packed = socket.inet_aton(name)  # also reads 127.1, 0x7f.1 and 2130706433, as a resolver would
+    except (OSError, ValueError):
+        return None
+    return refusal(str(ipaddress.IPv4Address(packed)))
+
+
+def guarded_socket(addr_info: Sequence[Any]) -> socket.socket:
+    """Make the socket for one resolved address, or refuse it: the hook between DNS and connecting."""
+    family, kind, proto, _, address = addr_info
+    why = refusal(str(address[0]))
+    if why:
+        # The sentence does not name the address: several refusals of one host then read as one error.
+        raise RefusedAddress(errno.EACCES, f"its address is not on the public web ({why})")
+    return socket.socket(family, kind, proto)

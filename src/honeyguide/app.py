@@ -1,0 +1,181 @@
+"""The composition root: what the library offers and what the command line calls.
+
+Owns: putting core, adapters and profiles together, and turning the user's strings into types.
+Must not know: arguments, terminals, output formats.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.config import load_profile
+from honeyguide.core import plan, scope, select
+from honeyguide.core.facts import link_facts
+from honeyguide.core.page import Head, Link, Occurrence, Page, Position
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.plan import Scored, Signals, read_signals
+from honeyguide.core.profile import Profile
+from honeyguide.core.topic import page_score
+from honeyguide.core.url import Url
+from honeyguide.errors import ConfigError, InputError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from honeyguide.core.rules import Score
+    from honeyguide.core.scope import Verdict
+    from honeyguide.core.select import Selection
+
+def classify(href: str, page: str | Url, *, seed: str | Url | None = None, profile: Profile | str | Path = "base") -> Verdict:
+    """Say whether a link leads inside the site, outside, or nowhere a crawler goes, and which rule decided.
+
+    >>> classify("mailto:a@b.example", "https://acme.example/").rule
+    'scheme'
+    """
+    start = None if seed is None else _url(seed)
+    return scope.classify(href, _url(page), _profile(profile).scope, start)
+
+
+def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
+    """Read a page: title, headings, text, links."""
+    from honeyguide.adapters import html as adapter  # noqa: PLC0415 - a compiled library that URL commands never need
+
+    return adapter.parse_page(html, _url(url), content_type)
+
+
+def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
+    """Return the links of a page, each URL once, with all its occurrences.
+
+    >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
+    ['https://acme.example/about']
+    """
+    return parse_page(html, url).links
+
+
+def select_links(
+    source: bytes | str | Page | Iterable[Link],
+    base: str | Url,
+    *,
+    strategy: str = "rules",
+    profile: Profile | str | Path | None = None,
+    query: str | None = None,
+    heads: Mapping[str, Head] | None = None,
+    cap: int | None = None,
+    include: str | None = None,
+    exclude: str | None = None,
+) -> Selection:
+    """Choose the pages worth a visit among the links of a page; every candidate comes back with verdict or reasons.
+
+    `heads` are titles and descriptions of linked pages, by URL, where they are known.
+
+    >>> html = '<a href="/services/fire-alarm-installation">Alarms</a> <a href="/privacy">Privacy</a>'
+    >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/").selected]
+    [('/services/fire-alarm-installation', 100.0)]
+    """
+    page = _url(base)
+    chosen = _profile(profile if profile is not None else default_profile(strategy))
+    if strategy not in chosen.strategies:
+        raise ConfigError(chosen.name, (Problem("strategy", f"has no {strategy!r}; it has {', '.join(chosen.strategies) or 'none'}"),))
+    if query is not None:
+        chosen = chosen.with_query(query)
+    request = select.Request(
+        {_url(url): head for url, head in (heads or {}).items()},
+        cap,
+        None if include is None else compile_pattern(include),
+        None if exclude is None else compile_pattern(exclude),
+    )
+    return select.select_links(_links(source, page), page, chosen, strategy, request)
+
+
+def default_profile(strategy: str) -> str:
+    """Name the profile that carries a strategy's numbers (SPEC: `rules` and `blend` are the fire-protection guide's)."""
+    return "fire-protection" if strategy in ("rules", "blend") else "company"
+
+
+def score_link(
+    url: str | Url,
+    *,
+    topic: str,
+    anchor: str = "",
+    context: str = "",
+    position: str | None = None,
+    related: Iterable[str] = (),
+    profile: str | Path = "docs",
+) -> Score:
+    """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
+
+    >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
+    10.0
+    """
+    place = Position.MAIN if position is None else _position(position)
+    link = Link(_url(url), (Occurrence(anchor, "", "", place, context),))
+    facts = link_facts(link)
+    if position is None:
+        facts["position"] = None
+    return load_profile(profile, topic=topic, related=tuple(related) or None).score("link", facts)
+
+
+def score_page(
+    page: bytes | str | Page, *, topic: str, url: str | Url = "https://unknown.invalid/", profile: str | Path = "docs"
+) -> Score:
+    """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
+
+    >>> score_page("<title>Fire alarms</title><h1>Fire</h1>", topic="fire").value
+    5.0
+    """
+    parsed = page if isinstance(page, Page) else parse_page(page, url)
+    return page_score(parsed, load_profile(profile, topic=topic))
+
+
+def score_url(signals: Mapping[str, Any] | Signals, *, now: datetime | None = None, profile: Profile | str | Path = "news") -> Scored:
+    """Score what a known URL is worth now, 0 to 100, with its reasons and level (PLAN-1, PLAN-2)."""
+    return plan.score_url(_signals(signals, None), _moment(now), _profile(profile))
+
+
+def rank_urls(
+    rows: Iterable[Mapping[str, Any] | Signals],
+    *,
+    now: datetime | None = None,
+    top: int | None = None,
+    profile: Profile | str | Path = "news",
+) -> list[Scored]:
+    """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
+    signals = (_signals(row, number) for number, row in enumerate(rows, 1))
+    return plan.rank_urls(signals, _moment(now), _profile(profile), top)
+
+
+def _url(value: str | Url) -> Url:
+    return value if isinstance(value, Url) else Url.parse(value)
+
+
+def _profile(value: Profile | str | Path) -> Profile:
+    return value if isinstance(value, Profile) else load_profile(value)
+
+
+def _links(source: bytes | str | Page | Iterable[Link], page: Url) -> Iterable[Link]:
+    if isinstance(source, bytes | str):
+        return extract_links(source, page)
+    return source.links if isinstance(source, Page) else source
+
+
+def _position(value: str) -> Position:
+    try:
+        return Position(value)
+    except ValueError:
+        allowed = ", ".join(position.value for position in Position)
+        raise InputError(f"no position is named {value!r}; there are {allowed}", field="position") from None
+
+
+def _signals(value: Mapping[str, Any] | Signals, number: int | None) -> Signals:
+    return value if isinstance(value, Signals) else read_signals(value, number=number)
+
+
+def _moment(now: datetime | None) -> datetime:
+    """PLAN-4: the outermost call reads the clock, and only if it was not given the time."""
+    if now is None:
+        return datetime.now(UTC)
+    if now.tzinfo is None:
+        raise InputError("has no time zone; pass an aware datetime", field="now")
+    return now.astimezone(UTC)

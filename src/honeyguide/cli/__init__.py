@@ -1,0 +1,112 @@
+"""The command line: `honeyguide`.
+
+Owns: arguments, output formats, exit codes, and turning errors into one sentence. Must not know: rules, scores, HTML.
+Start reading at `main`. Each command group is a module of its own, imported when the command is called; data goes to
+standard output, messages to standard error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.cli.command import Group
+from honeyguide.cli.output import no_color_option, printable
+from honeyguide.errors import HoneyguideError
+from honeyguide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ERROR = 1
+PARTIAL = 3
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+
+# Name and summary of each command; the module of the same name has the rest.
+COMMANDS = {
+    "select": "Choose the pages worth a visit among the links of a page.",
+    "links": "List the links of a page, with what becomes of each.",
+    "score": "Score a link or a page against a topic.",
+    "plan": "Rank known URLs by what a visit is worth now.",
+    "url": "Normalise, classify and explain URLs.",
+    "profile": "List, show, check and start profiles.",
+}
+
+
+class Root(Group):
+    """The outermost group: whatever goes wrong below it ends here, as one sentence and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; no traceback reaches the user."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has seen enough (`| head`): nothing is wrong
+            _forget_output()
+            ctx.exit(0)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except HoneyguideError as error:
+            _fail(ctx, str(error))
+        except OSError as error:
+            _fail(ctx, f"{error.filename or 'output'}: {error.strerror or error}")
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except Exception as error:  # noqa: BLE001 - the last line of defence between a bug and a screenful of traceback
+            if os.environ.get("HONEYGUIDE_DEBUG"):
+                raise
+            _fail(ctx, f"internal error, {type(error).__name__}: {error}; this is a bug, HONEYGUIDE_DEBUG=1 shows where")
+        else:
+            return result
+
+
+@click.group(
+    cls=Root,
+    lazy=COMMANDS,
+    examples=(
+        "honeyguide select --demo",
+        "honeyguide select home.html --base https://acme.example/ --format csv",
+        "honeyguide url explain HTTP://Acme.example:80/a/../b/",
+        "honeyguide plan known.csv --top 10",
+    ),
+)
+@click.version_option(__version__, prog_name="honeyguide", message="%(prog)s %(version)s")
+@no_color_option
+def root() -> None:
+    """Say which pages of a site are worth a visit, and why.
+
+    Every command prints a table for a person and JSON lines for a pipe; --format chooses.
+    """
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; always ends with `SystemExit`."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")  # a terminal without the letter shows its number
+    try:
+        root.main(None if args is None else list(args), prog_name="honeyguide")
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_output()
+
+
+def _fail(ctx: click.Context, message: str) -> None:
+    lines = [printable(line) for line in message.split("\n")]
+    click.echo("\n".join(f"Error: {line}" for line in lines), err=True)
+    ctx.exit(ERROR)
+
+
+def _forget_output() -> None:
+    """Let the interpreter's last flush go nowhere, or it would complain about the closed pipe."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # not a real stream: nothing will be flushed
+        return

@@ -1,0 +1,76 @@
+"""Commands and groups as Honeyguide wants them: with examples, and loaded when they are called.
+
+Owns: how help looks, and how a subcommand's module is found. Must not know: any command in particular.
+Start reading at `Group`: `honeyguide --help` lists its commands without importing one of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Command(click.Command):
+    """A command whose help ends with examples that work as they stand."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, each on one line however long it is."""
+        super().format_epilog(ctx, formatter)
+        write_examples(self.examples, formatter)
+
+
+class Group(click.Group):
+    """A group with examples; `lazy` names the subcommands whose modules are imported on demand, with their summaries."""
+
+    command_class = Command
+
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), lazy: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
+        self.examples = tuple(examples)
+        self.lazy = dict(lazy or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List commands in the order they were written down, which is the order to learn them in."""
+        return [*self.lazy, *(name for name in super().list_commands(ctx) if name not in self.lazy)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command's module when it is asked for: command `x` is `x` in module `honeyguide.cli.x`."""
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        command = getattr(import_module(f"honeyguide.cli.{cmd_name}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; lazy ones by the summary that is known without importing them."""
+        if not self.lazy:
+            super().format_commands(ctx, formatter)
+            return
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.lazy.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        super().format_epilog(ctx, formatter)
+        write_examples(self.examples, formatter)
+
+
+def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
+    """Write a section that can be copied line by line."""
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for example in examples:
+            formatter.write(f"{'':{formatter.current_indent}}{example}\n")

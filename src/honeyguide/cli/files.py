@@ -1,0 +1,74 @@
+"""Reading what the user names: files and standard input, never more than is sane.
+
+Owns: bounds, encodings, and the sentence when a file cannot be read. Must not know: what is in the files.
+Start reading at `read_bytes` for pages and at `read_lines` for everything with one record a line.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STDIN = "-"
+MAX_PAGE_BYTES = 20_000_000  # the largest homepages have a tenth of it
+MAX_LINE_BYTES = 1_000_000
+
+
+def name_of(path: str) -> str:
+    """Name a file in messages."""
+    return "standard input" if path == STDIN else path
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """Open a file or standard input; whatever the system complains about becomes one sentence."""
+    try:
+        if path == STDIN:
+            yield sys.stdin.buffer
+        elif "\0" in path:
+            raise InputError("is not a usable path", file=path)
+        else:
+            with Path(path).open("rb") as file:
+                yield file
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)) from None
+
+
+def read_bytes(path: str, limit: int = MAX_PAGE_BYTES) -> bytes:
+    """Read a whole file that may not be larger than `limit`."""
+    with opened(path) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise InputError(f"is larger than {limit / 1e6:g} MB; give a smaller file", file=name_of(path))
+    return data
+
+
+def read_text(path: str, limit: int = MAX_PAGE_BYTES) -> str:
+    """Read a whole UTF-8 file."""
+    return _decoded(read_bytes(path, limit), path, 1)
+
+
+def read_lines(path: str) -> Iterator[tuple[int, str]]:
+    """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
+    with opened(path) as file:
+        number = 0
+        while data := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(data) > MAX_LINE_BYTES:
+                raise InputError(f"line {number} is longer than {MAX_LINE_BYTES / 1e6:g} MB", file=name_of(path), row=number)
+            yield number, _decoded(data, path, number)
+
+
+def _decoded(data: bytes, path: str, number: int) -> str:
+    try:
+        return data.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        line = number + data.count(b"\n", 0, error.start)
+        raise InputError(f"line {line} is not UTF-8; save the file as UTF-8", file=name_of(path)) from None

@@ -1,0 +1,207 @@
+"""What leaves the program: formats, numbers, and text that cannot do harm where it is read.
+
+Owns: `--format`, `--no-color`, JSON lines, CSV, and how values look. Must not know: any command's records.
+Start reading at `write_records`. Tables for people are in `tables.py`, which alone imports rich.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from honeyguide.core.url import Url, display
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from honeyguide.core.rules import Reason, Score
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+Format = Literal["table", "jsonl", "csv"]
+Record = dict[str, Any]
+SCHEMA = 1
+_NO_COLOR = "honeyguide.no_color"
+# What JSON allows and terminals act upon, or no encoding can carry: C1 controls, directions, surrogates.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a spreadsheet recognises something to execute
+
+
+# --- options ----------------------------------------------------------------------------------------------------
+
+
+def _format(_ctx: click.Context, _option: click.Parameter, value: Format | None) -> Format:
+    return value or ("table" if sys.stdout.isatty() else "jsonl")
+
+
+def _no_color(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[_NO_COLOR] = True
+
+
+no_color_option: Decorator = click.option(
+    "--no-color", is_flag=True, expose_value=False, callback=_no_color, help="Print without colour, as NO_COLOR=1 does."
+)
+_format_option: Decorator = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    callback=_format,
+    help="How to print; a table in a terminal, JSON lines otherwise.",
+)
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --format, which arrives as `output`, and --no-color."""
+    return _format_option(no_color_option(command))
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    r"""Make text harmless for a terminal: no escapes, no line breaks, nothing that turns or hides its letters.
+
+    >>> printable("a\tb\x1b[31m")
+    'a b\\x1b[31m'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _stand_in(char) for char in text)
+
+
+def _stand_in(char: str) -> str:
+    if char.isspace() and char not in "\x1c\x1d\x1e\x1f\x85":
+        return " "
+    return "" if unicodedata.category(char) == "Cf" else ascii(char)[1:-1]
+
+
+def tidy(value: float) -> int | float:
+    """Give a number without noise.
+
+    >>> tidy(94.0), tidy(0.1 + 0.2)
+    (94, 0.3)
+    """
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def number(value: float | None) -> str:
+    """Write a number for people, three decimals at most; a dash is not known.
+
+    >>> number(94.0), number(0.33333), number(None)
+    ('94', '0.333', '-')
+    """
+    return "-" if value is None else str(tidy(round(value, 3)))
+
+
+def points(value: float) -> str:
+    """Write what a rule paid: `+80`, `-5`, `+0`."""
+    return number(value) if value < 0 else f"+{number(value)}"
+
+
+def reason_lines(score: Score | None) -> str:
+    """Write a score's reasons for people, one a line: `+80 services hub`."""
+    shown = () if score is None else tuple(reason for reason in score.reasons if reason.points or not reason.quiet)
+    return "\n".join(f"{points(reason.points)} {reason.text}" for reason in shown)
+
+
+def reason_records(reasons: Iterable[Reason]) -> list[Record]:
+    """Give reasons as data, quiet ones too, so that the points add up."""
+    return [{"rule": reason.rule, "points": tidy(reason.points), "reason": reason.text} for reason in reasons]
+
+
+def short_url(url: Url, page: Url) -> str:
+    """Write a URL as a reader of that page would: the path alone on the page's own site."""
+    readable = display(url)
+    return readable[readable.index("/", 8) :] if url.site == page.site else readable
+
+
+# --- data -------------------------------------------------------------------------------------------------------
+
+
+def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
+    """Write records as JSON lines, or the named columns as CSV; `out.rule` is column out_rule."""
+    if output == "jsonl":
+        for record in records:
+            sys.stdout.write(json_line(record) + "\n")
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([column.replace(".", "_") for column in columns])
+    for record in records:
+        writer.writerow([csv_cell(_at(record, column)) for column in columns])
+
+
+def json_line(record: Record) -> str:
+    """Write one record as JSON that is safe to look at, too."""
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def csv_cell(value: Any) -> str:
+    """Write a cell: what is not known is empty, and text is never a formula.
+
+    >>> csv_cell("=1+1"), csv_cell(-5), csv_cell(None), csv_cell([{"points": 80, "reason": "services hub"}])
+    ("'=1+1", '-5', '', 'services hub (+80)')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    text = "; ".join(map(_item, value)) if isinstance(value, list) else str(value)
+    return printable(f"'{text}" if text.startswith(_FORMULA) else text)
+
+
+def _item(value: Any) -> str:
+    """Write an entry of a list; the rule's id of a reason is left to JSON."""
+    if not isinstance(value, dict):
+        return str(value)
+    if "points" in value:
+        return f"{value['reason']} ({points(value['points'])})"
+    return " ".join(map(str, value.values()))
+
+
+def _at(record: Record, column: str) -> Any:
+    value: Any = record
+    for name in column.split("."):
+        value = None if value is None else value[name]
+    return value
+
+
+# --- people -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: numbers stand right; `keep` is never broken into lines, `weight` is its share of the width."""
+
+    name: str
+    right: bool = False
+    keep: bool = False
+    weight: int = 1
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; cells are plain text, never markup, and may have several lines."""
+    from honeyguide.cli.tables import print_table as printed  # noqa: PLC0415 - rich costs more than a pipe should pay
+
+    printed(columns, rows, no_color=bool(click.get_current_context().meta.get(_NO_COLOR)))
+
+
+def say(line: str = "") -> None:
+    """Print a line for a person who reads a table."""
+    click.echo(printable(line))
+
+
+def note(line: str) -> None:
+    """Tell something about the data on standard error."""
+    click.echo(f"Note: {printable(line)}", err=True)

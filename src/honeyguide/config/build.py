@@ -1,0 +1,175 @@
+"""From checked shapes to a core `Profile`.
+
+Owns: putting the parts together, and checking that what one part names exists in another.
+Must not know: files, TOML syntax.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.config.conditions import Reader
+from honeyguide.core.bm25 import Query, TextField
+from honeyguide.core.facts import CARD, Kind
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.profile import Band, Bucket, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
+from honeyguide.core.rules import Group, Rule, Scorecard, compile_card, leaves
+from honeyguide.core.scope import Scope
+from honeyguide.core.url import Tracking
+from honeyguide.errors import ConfigError, PatternError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from honeyguide.config.shape import BandShape, CardShape, DecisionShape, ProfileShape, RuleShape, StrategyShape
+
+QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
+
+
+class Builder:
+    """Builds one profile; problems of all parts end up in `reader.problems`."""
+
+    def __init__(self, shape: ProfileShape) -> None:
+        self.shape = shape
+        topic = _topic(shape)
+        terms = {**shape.terms, "related": list(shape.topic.related)}
+        self.topic = topic
+        self.reader = Reader(terms, frozenset(shape.scorecard), topic.pattern)
+
+    def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
+        """Read a rule; `points`, `per` and the rest only where a rule may have them."""
+        when = self.reader.condition(shape.when, f"{where}.when")
+        extras = shape.model_dump(exclude={"id", "reason", "when"})
+        per = extras.get("per")
+        if per is not None and self.reader.kind(per, f"{where}.per") not in (Kind.NUMBER, None):
+            self.reader.problems.append(Problem(f"{where}.per", f"{per} is not a number"))
+        return Rule(shape.id, shape.reason, when=when, **extras)
+
+    def card(self, name: str, shape: CardShape) -> Scorecard:
+        """Read a scorecard."""
+        where = f"scorecard.{name}"
+        ids: set[str] = set()
+        groups = []
+        for g, group in enumerate(shape.group):
+            rules = tuple(self.rule(rule, f"{where}.group[{g}].rules[{r}]") for r, rule in enumerate(group.rules))
+            for r, rule in enumerate(rules):
+                if rule.id in ids:
+                    at = f"{where}.group[{g}].rules[{r}].id"
+                    self.reader.problems.append(Problem(at, f"{rule.id!r} is taken; ids are unique within a card"))
+                ids.add(rule.id)
+            groups.append(Group(group.name, group.mode, rules, group.at_most))
+        bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
+        if bounds and bounds["low"] > bounds["high"]:
+            self.reader.problems.append(Problem(f"{where}.range", "the first number should not be above the second"))
+        return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
+
+    def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
+        """Read an ordered list of filters or drops."""
+        return RuleList.of(self.rule(shape, f"{where}[{i}]") for i, shape in enumerate(shapes))
+
+    def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
+        """Read a strategy, and find out which cards it needs."""
+        where = f"strategy.{name}"
+        if shape.card not in self.shape.scorecard:
+            known = ", ".join(sorted(self.shape.scorecard))
+            self.reader.problems.append(Problem(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}"))
+        drops = self.decisions(shape.drop, f"{where}.drop")
+        read = [node.field for rule in drops.rules for node in leaves(rule.when)]
+        asked = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
+        return Strategy(
+            name,
+            shape.card,
+            tuple(dict.fromkeys(card for name in asked for card in chains.get(name, ()))),
+            shape.cap,
+            tuple(shape.order),
+            shape.epsilon,
+            self.decisions(shape.filter, f"{where}.filter"),
+            drops,
+            dict(shape.quota),
+            shape.reads_heads,
+        )
+
+    def cards(self) -> dict[str, Scorecard]:
+        """Read all cards that can be used: those that read the topic need one."""
+        shapes = self.shape.scorecard
+        usable = {n: s for n, s in shapes.items() if self.topic.pattern is not None or not _reads_topic(s)}
+        return {name: self.card(name, shape) for name, shape in usable.items()}
+
+    def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:
+        """Order the cards that read each other."""
+        chains = {}
+        for name in cards:
+            try:
+                chains[name] = chain_of(name, cards)
+            except ValueError as error:
+                self.reader.problems.append(Problem(f"scorecard.{name}", f"cards read each other in a circle: {error}"))
+            except KeyError:
+                self.reader.problems.append(Problem(f"scorecard.{name}", "reads a card that needs a topic"))
+        return chains
+
+
+def build(shape: ProfileShape, file: str) -> Profile:
+    """Put a profile together, or tell everything that is wrong with it."""
+    builder = Builder(shape)
+    cards = builder.cards()
+    chains = builder.chains(cards)
+    problems = builder.reader.problems
+    profile = Profile(
+        name=shape.name,
+        description=shape.description,
+        hash=stable_hash(shape.model_dump(by_alias=True)),
+        scope=Scope(frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions), Tracking(tuple(shape.scope.tracking))),
+        cards={} if problems else {name: compile_card(card) for name, card in cards.items()},
+        chains=chains,
+        filters=builder.decisions(shape.filter, "filter"),
+        skips=builder.decisions(shape.skip, "skip"),
+        bucket_rules=RuleList.of(
+            Rule(b.name, b.name, when=builder.reader.condition(b.when, f"bucket[{i}].when")) for i, b in enumerate(shape.bucket)
+        ),
+        buckets={b.name: Bucket(b.name, b.priority, b.handicap) for b in shape.bucket},
+        strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
+        traversals={n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()},
+        levels=tuple(Level(lv.name, lv.at_least, lv.advice) for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)),
+        query=_query(shape, problems),
+        topic=builder.topic,
+    )
+    if problems:
+        raise ConfigError(file, tuple(problems))
+    return profile
+
+
+def _topic(shape: ProfileShape) -> Topic:
+    if shape.topic.pattern is None:
+        return Topic(None, tuple(shape.topic.related))
+    try:
+        return Topic(compile_pattern(shape.topic.pattern), tuple(shape.topic.related))
+    except PatternError as error:
+        raise PatternError(error.pattern, error.why, position=error.position, hint=error.hint) from None
+
+
+def _query(shape: ProfileShape, problems: list[Problem]) -> Query:
+    for name in shape.query.fields:
+        if name not in QUERY_FIELDS:
+            problems.append(Problem(f"query.fields.{name}", f"allowed are {', '.join(QUERY_FIELDS)}"))
+    fields = tuple(TextField(n, f.weight, f.usual_words) for n, f in shape.query.fields.items())
+    return Query(shape.query.text, fields, shape.query.k1, shape.query.b)
+
+
+def _bands(shapes: list[BandShape]) -> tuple[Band, ...]:
+    return tuple(Band(b.at_least, b.lane, b.bonus) for b in sorted(shapes, key=lambda b: -b.at_least))
+
+
+def _reads_topic(shape: CardShape) -> bool:
+    return any("$topic" in json.dumps(rule.when) for group in shape.group for rule in group.rules)
+
+
+def stable_hash(data: Any) -> str:
+    """Hash what a profile says, not how its file looks.
+
+    >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,150 @@
+"""Reading `when` tables into conditions.
+
+Owns: how conditions are written in TOML, `$terms`, and the mistakes one can make. Must not know: files, scoring.
+Mistakes are collected, not raised, so that all of a profile's mistakes are told at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.core.facts import CARD, FIELDS, Kind
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.rules import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
+from honeyguide.core.text import fold_case
+from honeyguide.errors import PatternError, Problem
+
+if TYPE_CHECKING:
+    from honeyguide.core.pattern import Pattern
+
+MAX_DEPTH = 20
+TESTS = ("starts", "ends", "has", "is", "below", "above", "matches")
+_FOR_KIND = {
+    Kind.TEXT: ("starts", "ends", "has", "is", "matches"),
+    Kind.TEXTS: ("starts", "ends", "has", "is", "matches"),
+    Kind.NUMBER: ("is", "below", "above"),
+    Kind.FLAG: ("is",),
+}
+
+
+@dataclass
+class Reader:
+    """Reads conditions of one profile; `problems` is what is wrong so far."""
+
+    terms: dict[str, list[str]]
+    cards: frozenset[str]
+    topic: Pattern | None
+    problems: list[Problem] = field(default_factory=list)
+
+    def condition(self, raw: Any, where: str, depth: int = 0) -> Condition:
+        """Read one `when` table; its entries must all hold."""
+        if not isinstance(raw, dict):
+            return self._wrong(where, "should be a table such as { path = { has = [\"fire\"] } }")
+        if depth > MAX_DEPTH:
+            return self._wrong(where, f"is nested deeper than {MAX_DEPTH}")
+        parts = tuple(self._entry(key, value, f"{where}.{key}", depth) for key, value in raw.items())
+        return parts[0] if len(parts) == 1 else All(parts)
+
+    def _entry(self, key: str, value: Any, where: str, depth: int) -> Condition:
+        match key:
+            case "all" | "any":
+                if not isinstance(value, list) or not value:
+                    return self._wrong(where, "should be a list of conditions")
+                parts = tuple(self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value))
+                return All(parts) if key == "all" else AnyOf(parts)
+            case "not":
+                return Not(self.condition(value, where, depth + 1))
+            case _:
+                return self._tests(key, value, where)
+
+    def _tests(self, name: str, raw: Any, where: str) -> Condition:
+        kind = self.kind(name, where)
+        if kind is None:
+            return ALWAYS
+        if not isinstance(raw, dict) or not raw:
+            return self._wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
+        parts = tuple(self._test(name, kind, test, value, f"{where}.{test}") for test, value in raw.items())
+        return parts[0] if len(parts) == 1 else All(parts)
+
+    def kind(self, name: str, where: str) -> Kind | None:
+        """Look a fact up in the catalogue; cards are numbers."""
+        if name in FIELDS:
+            return FIELDS[name].kind
+        if name.startswith(CARD):
+            card = name.removeprefix(CARD)
+            if card in self.cards:
+                return Kind.NUMBER
+            self._wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
+            return None
+        close = difflib.get_close_matches(name, FIELDS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(FIELDS)}"
+        self._wrong(where, f"no fact is named {name!r}; {hint}")
+        return None
+
+    def _test(self, name: str, kind: Kind, test: str, value: Any, where: str) -> Condition:  # noqa: PLR0911, PLR0913 - one exit per test
+        if test not in _FOR_KIND[kind]:
+            return self._wrong(where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}")
+        match test:
+            case "starts" | "ends" | "has":
+                return Text(name, test, self.words(value, where))
+            case "is" if kind in (Kind.TEXT, Kind.TEXTS):
+                return Is(name, self.words(value, where))
+            case "is":
+                return self._is(name, kind, value, where)
+            case "matches":
+                pattern = self._pattern(value, where)
+                return Matches(name, pattern) if pattern is not None else ALWAYS
+            case _:
+                if isinstance(value, bool) or not isinstance(value, int | float):
+                    return self._wrong(where, "should be a number")
+                return Below(name, float(value)) if test == "below" else Above(name, float(value))
+
+    def _is(self, name: str, kind: Kind, value: Any, where: str) -> Condition:
+        if kind is Kind.FLAG:
+            return Is(name, (value,)) if isinstance(value, bool) else self._wrong(where, "should be true or false")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return self._wrong(where, "should be a number")
+        return Is(name, (float(value),))
+
+    def words(self, raw: Any, where: str, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Read a word, a list of words or references to `$terms`; folded, duplicates gone."""
+        found: dict[str, None] = {}
+        listed = raw if isinstance(raw, list) else [raw]
+        for word in listed:
+            if not isinstance(word, str):
+                self._wrong(where, "should be a word or a list of words")
+            elif word.startswith("$"):
+                found.update(dict.fromkeys(self._term(word[1:], where, seen)))
+            elif not word.strip() or "\x1f" in word:
+                self._wrong(where, f"the word {word!r} matches everything or nothing; remove it")
+            else:
+                found[fold_case(word)] = None
+        return tuple(found)
+
+    def _term(self, name: str, where: str, seen: tuple[str, ...]) -> tuple[str, ...]:
+        if name in seen:
+            self._wrong(where, f"terms refer to each other in a circle: {' -> '.join([*seen, name])}")
+            return ()
+        if name not in self.terms:
+            known = ", ".join(f"${term}" for term in self.terms) or "none"
+            self._wrong(where, f"the term ${name} is not defined; defined are {known}")
+            return ()
+        return self.words(self.terms[name], where, (*seen, name))
+
+    def _pattern(self, raw: Any, where: str) -> Pattern | None:
+        if raw == "$topic":
+            return self.topic  # cards that read the topic are left out while there is none
+        if not isinstance(raw, str):
+            self._wrong(where, "should be a pattern, or $topic")
+            return None
+        try:
+            return compile_pattern(raw)
+        except PatternError as error:
+            self.problems.append(Problem(where, str(error)))
+            return None
+
+    def _wrong(self, where: str, what: str) -> Condition:
+        self.problems.append(Problem(where, what))
+        return ALWAYS

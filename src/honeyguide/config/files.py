@@ -1,0 +1,113 @@
+"""Finding and reading profile files, and joining a profile with what it extends.
+
+Owns: names, paths, TOML syntax, `extends`. Must not know: which keys exist.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from honeyguide.errors import ConfigError, Problem
+
+MAX_PROFILE_BYTES = 1 << 20  # the largest shipped profile has a few per cent of it
+MAX_EXTENDS = 8
+
+Raw = dict[str, Any]
+
+
+@cache
+def bundled_profiles() -> tuple[str, ...]:
+    """Name the profiles that come with Honeyguide."""
+    folder = files("honeyguide") / "profiles"
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+
+
+def profile_source(source: str | Path) -> str:
+    """Return the TOML text of a bundled profile or of a file."""
+    return _text(source, str(source))
+
+
+def read_merged(source: str | Path) -> Raw:
+    """Read a profile and what it extends into one table; the profile's own keys win.
+
+    Tables merge key by key; lists and scorecards replace what they extend as a whole.
+    """
+    chain: list[tuple[str, Raw]] = []
+    seen: list[str] = []
+    current: str | Path | None = source
+    while current is not None:
+        name = str(current)
+        if name in seen or len(seen) == MAX_EXTENDS:
+            story = " -> ".join([*seen, name])
+            raise ConfigError(str(source), (Problem("extends", f"goes in a circle or too deep: {story}; end the chain"),))
+        seen.append(name)
+        raw = _parse(_text(current, str(source)), name)
+        chain.append((name, raw))
+        current = _parent(raw, current, name)
+    merged: Raw = {}
+    for _, raw in reversed(chain):
+        merged = _merge(merged, raw)
+    return merged
+
+
+def _parent(raw: Raw, child: str | Path, file: str) -> str | Path | None:
+    parent = raw.get("extends")
+    if parent is None:
+        return None
+    if not isinstance(parent, str):
+        raise ConfigError(file, (Problem("extends", "should be the name of a profile or a path to one"),))
+    if _is_path(parent) and _is_path(str(child)):
+        return Path(child).parent / parent  # a path is relative to the file that names it
+    return parent
+
+
+def _is_path(source: str) -> bool:
+    return source.endswith(".toml") or "/" in source or "\\" in source
+
+
+def _text(source: str | Path, asked: str) -> str:
+    if isinstance(source, str) and not _is_path(source):
+        if source not in bundled_profiles():
+            known = ", ".join(bundled_profiles())
+            raise ConfigError(asked, (Problem("", f"no profile is named {source!r}; known are {known}, or give a path to a .toml file"),))
+        return (files("honeyguide") / "profiles" / f"{source}.toml").read_text("utf-8")
+    try:
+        with Path(source).open("rb") as file:
+            data = file.read(MAX_PROFILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a usable path"
+        raise ConfigError(asked, (Problem("", f"cannot read {source}: {why}; check the path"),)) from None
+    if len(data) > MAX_PROFILE_BYTES:
+        raise ConfigError(asked, (Problem("", f"larger than {MAX_PROFILE_BYTES} bytes; a profile is a page of rules"),))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(asked, (Problem("", f"is not UTF-8 (byte {error.start}); save it as UTF-8"),)) from None
+
+
+def _parse(text: str, file: str) -> Raw:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(file, (Problem("", f"is not TOML: {error}"),)) from None
+    except RecursionError:
+        raise ConfigError(file, (Problem("", "is nested too deeply"),)) from None
+
+
+# Below these keys a profile replaces an entry as a whole: half of a scorecard is a mistake waiting to happen.
+_WHOLE = {"scorecard", "strategy", "traversal", "terms"}
+
+
+def _merge(below: Raw, above: Raw, *, whole: bool = False) -> Raw:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if not whole and isinstance(old, dict) and isinstance(value, dict):
+            merged[key] = _merge(old, value, whole=key in _WHOLE)
+        else:
+            merged[key] = value
+    return merged

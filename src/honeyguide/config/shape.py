@@ -1,0 +1,215 @@
+"""The keys a profile may have, and their types. pydantic lives here and nowhere else.
+
+Owns: structure and ranges. Must not know: what terms and conditions refer to (`build` checks that).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from honeyguide.errors import ConfigError, Problem
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+Sentence = Annotated[str, Field(min_length=1, max_length=200)]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]
+Positive = Annotated[float, Field(allow_inf_nan=False, gt=0, le=1e9)]
+Words = list[Annotated[str, Field(min_length=1, max_length=200)]]
+
+
+class Shape(BaseModel):
+    """Unknown keys are mistakes, and nothing is converted behind the author's back."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class RuleShape(Shape):
+    """A rule of a scorecard."""
+
+    id: Name
+    reason: Sentence
+    points: Number = 0.0
+    when: dict[str, Any] = {}
+    per: Name | None = None
+    at_most: Positive | None = None
+    quiet: bool = False
+    tag: str = ""
+
+
+class DecisionShape(Shape):
+    """A filter or drop: no points, a condition that is not optional."""
+
+    id: Name
+    reason: Sentence
+    when: dict[str, Any]
+
+
+class GroupShape(Shape):
+    """A group of rules."""
+
+    name: Name
+    mode: Literal["first", "all"]
+    rules: list[RuleShape]
+    at_most: Positive | None = None
+
+
+class CardShape(Shape):
+    """A scorecard."""
+
+    base: Number = 0.0
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    decimals: Annotated[int, Field(ge=0, le=9)] = 6
+    group: list[GroupShape]
+
+
+class ScopeShape(Shape):
+    """What is no page, and what is no part of a URL's identity."""
+
+    skip_extensions: Words
+    tracking: Words
+
+
+class TextFieldShape(Shape):
+    """A field of the query."""
+
+    weight: Annotated[float, Field(ge=0, le=1)]
+    usual_words: Positive
+
+
+class QueryShape(Shape):
+    """The query of contextual scoring, with BM25's constants."""
+
+    text: Sentence
+    k1: Positive = 1.2
+    b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    fields: dict[str, TextFieldShape]
+
+
+class BucketShape(Shape):
+    """A kind of page."""
+
+    name: Name
+    priority: int
+    handicap: Annotated[float, Field(ge=0, le=100)] = 0.0
+    when: dict[str, Any]
+
+
+class StrategyShape(Shape):
+    """How pick orders and takes."""
+
+    card: Name
+    cap: Annotated[int, Field(ge=1, le=1000)]
+    order: list[Literal["score", "bucket", "path_length", "document", "url"]]
+    epsilon: Annotated[float, Field(ge=0, le=100)] = 0.0
+    filter: list[DecisionShape] = []
+    drop: list[DecisionShape] = []
+    quota: dict[str, Annotated[int, Field(ge=0)]] = {}
+    reads_heads: bool = False
+
+
+class BandShape(Shape):
+    """A range of scores."""
+
+    at_least: Number
+    lane: Literal["deep", "broad", "tail", "far", "skip"]
+    bonus: Number = 0.0
+
+
+class TraversalShape(Shape):
+    """How a crawl moves."""
+
+    links: Annotated[list[BandShape], Field(min_length=1)]
+    pages: Annotated[list[BandShape], Field(min_length=1)]
+    tunnel: Annotated[int, Field(ge=0, le=100)] = 0
+
+
+class LevelShape(Shape):
+    """A name for a range of plan scores."""
+
+    name: Name
+    at_least: Number
+    advice: Sentence
+
+
+class PlanShape(Shape):
+    """Settings of plan."""
+
+    levels: Annotated[list[LevelShape], Field(min_length=1)]
+
+
+class TopicShape(Shape):
+    """What a crawl is about."""
+
+    pattern: str | None = None
+    related: Words = []
+
+
+class ProfileShape(Shape):
+    """A whole profile, after joining it with what it extends."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    name: Name
+    description: Sentence
+    extends: Name | None = None
+    terms: dict[str, Words] = {}
+    topic: TopicShape = TopicShape()
+    scope: ScopeShape
+    query: QueryShape
+    filter: list[DecisionShape] = []
+    skip: list[DecisionShape] = []
+    bucket: list[BucketShape] = []
+    scorecard: dict[str, CardShape] = {}
+    strategy: dict[str, StrategyShape] = {}
+    traversal: dict[str, TraversalShape] = {}
+    plan: PlanShape
+
+
+def read_shape(raw: dict[str, Any], file: str) -> ProfileShape:
+    """Check structure and types; all mistakes at once."""
+    try:
+        return ProfileShape.model_validate(raw)
+    except ValidationError as error:
+        problems = tuple(_problem(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors())
+        raise ConfigError(file, problems) from None
+
+
+def key_path(location: tuple[str | int, ...]) -> str:
+    """Write a place in a TOML file as its author would.
+
+    >>> key_path(("scorecard", "link", "group", 0, "mode"))
+    'scorecard.link.group[0].mode'
+    """
+    parts = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return parts.removeprefix(".")
+
+
+def _problem(location: tuple[str | int, ...], kind: str, message: str) -> Problem:
+    if kind == "extra_forbidden":
+        return Problem(key_path(location), f"unknown key; {_allowed(location)}")
+    if kind == "missing":
+        return Problem(key_path(location), "is required")
+    return Problem(key_path(location), message[0].lower() + message[1:])
+
+
+def _allowed(location: tuple[str | int, ...]) -> str:
+    """Name the keys that are allowed beside an unknown one."""
+    shape: Any = ProfileShape
+    for part in location[:-1]:
+        if isinstance(part, int) or not isinstance(shape, type):
+            continue
+        field = shape.model_fields.get(part)
+        shape = _inner(field.annotation) if field is not None else shape
+    if not isinstance(shape, type) or not issubclass(shape, BaseModel):
+        return "see the reference of profiles"
+    return "allowed are " + ", ".join(field.alias or name for name, field in shape.model_fields.items())
+
+
+def _inner(annotation: Any) -> Any:
+    """Find the shape inside list[...], dict[str, ...] or Annotated[...]."""
+    while not isinstance(annotation, type) or not issubclass(annotation, BaseModel):
+        inner = [arg for arg in getattr(annotation, "__args__", ()) if arg is not str and arg is not type(None)]
+        if not inner:
+            return annotation
+        annotation = inner[0]
+    return annotation

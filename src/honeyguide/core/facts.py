@@ -1,0 +1,187 @@
+"""The field catalogue: every name a rule may read, its kind, and how a link fills it.
+
+Owns: `FIELDS`, `Facts`, `link_facts`. Must not know: which rules exist.
+Facts are filled when a rule first reads them, so a card pays only for what it asks. A fact that is not known is None:
+conditions on it are neither true nor false, and the score says what was not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from honeyguide.core.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from honeyguide.core.page import Head, Link
+
+Value = str | float | bool | None
+
+# Several texts in one fact (the anchors of all occurrences). Neither `.` nor `\s` of a pattern matches all of it, so
+# nothing matches across two texts.
+JOIN = "\n\x1f\n"
+
+
+class Kind(StrEnum):
+    """What a fact holds."""
+
+    TEXT = "text"
+    TEXTS = "texts"
+    NUMBER = "number"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One name that rules may read."""
+
+    name: str
+    kind: Kind
+    about: str
+
+    @property
+    def may_be_unknown(self) -> bool:
+        """Say whether the fact can be missing; the others are there for every link."""
+        return self.name not in _FILL or self.name in ("head_title", "head_description", "position")
+
+
+def _catalogue(*rows: tuple[str, Kind, str]) -> dict[str, Field]:
+    return {name: Field(name, kind, about) for name, kind, about in rows}
+
+
+FIELDS: Mapping[str, Field] = _catalogue(
+    ("url", Kind.TEXT, "the normalised URL, escapes decoded, folded"),
+    ("path", Kind.TEXT, "path of the normalised URL, folded, escapes kept"),
+    ("target", Kind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
+    ("plain_path", Kind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
+    ("segment", Kind.TEXT, "first path segment, escapes decoded, file extension gone"),
+    ("slug", Kind.TEXT, "last path segment, escapes decoded, file extension gone"),
+    ("path_length", Kind.NUMBER, "number of non-empty path segments"),
+    ("has_query", Kind.FLAG, "the URL has a query"),
+    ("anchor", Kind.TEXTS, "anchor texts of all occurrences"),
+    ("anchor_words", Kind.NUMBER, "words in the longest anchor text"),
+    ("title", Kind.TEXTS, "title attributes of all occurrences"),
+    ("context", Kind.TEXTS, "text around the link, of all occurrences"),
+    ("position", Kind.TEXTS, "navigation, main, footer: of all occurrences"),
+    ("rel", Kind.TEXTS, "rel attributes of all occurrences"),
+    ("occurrences", Kind.NUMBER, "how often the page links it"),
+    ("order", Kind.NUMBER, "place in document order, from 0"),
+    ("head_title", Kind.TEXT, "title of the linked page, where its head was read"),
+    ("head_description", Kind.TEXT, "meta description of the linked page, where its head was read"),
+    ("is_duplicate", Kind.FLAG, "another link of the page has the same key"),
+    ("contextual", Kind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
+    ("bucket", Kind.TEXT, "what kind of page it is: services, about, blog, ..."),
+    ("page_title", Kind.TEXT, "title of the page itself"),
+    ("heading_matches", Kind.NUMBER, "h1 and h2 headings that match the topic"),
+    ("mentions", Kind.NUMBER, "occurrences of the topic in the page's text"),
+    ("since_visit_s", Kind.NUMBER, "seconds since the last visit; unknown if never visited"),
+    ("since_change_s", Kind.NUMBER, "seconds since the last change; unknown if none was seen"),
+    ("relevance", Kind.NUMBER, "topic relevance of a known URL, 0 to 1"),
+    ("visits", Kind.NUMBER, "visits so far"),
+    ("hub_depth", Kind.NUMBER, "links away from the nearest hub"),
+    ("is_hub", Kind.FLAG, "the page is a hub"),
+)
+
+CARD = "card."  # a fact named card.x is the value of scorecard x
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What link facts are read from: the link, and its target's head where that is known."""
+
+    link: Link
+    head: Head | None = None
+
+
+class Facts(dict[str, Value]):
+    """The flat record rules read; names that were not given are filled from a `Sight` when first read."""
+
+    __slots__ = ("sight",)
+
+    def __init__(self, sight: Sight | None = None, **known: Value) -> None:
+        super().__init__(known)
+        self.sight = sight
+
+    def __missing__(self, name: str) -> Value:
+        fill = _FILL.get(name)
+        value = None if fill is None or self.sight is None else fill(self.sight)
+        self[name] = value
+        return value
+
+
+def link_facts(link: Link, head: Head | None = None) -> Facts:
+    """Facts of one link, filled as rules ask for them."""
+    return Facts(Sight(link, head))
+
+
+def join(texts: list[str]) -> str:
+    """Many texts as one fact, folded, duplicates and empty ones gone.
+
+    >>> join(["Fire  Alarms", "", "fire alarms", "CCTV"]).split(JOIN)
+    ['fire alarms', 'cctv']
+    """
+    if len(texts) == 1:
+        return fold(texts[0])
+    return JOIN.join(dict.fromkeys(folded for folded in map(fold, texts) if folded))
+
+
+_SPACES = str.maketrans("-_+.", "    ")
+
+
+def plain(escaped: str) -> str:
+    """Path text as a reader sees it; escapes are decoded until nothing changes, so hiding in them is no use.
+
+    >>> plain("/Service%252DAreas/")
+    '/service areas/'
+    """
+    for _ in range(4):
+        decoded = unquote(escaped) if "%" in escaped else escaped
+        if decoded == escaped:
+            break
+        escaped = decoded
+    return fold(fold(escaped).translate(_SPACES))
+
+
+def stem_of(segment: str) -> str:
+    """Segment without its file extension, as a reader sees it.
+
+    >>> stem_of("Fire-Alarms.html")
+    'fire alarms'
+    """
+    name, dot, extension = segment.rpartition(".")
+    return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
+
+
+def _segment(sight: Sight, index: int) -> str:
+    segments = sight.link.url.segments
+    return stem_of(segments[index]) if segments else ""
+
+
+def _head_text(text: str | None) -> str | None:
+    return None if text is None else fold(text)
+
+
+_FILL: Mapping[str, Callable[[Sight], Value]] = {
+    "url": lambda s: fold(unquote(s.link.url.text)) if "%" in s.link.url.text else s.link.url.text.lower(),
+    "path": lambda s: s.link.url.path.lower(),
+    "target": lambda s: s.link.url.target.lower(),
+    "plain_path": lambda s: plain(s.link.url.path),
+    "segment": lambda s: _segment(s, 0),
+    "slug": lambda s: _segment(s, -1),
+    "path_length": lambda s: float(len(s.link.url.segments)),
+    "has_query": lambda s: bool(s.link.url.query),
+    "anchor": lambda s: join([o.anchor for o in s.link.occurrences]),
+    "anchor_words": lambda s: float(max(len(o.anchor.split()) for o in s.link.occurrences)),
+    "title": lambda s: join([o.title for o in s.link.occurrences]),
+    "context": lambda s: join([o.context for o in s.link.occurrences]),
+    "position": lambda s: JOIN.join(dict.fromkeys(o.position.value for o in s.link.occurrences)),
+    "rel": lambda s: join([o.rel for o in s.link.occurrences]),
+    "occurrences": lambda s: float(len(s.link.occurrences)),
+    "order": lambda s: float(s.link.order),
+    "head_title": lambda s: None if s.head is None else _head_text(s.head.title),
+    "head_description": lambda s: None if s.head is None else _head_text(s.head.description),
+}

@@ -1,0 +1,168 @@
+"""Host names and addresses, read as browsers read them (URL-1).
+
+Owns: the host of an http(s) URL: percent-decoding, Unicode names (UTS 46), IPv4 in all its spellings, IPv6.
+The only user of the `idna` package, which is imported when the first name outside ASCII is met.
+Must not know: anything of a URL beyond its host. Start reading at `parse_host`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from honeyguide.errors import UrlError
+
+_FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
+_ESCAPES = re.compile(rb"%([0-9A-Fa-f]{2})")
+_JOINERS = "\u200c\u200d"
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+_ACE = "xn--"
+
+
+@lru_cache(maxsize=256)  # a crawl meets few hosts and many URLs
+def parse_host(text: str) -> str:
+    """Give the one ASCII spelling of a host.
+
+    >>> parse_host("Bücher.example"), parse_host("0x7F.1"), parse_host("[2001:DB8:0:0::1]")
+    ('xn--bcher-kva.example', '127.0.0.1', '[2001:db8::1]')
+    """
+    if text.startswith("["):
+        if not text.endswith("]"):
+            raise UrlError(text, "the bracket of its IPv6 address is not closed")
+        return f"[{_shorten(_parse_ipv6(text[1:-1]))}]"
+    name = _percent_decode(text) if "%" in text else text
+    # Browsers only lower-case names that are ASCII already: their Punycode is never checked.
+    name = name.lower() if name.isascii() else _to_ascii(name)
+    if not name:
+        raise UrlError(text, "it has no host")
+    if found := _FORBIDDEN.search(name):
+        raise UrlError(text, f"a host cannot contain {found[0]!r}")
+    return _parse_ipv4(name) if _ends_in_number(name) else name
+
+
+def _percent_decode(text: str) -> str:
+    """Undo the escapes; bytes that are not UTF-8 become U+FFFD, which no host may contain."""
+    raw = text.encode("utf-8", "replace")
+    return _ESCAPES.sub(lambda match: bytes.fromhex(match[1].decode()), raw).decode("utf-8", "replace")
+
+
+def _to_ascii(name: str) -> str:
+    """Map a Unicode name by UTS 46: non-transitional, CheckBidi and CheckJoiners on, the other checks off."""
+    import idna  # noqa: PLC0415 - its tables cost more than most programs ever need
+
+    try:
+        labels = [_read_label(label) for label in idna.uts46_remap(name, std3_rules=False).split(".")]
+        bidi = any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for label in labels for char in label)
+        for label in filter(None, labels):
+            _check_label(label)
+            if bidi:
+                idna.check_bidi(label, check_ltr=True)
+    except ValueError:  # what idna and the Punycode codec raise is one of these
+        raise UrlError(name, "its host is not a valid international name") from None
+    return ".".join(label if label.isascii() else _ACE + label.encode("punycode").decode() for label in labels)
+
+
+def _read_label(label: str) -> str:
+    """Decode a Punycode label; it must stand for something that ASCII could not say."""
+    if not label.startswith(_ACE):
+        return label
+    decoded = label[len(_ACE) :].encode("ascii").decode("punycode")
+    if decoded.isascii():
+        raise ValueError(label)
+    return decoded
+
+
+def _check_label(label: str) -> None:
+    """Apply the validity criteria of UTS 46, which are laxer than IDNA 2008: hearts and rockets are names too."""
+    import idna  # noqa: PLC0415 - as above
+
+    mapped = idna.uts46_remap(label, std3_rules=False) != label
+    if mapped or label.startswith(_ACE) or "." in label or unicodedata.category(label[0]).startswith("M"):
+        raise ValueError(label)
+    if not all(idna.valid_contextj(label, at) for at, char in enumerate(label) if char in _JOINERS):
+        raise ValueError(label)
+
+
+def _ends_in_number(name: str) -> bool:
+    """Tell whether the last label is a number, so that the whole must be an IPv4 address."""
+    last = name.removesuffix(".").rpartition(".")[2]
+    return last.isdigit() or (last.startswith("0x") and _parse_number(last) is not None)
+
+
+def _parse_number(text: str) -> int | None:
+    """Read one number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; None if it is none."""
+    base, digits, allowed = 10, text, "0123456789"
+    if text.startswith("0x"):
+        base, digits, allowed = 16, text[2:], "0123456789abcdef"
+    elif text.startswith("0"):
+        base, digits, allowed = 8, text[1:], "01234567"
+    if not text or digits.strip(allowed):
+        return None
+    digits = digits.lstrip("0")
+    # More digits than 2**32 has in any base: the value no longer matters, and reading it would cost.
+    return int(digits or "0", base) if len(digits) <= 11 else 1 << 40
+
+
+def _parse_ipv4(name: str) -> str:
+    """Read an address of one to four numbers; the last one fills what the others leave."""
+    numbers = [_parse_number(part) for part in name.removesuffix(".").split(".", 4)]
+    known = [number for number in numbers if number is not None]
+    if len(known) != len(numbers) or len(known) > 4:
+        raise UrlError(name, "its host ends in a number but is no IPv4 address")
+    *first, last = known
+    if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
+        raise UrlError(name, "a number of its IPv4 address is too large")
+    value = last + sum(number << (24 - 8 * at) for at, number in enumerate(first))
+    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def _parse_ipv6(text: str) -> list[int]:
+    """Read an IPv6 address as its eight pieces."""
+    head, gap, tail = text.partition("::")
+    left = _read_pieces(head, text, last=not gap)
+    if not gap:
+        pieces = left
+    else:
+        right = _read_pieces(tail, text, last=True)
+        pieces = left + [0] * (8 - len(left) - len(right)) + right
+        if len(left) + len(right) > 7:
+            raise UrlError(text, "its IPv6 address is too long")
+    if len(pieces) != 8:
+        raise UrlError(text, "its IPv6 address has not eight pieces")
+    return pieces
+
+
+def _read_pieces(text: str, whole: str, *, last: bool) -> list[int]:
+    """Read one side of the `::`; only the end of the address may be written as IPv4."""
+    if not text:
+        return []
+    parts = text.split(":", 8)
+    tail = _read_embedded(parts.pop()) if last and "." in parts[-1] else []
+    if tail is None or not all(re.fullmatch("[0-9A-Fa-f]{1,4}", part) for part in parts):
+        raise UrlError(whole, "its IPv6 address has a malformed piece")
+    return [int(part, 16) for part in parts] + tail
+
+
+def _read_embedded(text: str) -> list[int] | None:
+    """Read the strict IPv4 form at the end of an IPv6 address as two pieces; None if it is malformed."""
+    parts = text.split(".", 4)
+    if len(parts) != 4 or not all(re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) <= 255 for part in parts):
+        return None
+    a, b, c, d = map(int, parts)
+    return [a << 8 | b, c << 8 | d]
+
+
+def _shorten(pieces: list[int]) -> str:
+    """Write an IPv6 address with its first longest run of zeros left out."""
+    best, size, start = 0, 1, 0
+    for end in range(9):
+        if end < 8 and pieces[end] == 0:
+            continue
+        if end - start > size:
+            best, size = start, end - start
+        start = end + 1
+    shown = [f"{piece:x}" for piece in pieces]
+    if size == 1:
+        return ":".join(shown)
+    return f"{':'.join(shown[:best])}::{':'.join(shown[best + size :])}"

@@ -1,0 +1,143 @@
+"""Topic patterns: regular expressions from strangers, matched in linear time.
+
+Owns: `Pattern`, `compile_pattern`, and the regex engine (RE2), which nothing else imports.
+Must not know: rules, pages. Start reading at `compile_pattern`.
+
+A pattern is matched against folded text (`core.text.fold`). A pattern that is only alternatives of plain words never
+reaches the engine: substring tests are several times faster and, by the choice of folding, mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from honeyguide.core.text import fold_case
+from honeyguide.errors import PatternError
+
+MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
+_MAX_PROGRAM_BYTES = 4 << 20  # what RE2 may spend on a compiled pattern
+_SPECIAL = set("\\.^$*+?()[]{}")
+# A pattern that matches all of these says nothing about a page.
+_PROBES = ("a", "0", " ", "-", "接", "ж", "~")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled topic: `search` and `count` on folded text."""
+
+    source: str
+    terms: tuple[str, ...] | None
+    engine: Any = field(repr=False, compare=False)
+
+    def search(self, folded: str) -> bool:
+        """Say whether the pattern occurs.
+
+        >>> compile_pattern("API|接口").search("rest api")
+        True
+        """
+        if self.terms is None:
+            return self.engine.search(folded) is not None
+        return any(term in folded for term in self.terms)
+
+    def count(self, folded: str, limit: int = 1_000) -> int:
+        """Count occurrences that do not overlap, up to `limit`.
+
+        >>> compile_pattern("fire|fire alarm").count("fire alarm, fire door")
+        2
+        """
+        found = 0
+        for _ in self.engine.finditer(folded):
+            found += 1
+            if found == limit:
+                break
+        return found
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(source: str) -> Pattern:
+    """Compile a topic pattern, or refuse it with position and advice.
+
+    >>> compile_pattern("(a+)+$").search("a" * 30 + "b")
+    False
+    """
+    if len(source) > MAX_PATTERN_CHARS:
+        raise PatternError(source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives")
+    folded = _fold_source(source)
+    if not folded.strip():
+        raise PatternError(source, "empty", hint="write words, such as fire|alarm")
+    if _SPECIAL.isdisjoint(folded):
+        return _literal(source, folded)
+    return _regular(source, folded)
+
+
+def _fold_source(source: str) -> str:
+    """Fold letters but keep escapes: `\\W` and `\\w` differ. The engine itself ignores case."""
+    return source if source.isascii() else "".join(c if c.isascii() else fold_case(c) for c in source)
+
+
+def _literal(source: str, folded: str) -> Pattern:
+    """Alternatives of plain words: trusted to the standard engine, because nothing in them can backtrack."""
+    terms = tuple(fold_case(term) for term in folded.split("|"))
+    if "" in terms:
+        raise PatternError(
+            source, "an empty alternative matches everything", position=_empty_at(source), hint="remove the extra |"
+        )
+    return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))))
+
+
+def _empty_at(source: str) -> int:
+    """Where the bar stands that makes an empty alternative."""
+    doubled = source.find("||")
+    if doubled >= 0:
+        return doubled
+    return 0 if source.startswith("|") else len(source) - 1
+
+
+def _regular(source: str, folded: str) -> Pattern:
+    import re2  # noqa: PLC0415 - a compiled library that plain topics never need
+
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    options.max_mem = _MAX_PROGRAM_BYTES
+    try:
+        engine = re2.compile(folded, options=options)
+        matches_all = engine.search("") is not None or all(engine.search(probe) for probe in _PROBES)
+    except re2.error as error:
+        raise _refusal(source, _sentence(error)) from None
+    except UnicodeEncodeError:
+        raise PatternError(source, "contains a lone surrogate", hint="remove it") from None
+    if matches_all:
+        raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
+    return Pattern(source, None, engine)
+
+
+def _sentence(error: Exception) -> str:
+    """Read the engine's message, which arrives as bytes."""
+    first = error.args[0] if error.args else ""
+    return first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
+
+
+# What RE2 refuses, in the words of somebody who only knows other engines.
+_ADVICE = (
+    ("(?=", "look-aheads are not linear-time; list the alternatives instead"),
+    ("(?!", "look-aheads are not linear-time; list the alternatives instead"),
+    ("(?<", "look-behinds are not linear-time; list the alternatives instead"),
+    ("\\", "back references and unknown escapes are not supported; \\d \\w \\s \\b and \\. are"),
+    ("missing )", "close the group with )"),
+    ("missing ]", "close the class with ]"),
+    ("unexpected )", "open the group with ( or escape it: \\)"),
+    ("no argument for repetition", "put something before it, or escape it with \\"),
+    ("invalid repetition size", "repeat at most 1000 times"),
+    ("pattern too large", "use fewer alternatives or smaller repetitions"),
+)
+
+
+def _refusal(source: str, message: str) -> PatternError:
+    why, _, fragment = message.partition(": ")
+    hint = next((advice for mark, advice in _ADVICE if mark in fragment or mark in why), "see the guide to patterns")
+    at = source.find(fragment) if fragment else -1
+    return PatternError(source, why, position=at if at >= 0 else None, hint=hint)

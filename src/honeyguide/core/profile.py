@@ -1,0 +1,165 @@
+"""What is good, as data: the `Profile` that every decision reads.
+
+Owns: the shape of a profile once it is loaded and compiled. Must not know: TOML, files.
+Start reading at `Profile`; `honeyguide.config` builds one from TOML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.facts import CARD
+from honeyguide.core.rules import compile_condition, fields_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from honeyguide.core.bm25 import Query
+    from honeyguide.core.facts import Facts
+    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.rules import CompiledCard, Rule, Score, Scorecard
+    from honeyguide.core.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RuleList:
+    """Rules of which the first match decides: filters, buckets, drops."""
+
+    rules: tuple[Rule, ...]
+    checks: tuple[Callable[[Facts], bool | None], ...]
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> RuleList:
+        """Compile the rules."""
+        listed = tuple(rules)
+        return cls(listed, tuple(compile_condition(rule.when) for rule in listed))
+
+    def first(self, facts: Facts) -> Rule | None:
+        """Return the rule that decides, if any does."""
+        for rule, check in zip(self.rules, self.checks, strict=True):
+            if check(facts):
+                return rule
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A kind of page; `priority` breaks ties, `handicap` is what it must be ahead by to win (PICK-17)."""
+
+    name: str
+    priority: int
+    handicap: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How pick orders and takes: which card, which drops, which ties, how many.
+
+    `cards` are all that the strategy reads, each after the cards that it reads itself.
+    """
+
+    name: str
+    card: str
+    cards: tuple[str, ...]
+    cap: int
+    order: tuple[str, ...]
+    epsilon: float = 0.0
+    filters: RuleList = RuleList((), ())
+    drops: RuleList = RuleList((), ())
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    reads_heads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a crawl is about: a pattern, and terms that are near to it."""
+
+    pattern: Pattern | None = None
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A range of scores from `at_least` up, and what happens to what falls into it."""
+
+    at_least: float
+    lane: str
+    bonus: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b)."""
+
+    name: str
+    links: tuple[Band, ...]
+    pages: tuple[Band, ...]
+    tunnel: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A name for a range of plan scores (PLAN-2)."""
+
+    name: str
+    at_least: float
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Scope, filters, scorecards, strategies, traversals and levels; immutable and hashed."""
+
+    name: str
+    description: str
+    hash: str
+    scope: Scope
+    cards: Mapping[str, CompiledCard]
+    chains: Mapping[str, tuple[str, ...]]
+    filters: RuleList
+    skips: RuleList
+    bucket_rules: RuleList
+    buckets: Mapping[str, Bucket]
+    strategies: Mapping[str, Strategy]
+    traversals: Mapping[str, Traversal]
+    levels: tuple[Level, ...]
+    query: Query
+    topic: Topic
+
+    def score(self, card: str, facts: Facts) -> Score:
+        """Score a card, after the cards it reads."""
+        return self.scores(self.chains[card], facts)[card]
+
+    def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
+        """Score cards in the given order; each becomes a fact for the next."""
+        scores: dict[str, Score] = {}
+        for name in cards:
+            scores[name] = self.cards[name].score(facts)
+            facts[CARD + name] = scores[name].value
+        return scores
+
+    def with_query(self, text: str) -> Profile:
+        """Return the same profile asking another query."""
+        return replace(self, query=replace(self.query, text=text))
+
+
+def chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
+    """Order a card's dependencies; raises ValueError on a cycle."""
+    done: dict[str, None] = {}
+    open_: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in done:
+            return
+        if name in open_:
+            raise ValueError(" -> ".join([*open_, name]))
+        open_[name] = None
+        for read in fields_read(cards[name]):
+            if read.startswith(CARD):
+                visit(read.removeprefix(CARD))
+        open_.pop(name)
+        done[name] = None
+
+    visit(card)
+    return tuple(done)

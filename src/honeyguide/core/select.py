@@ -1,0 +1,255 @@
+"""Pick: from the links of a page to the few that are worth a visit, each with its verdict or its reasons.
+
+Owns: filters in order, scoring, drops, order, quotas, cap. Must not know: HTML, HTTP, which words are good.
+Start reading at `select_links`. Everything it decides by is in the profile: filters, buckets and drops are rule lists,
+scores are scorecards, the rest is numbers of a `Strategy`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.bm25 import contextual
+from honeyguide.core.facts import Facts, Sight
+from honeyguide.core.rules import half_up
+from honeyguide.core.scope import Kind, classify_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from honeyguide.core.page import Head, Link
+    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.profile import Profile, Strategy
+    from honeyguide.core.rules import Score
+    from honeyguide.core.url import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """Why a link is out: the rule's id, and the sentence for people."""
+
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20)."""
+
+    link: Link
+    out: Out | None = None
+    category: str | None = None
+    bucket: str | None = None
+    score: Score | None = None
+    parts: Mapping[str, Score] | None = None
+    matched: tuple[str, ...] = ()
+    selection_reason: str | None = None
+    rank: int | None = None
+
+    @property
+    def url(self) -> Url:
+        """The link's address."""
+        return self.link.url
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was picked, every candidate in document order, and how many went out by which rule."""
+
+    strategy: str
+    selected: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's."""
+
+    heads: Mapping[Url, Head] | None = None
+    cap: int | None = None
+    include: Pattern | None = None
+    exclude: Pattern | None = None
+
+
+def select_links(links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None) -> Selection:
+    """Choose among the links of a page.
+
+    Pure: the same links in any order give the same choice.
+    """
+    request = request or Request()
+    plan = profile.strategies[strategy]
+    listed = sorted(links, key=lambda link: (link.order, link.url.text))
+    sifted = sift(listed, page, profile, plan, request)
+    judged = [judge(candidate, profile, plan, request.heads or {}) for candidate in sifted]
+    key = _order(profile, plan)
+    places = sorted(range(len(judged)), key=lambda place: key(judged[place]))
+    ranked = _take([judged[place] for place in places], plan, plan.cap if request.cap is None else request.cap)
+    selected = tuple(candidate for candidate in ranked if candidate.rank is not None)
+    candidates = tuple(candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0]))
+    return Selection(strategy, selected, candidates, _counts(candidates))
+
+
+# --- filters ----------------------------------------------------------------------------------------------------
+
+
+def sift(links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, request: Request) -> list[Candidate]:
+    """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
+    inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is Kind.INSIDE]
+    merged = merge_by_key(inside, profile)
+    return [_sifted(link, merged, page, profile, (plan, request)) for link in links]
+
+
+def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
+    """Join links with one key: the first stands for all, speaks https if any does (URL-7), has all occurrences."""
+    merged: dict[str, Link] = {}
+    for link in links:
+        key = link.url.key(profile.scope.tracking)
+        first = merged.get(key)
+        if first is None:
+            merged[key] = link
+        else:
+            url = link.url if first.url.scheme == "http" and link.url.scheme == "https" else first.url
+            merged[key] = replace(first, url=url, occurrences=first.occurrences + link.occurrences)
+    return merged
+
+
+def _sifted(
+    link: Link, merged: Mapping[str, Link], page: Url, profile: Profile, asked: tuple[Strategy, Request]
+) -> Candidate:
+    verdict = classify_url(link.url, page, profile.scope)
+    if verdict.kind is not Kind.INSIDE:
+        return Candidate(link, out=Out(verdict.rule, f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}".strip()))
+    whole = merged[link.url.key(profile.scope.tracking)]
+    plan, request = asked
+    stands_for_all = link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
+    facts = Facts(Sight(whole), is_duplicate=not stands_for_all)
+    rule = profile.filters.first(facts) or plan.filters.first(facts)
+    if rule is not None:
+        return Candidate(link, out=Out(rule.id, rule.reason))
+    return Candidate(whole, out=_asked_out(str(facts["url"]), request))
+
+
+def _asked_out(url: str, request: Request) -> Out | None:
+    if request.include is not None and not request.include.search(url):
+        return Out("include", f"URL does not match --include {request.include.source}")
+    if request.exclude is not None and request.exclude.search(url):
+        return Out("exclude", f"URL matches --exclude {request.exclude.source}")
+    return None
+
+
+# --- scores and drops -------------------------------------------------------------------------------------------
+
+
+def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping[Url, Head]) -> Candidate:
+    """Score an open candidate, and drop it where the strategy says so."""
+    if candidate.out is not None:
+        return candidate
+    facts = Facts(Sight(candidate.link, heads.get(candidate.url)))
+    context = contextual(profile.query, _QueryTexts(facts))
+    facts["contextual"] = context.score.value
+    bucket = profile.bucket_rules.first(facts)
+    facts["bucket"] = bucket.id if bucket else None
+    parts = {"contextual": context.score, **profile.scores(plan.cards, facts)}
+    dropped = plan.drops.first(facts)
+    score = parts[plan.card]
+    return replace(
+        candidate,
+        out=Out(dropped.id, dropped.reason) if dropped else None,
+        category=_category(profile, plan, score),
+        bucket=bucket.id if bucket else None,
+        score=score,
+        parts=parts,
+        matched=context.matched,
+        selection_reason=_selection_reason(bucket.id if bucket else "other", parts.values()),
+    )
+
+
+class _QueryTexts(dict[str, str | None]):
+    """The texts that the query is matched against, read from facts when asked for."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__()
+        self._facts = facts
+
+    def get(self, name: str, _default: object = None) -> str | None:  # type: ignore[override]
+        value = self._facts[name]
+        return value if isinstance(value, str) else None
+
+
+def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
+    """Name the rule of the card's first group that paid: A, B, C, U, T, D."""
+    first = profile.cards[plan.card].card.groups[0]
+    ids = {rule.id for rule in first.rules} if first.mode == "first" else set()
+    return next((reason.rule for reason in score.reasons if reason.rule in ids), None)
+
+
+def _selection_reason(bucket: str, scores: Iterable[Score]) -> str:
+    tags = dict.fromkeys(reason.tag for score in scores for reason in score.reasons if reason.tag)
+    return f"{bucket}-{'+'.join(tags)}" if tags else bucket
+
+
+# --- order and cap ----------------------------------------------------------------------------------------------
+
+
+def _order(profile: Profile, plan: Strategy) -> Sorter:
+    """Make the sort key of a strategy; what is out comes last."""
+
+    def steps(candidate: Candidate) -> float:
+        value = candidate.score.value if candidate.score else 0.0
+        bucket = profile.buckets.get(candidate.bucket or "")
+        value -= bucket.handicap if bucket and "bucket" in plan.order else 0.0
+        return half_up(value / plan.epsilon) if plan.epsilon else value
+
+    def priority(candidate: Candidate) -> float:
+        bucket = profile.buckets.get(candidate.bucket or "")
+        return float(bucket.priority) if bucket else 0.0
+
+    keys: Mapping[str, Callable[[Candidate], float | str]] = {
+        "score": lambda c: -steps(c),
+        "bucket": priority,
+        "path_length": lambda c: len(c.url.segments),
+        "document": lambda c: c.link.order,
+        "url": lambda c: c.url.text,
+    }
+    chosen = [keys[name] for name in (*plan.order, "url")]
+    return lambda candidate: (candidate.out is not None, *(key(candidate) for key in chosen))
+
+
+def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]:
+    """Take from the top, within quotas and cap; what is left says why it was left."""
+    taken: Counter[str] = Counter()
+    result = []
+    for candidate in ordered:
+        bucket = candidate.bucket or ""
+        if candidate.out is not None:
+            result.append(candidate)
+        elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
+            result.append(replace(candidate, out=Out(f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page")))
+        elif taken.total() >= cap:
+            result.append(replace(candidate, out=Out("cap", f"{cap} better pages were taken")))
+        else:
+            taken[bucket] += 1
+            result.append(replace(candidate, rank=taken.total()))
+    return result
+
+
+def _counts(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Count what PICK-20 asks for; a rule that put nothing out is not listed."""
+    outs = Counter(candidate.out.rule for candidate in candidates if candidate.out is not None)
+    scored = [candidate for candidate in candidates if candidate.score is not None]
+    return {
+        "links": len(candidates),
+        "candidates": len(scored),
+        "above_threshold": sum(c.out is None or c.out.rule in ("cap", "blog-quota") for c in scored),
+        "selected": sum(c.rank is not None for c in scored),
+        **{f"out_{rule.replace('-', '_')}": count for rule, count in sorted(outs.items())},
+    }
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Sorter = Callable[[Candidate], tuple[bool | float | str, ...]]

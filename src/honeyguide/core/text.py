@@ -1,0 +1,61 @@
+"""Text, folded and cut into words once, on entry.
+
+Owns: `fold`, `tokens`. Must not know: rules, pages.
+Folding makes matching case-blind with plain substring tests, and it is chosen so that a literal term and the same
+term as a pattern in the regex engine agree (`core.pattern`): one character folds to at most one character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Characters that the regex engine takes for one letter in a case-blind match, but which lower() keeps apart.
+_ONE_LETTER = {
+    "ſ": "s", "ς": "σ", "µ": "μ", "ϐ": "β", "ϑ": "θ", "ϕ": "φ", "ϖ": "π", "ϰ": "κ", "ϱ": "ρ", "ϵ": "ε",
+    "ẛ": "ṡ", "ͅ": "ι", "ι": "ι",
+}  # fmt: skip
+# Dashes that look like one: "service‑area" with a non-breaking hyphen is "service-area" to a reader.
+_DASHES = "‐‑‒–—―−﹘﹣－"
+# Invisible format characters: they split words for a machine and for nobody else.
+_INVISIBLE = (0x00AD, 0x061C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+
+_FOLD = str.maketrans({**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}})
+
+# A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+
+
+def fold(text: str) -> str:
+    """Fold case, width, dashes, invisible characters and whitespace.
+
+    >>> fold("  SERVICE\\u00a0Area\\u200b ")
+    'service area'
+    """
+    return " ".join(fold_case(text).split())
+
+
+def fold_case(text: str) -> str:
+    """Fold case, width, dashes and invisible characters, but keep whitespace as it is.
+
+    >>> fold_case("İSTANBUL ﬁre‑alarm")
+    'istanbul fire-alarm'
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text).replace("İ", "i").lower().translate(_FOLD)
+
+
+def tokens(folded: str) -> list[str]:
+    """Cut folded text into words, an English plural s dropped, so that `alarms` meets `alarm`.
+
+    >>> tokens("fire alarms & access-control")
+    ['fire', 'alarm', 'access', 'control']
+    """
+    return [singular(word) for word in _WORD.findall(folded)]
+
+
+def singular(word: str) -> str:
+    """Drop a plural s; `gas` and `access` keep theirs."""
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word

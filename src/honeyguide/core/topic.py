@@ -1,0 +1,49 @@
+"""Topic relevance of links and pages (TOPIC-1, TOPIC-2): facts in, explained scores out.
+
+Owns: which facts the topic cards read. Must not know: the points (profile), the queue (traverse).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.facts import Facts, Sight
+from honeyguide.core.text import fold
+from honeyguide.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from honeyguide.core.page import Link, Page
+    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.rules import Rule, Score
+
+MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
+
+
+def link_score(link: Link, profile: Profile) -> Score:
+    """Score a link against the profile's topic, 0 to 10."""
+    topic_of(profile)
+    return profile.score("link", Facts(Sight(link)))
+
+
+def page_score(page: Page, profile: Profile) -> Score:
+    """Score a page against the profile's topic, 0 to 10."""
+    topic = topic_of(profile)
+    facts = Facts(
+        page_title=fold(page.title),
+        heading_matches=float(sum(topic.search(fold(heading)) for heading in page.headings)),
+        mentions=float(topic.count(fold(page.text), MENTIONS_ENOUGH)),
+    )
+    return profile.score("page", facts)
+
+
+def skip_rule(link: Link, profile: Profile) -> Rule | None:
+    """Return the rule that keeps a crawl away from a link (TOPIC-6), if one does."""
+    return profile.skips.first(Facts(Sight(link)))
+
+
+def topic_of(profile: Profile) -> Pattern:
+    """Return the topic, or say that there is none."""
+    if profile.topic.pattern is None:
+        raise ConfigError(profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),))
+    return profile.topic.pattern

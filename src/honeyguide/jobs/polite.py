@@ -1,0 +1,273 @@
+"""A fetcher that behaves: robots.txt, pace, limits, retries and redirects around one that makes single requests.
+
+Owns: who may be asked, when, how often, and where redirects lead; every hop is checked and paced as its own host's
+business. Must not know: HTTP clients, robots.txt syntax, real time. The arithmetic is in core/pace.py.
+Start reading at `PoliteFetcher.fetch`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.pace import Pace, backoff_s, gap_s, retry_after_s
+from honeyguide.core.url import Url
+from honeyguide.errors import FetchError, Forbidden, Unreachable, UrlError, shown
+from honeyguide.ports import Fetched, Part
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from honeyguide.core.policy import Policy
+    from honeyguide.ports import Clock, Fetcher, Robots, RobotsReader, Validators
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for rest
+_MAY_PASS = _PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
+_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
+_KEPT_HOSTS = (
+    10_000  # what is remembered of hosts at rest; beyond that, those with nothing pending are forgotten
+)
+_KEPT_ROBOTS = 1_000  # parsed files in memory, oldest out first
+
+
+@dataclass(slots=True)
+class _Host:
+    """One host: its slots, whose turn it is to start, and its pace."""
+
+    in_flight: asyncio.Semaphore
+    delay_s: float
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    pace: Pace = field(default_factory=Pace)
+    users: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What an origin's robots.txt comes to: its rules; or no rules; or a failure that closes the origin."""
+
+    rules: Robots | None = None
+    closed: tuple[type[FetchError], str] | None = None
+    fresh_until: float = 0.0
+
+
+@dataclass(slots=True)
+class _Origin:
+    """One fetch of robots.txt at a time; the others wait for the lock and find its result."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    standing: _Standing = field(default_factory=_Standing)
+
+
+class PoliteFetcher:
+    """A `Fetcher` that asks robots.txt first, keeps its distance, tries again and follows redirects."""
+
+    def __init__(self, fetcher: Fetcher, clock: Clock, read_robots: RobotsReader, policy: Policy) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._read_robots = read_robots
+        self._policy = policy
+        self._everywhere = asyncio.Semaphore(policy.concurrency)
+        self._hosts: dict[str, _Host] = {}
+        self._origins: dict[str, _Origin] = {}
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        """Get what a URL leads to. Forbidden if a robots.txt or the address policy rules out any hop."""
+        here, elapsed_s = url, 0.0
+        way: tuple[str, ...] = ()
+        while True:
+            await self._obey(here)
+            told = (
+                validators if here.site == url.site else None
+            )  # one site's marks are no other site's business
+            got = await self._persist(here, told, part)
+            elapsed_s += got.elapsed_s
+            there = _next_hop(url, got)
+            if there is None:
+                return replace(got, asked=url, hops=way, elapsed_s=elapsed_s)
+            way = (*way, here.as_linked)
+            self._check_way(url, way, there)
+            here = there
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
+        standing = await self._standing(url)
+        if standing.closed:
+            kind, why = standing.closed
+            raise kind(url.as_linked, why)
+        return standing.rules
+
+    # --- redirects ---
+
+    def _check_way(self, url: Url, way: tuple[str, ...], there: Url) -> None:
+        """Give up on redirects that go in a circle, or on for too long."""
+        if there.as_linked in way:
+            raise _astray(url, "its redirects go in a circle")
+        if len(way) > self._policy.max_redirects:
+            raise _astray(url, f"more than {self._policy.max_redirects} redirects")
+
+    # --- robots.txt ---
+
+    async def _obey(self, url: Url) -> None:
+        """Refuse what robots.txt disallows, and take over its Crawl-delay."""
+        rules = await self.robots(url)
+        if rules is None:
+            return
+        if not rules.allows(url):
+            raise Forbidden(url.as_linked, "robots.txt disallows it")
+        asked_s = min(rules.crawl_delay_s or 0.0, self._policy.max_crawl_delay_s)
+        self._host(url.site).delay_s = max(self._policy.delay_s, asked_s)
+
+    async def _standing(self, url: Url) -> _Standing:
+        """Say what robots.txt of this origin comes to, from memory while that is fresh."""
+        key = f"{url.scheme}://{url.site}"
+        origin = self._origins.get(key)
+        if origin is None:
+            while len(self._origins) >= _KEPT_ROBOTS:
+                del self._origins[next(iter(self._origins))]
+            origin = self._origins[key] = _Origin()
+        if self._clock.now() >= origin.standing.fresh_until:
+            async with origin.lock:
+                if self._clock.now() >= origin.standing.fresh_until:
+                    origin.standing = await self._ask_robots(Url.parse(f"{key}/robots.txt"))
+        return origin.standing
+
+    async def _ask_robots(self, url: Url) -> _Standing:
+        """RFC 9309 2.3.1: 2xx is read, 3xx without end and 4xx mean no rules, 5xx and silence close the origin."""
+        policy = self._policy
+        try:
+            got = await self._walk_to_robots(url)
+        except FetchError as error:
+            closed = (type(error), f"robots.txt could not be had: {error.why}")
+            return _Standing(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
+        now = self._clock.now()
+        # 429 is a 4xx, but it says "not now" and not "no rules": reading on would be rude.
+        if got.status >= 500 or got.status == 429:
+            closed = (Forbidden, f"robots.txt answered {got.status}, which closes the site for now")
+            return _Standing(closed=closed, fresh_until=now + policy.robots_retry_s)
+        rules = self._read_robots(got.body) if got.status < 300 else None
+        return _Standing(rules=rules, fresh_until=now + policy.robots_ttl_s)
+
+    async def _walk_to_robots(self, url: Url) -> Fetched:
+        """Follow its redirects, to other hosts too; a last 3xx is the answer if they do not end."""
+        here = url
+        for _ in range(_ROBOTS_REDIRECTS):
+            got = await self._persist(here, None, Part.START)
+            try:
+                there = _next_hop(here, got)
+            except Unreachable:  # a Location that leads nowhere
+                return got
+            if there is None:
+                return got
+            here = there
+        return await self._persist(here, None, Part.START)
+
+    # --- retries ---
+
+    async def _persist(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
+        """Try again after failures that may pass. The pause holds no slot; after 429 and 503 the host's block is it."""
+        attempt = 0
+        while True:
+            attempt += 1
+            is_last = attempt > self._policy.retries
+            try:
+                got = await self._once(url, validators, part)
+            except FetchError as error:
+                if is_last or not error.retryable:
+                    raise
+            else:
+                if is_last or got.status not in _MAY_PASS or self._blocked_s(url) > self._policy.max_wait_s:
+                    return got
+                if got.status in _PUSHED_BACK:
+                    continue
+            await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
+
+    async def _once(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
+        """One request in its slot, and what its answer means for the host."""
+        async with self._slot(url) as host:
+            got = await self._fetcher.fetch(url, validators=validators, part=part)
+        if got.status in _PUSHED_BACK:
+            host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
+        else:
+            host.pace = host.pace.answered()
+        return got
+
+    def _rest_s(self, host: _Host, got: Fetched) -> float:
+        """How long a host rests that pushed back: what it asks for, within bounds, or longer each time."""
+        policy = self._policy
+        asked_s = retry_after_s(got.headers.retry_after, self._clock.now())
+        if asked_s is None:
+            return backoff_s(host.pace.strikes + 1, policy.backoff_s, policy.max_backoff_s)
+        return min(asked_s, policy.max_block_s)
+
+    # --- slots ---
+
+    @asynccontextmanager
+    async def _slot(self, url: Url) -> AsyncIterator[_Host]:
+        """Hold one of the host's slots and one of all; cancelled or not, both come back."""
+        host = self._host(url.site)
+        host.users += 1
+        try:
+            async with host.in_flight:
+                async with host.turn:
+                    await self._start(url, host)
+                try:
+                    yield host
+                finally:
+                    self._everywhere.release()
+        finally:
+            host.users -= 1
+
+    async def _start(self, url: Url, host: _Host) -> None:
+        """Wait until the host may be asked and a slot is free: returns with the slot held and the start on record."""
+        while True:
+            while (wait_s := host.pace.wait_s(self._clock.now())) > 0:
+                self._check_patience(url)
+                await self._clock.sleep(wait_s)
+            await self._everywhere.acquire()
+            now = self._clock.now()
+            if host.pace.wait_s(now) <= 0:  # the host may have pushed back while we stood in line
+                gap = gap_s(url.site, host.pace.starts, host.delay_s, self._policy.jitter)
+                host.pace = host.pace.started(now, gap)
+                return
+            self._everywhere.release()
+
+    def _check_patience(self, url: Url) -> None:
+        blocked_s = self._blocked_s(url)
+        if blocked_s > self._policy.max_wait_s:
+            why = f"its host asked us to come back in {blocked_s:.0f} s"
+            raise _astray(url, why, retry_after_s=blocked_s)
+
+    def _blocked_s(self, url: Url) -> float:
+        return self._host(url.site).pace.blocked_s(self._clock.now())
+
+    def _host(self, site: str) -> _Host:
+        """Give what is known of a host; those with nothing pending are forgotten when they become too many."""
+        if site not in self._hosts and len(self._hosts) >= _KEPT_HOSTS:
+            now = self._clock.now()
+            self._hosts = {s: h for s, h in self._hosts.items() if h.users or h.pace.wait_s(now) > 0}
+        if site not in self._hosts:
+            self._hosts[site] = _Host(asyncio.Semaphore(self._policy.per_host), self._policy.delay_s)
+        return self._hosts[site]
+
+
+def _next_hop(url: Url, got: Fetched) -> Url | None:
+    """Where an answer redirects to; None if it does not (a 3xx without a Location is an answer like any other)."""
+    location = got.headers.location
+    if got.status not in _REDIRECTS or not location:
+        return None
+    try:
+        return Url.parse(location, got.url)
+    except UrlError as error:
+        raise _astray(url, f"it redirects to {shown(location)}: {error.why}") from error
+
+
+def _astray(url: Url, why: str, retry_after_s: float | None = None) -> Unreachable:
+    """Make the error for a URL that leads nowhere for now: asking again at once would not help."""
+    error = Unreachable(url.as_linked, why, retry_after_s=retry_after_s)
+    error.retryable = retry_after_s is not None
+    return error

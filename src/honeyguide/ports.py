@@ -1,0 +1,122 @@
+"""What the jobs need from the world: Protocols, and the plain data that crosses them.
+
+Owns: `Fetcher`, `Clock`, `Robots`, `Fetched` and what it is made of. Must not know: who implements them.
+Start reading at `Fetcher` and `Fetched`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from honeyguide.core.url import Url
+
+
+class Part(StrEnum):
+    """How much of a resource is wanted, and of which kind."""
+
+    PAGE = "page"  # a text document, whole; more than the policy allows is TooLarge
+    HEAD = "head"  # a text document up to the end of its head, or 64 KiB (PICK-11)
+    START = "start"  # the first 500 KiB of a file of any type (robots.txt)
+    FILE = "file"  # a file of any type, whole (sitemaps); more than the policy allows is TooLarge
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What the last answer said of its version; sent back, it lets a server answer 304."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """The few response headers that we use, as sent, or None. `location` may hold anything: parse it."""
+
+    content_type: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    retry_after: str | None = None
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One answer. Any status is a value: a 404 is an answer, not an error.
+
+    `body` is decompressed and bounded; it is empty unless the status is 2xx. `truncated` says that reading stopped
+    on purpose (`Part.HEAD`, `Part.START`). `hops` are the URLs that redirected here, first to last, as requested.
+    """
+
+    url: Url
+    asked: Url
+    status: int
+    headers: Headers = field(default_factory=Headers)
+    body: bytes = b""
+    charset: str = "utf-8"  # a Python codec name that is sure to exist
+    truncated: bool = False
+    hops: tuple[str, ...] = ()
+    elapsed_s: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that do not fit the charset are replaced, never an error."""
+        return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
+
+    @property
+    def validators(self) -> Validators:
+        """What to send with the next request for this URL."""
+        return Validators(self.headers.etag, self.headers.last_modified)
+
+    @property
+    def is_downgraded(self) -> bool:
+        """Whether a redirect led from https to http on the way."""
+        way = (*self.hops, self.url.as_linked)
+        return any(a.startswith("https:") and b.startswith("http:") for a, b in pairwise(way))
+
+
+class Fetcher(Protocol):
+    """Gets one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        """Answer with a `Fetched`, or raise a `FetchError`: nothing else."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, as far as the jobs know of it."""
+
+    def now(self) -> float:
+        """Seconds since 1970 UTC; never runs backwards within a run."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when `now` has advanced by that much."""
+        ...
+
+
+class Robots(Protocol):
+    """What one robots.txt says to us."""
+
+    @property
+    def crawl_delay_s(self) -> float | None:
+        """The Crawl-delay of our group, unbounded; None if it states none."""
+        ...
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """The sitemaps it names, as written."""
+        ...
+
+    def allows(self, url: Url) -> bool:
+        """Whether we may request this URL of the origin that the file belongs to."""
+        ...
+
+
+RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes

@@ -1,0 +1,432 @@
+"""One request over real HTTP on loopback: what is sent, what is read, and what every misbehaviour becomes."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import importlib.util
+import socket
+import sys
+import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.adapters.charset import charset_of
+from honeyguide.adapters.http import HttpFetcher
+from honeyguide.core.policy import Policy
+from honeyguide.core.url import Url
+from honeyguide.errors import (
+    ConfigError,
+    FetchError,
+    Forbidden,
+    NameNotFound,
+    NotText,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
+from honeyguide.ports import Fetched, Part, Validators
+from honeyguide.testing import LoopbackServer, Script, drip, reset, response, silence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HERE = Policy(allow_private=True, max_bytes=200_000, max_decoded_bytes=400_000)
+HASTY = replace(HERE, connect_timeout_s=0.2, read_timeout_s=0.2, total_timeout_s=0.5)
+PAGE = b"<html><head><title>Hi</title></head><body>There</body></html>"
+
+
+def get(answer: bytes | Script, policy: Policy = HERE, part: Part = Part.PAGE) -> Fetched:
+    """Fetch /page of a server that has one answer."""
+
+    async def run() -> Fetched:
+        async with LoopbackServer({"/page": answer}) as server, HttpFetcher(policy, proxies={}) as fetcher:
+            return await fetcher.fetch(Url.parse(f"{server.root}/page"), part=part)
+
+    return asyncio.run(run())
+
+
+def sent(url_path: str = "/page", policy: Policy = HERE, validators: Validators | None = None) -> str:
+    """Give the head of the request that a fetch sends."""
+
+    async def run() -> str:
+        async with LoopbackServer({}) as server, HttpFetcher(policy, proxies={}) as fetcher:
+            url = Url.parse(server.root.replace("//", "//user:secret@") + url_path)
+            await fetcher.fetch(url, validators=validators)
+            return server.requests[0]
+
+    return asyncio.run(run())
+
+
+# --- what is sent ---
+
+
+def test_the_request_says_who_asks_and_carries_no_secrets() -> None:
+    head = sent(policy=replace(HERE, contact="https://owner.example/bot"))
+    assert "User-Agent: honeyguide/" in head
+    assert "(+https://owner.example/bot)" in head
+    assert "cookie" not in head.lower()
+    assert "authorization" not in head.lower()
+
+
+def test_only_what_can_be_decoded_is_asked_for() -> None:
+    accepted = next(line for line in sent().splitlines() if line.startswith("Accept-Encoding:"))
+    assert "gzip" in accepted
+    assert ("br" in accepted) == bool(
+        importlib.util.find_spec("brotli") or importlib.util.find_spec("brotlicffi")
+    )
+
+
+@pytest.mark.parametrize("path", ["/a%7Eb/c%2Fd", "/x/?a=b%20c&d=%C3%A9", "/a//b/"])
+def test_the_url_is_requested_as_linked(path: str) -> None:
+    assert sent(path).splitlines()[0] == f"GET {path} HTTP/1.1"
+
+
+def test_validators_are_sent_back_and_304_is_an_answer() -> None:
+    head = sent(validators=Validators('W/"x"', "Thu, 01 Jan 1970 00:00:00 GMT"))
+    assert 'If-None-Match: W/"x"' in head
+    assert "If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT" in head
+    assert get(response(b"", status="304 Not Modified")).status == 304
+
+
+def test_validators_that_cannot_stand_in_a_header_are_left_out() -> None:
+    assert "If-None-Match" not in sent(validators=Validators('"\udce9"', "a\r\nCookie: b"))
+    got = get(response(PAGE, 'ETag: "\xe9"', f"Last-Modified: {'x' * 2000}"))
+    assert got.validators == Validators()
+
+
+# --- what is read ---
+
+
+def test_headers_that_we_use() -> None:
+    got = get(
+        response(PAGE, 'ETag: "v1"', "Last-Modified: now", "Retry-After: 7", kind="text/html; charset=utf-8")
+    )
+    assert got.validators == Validators('"v1"', "now")
+    assert (got.headers.retry_after, got.headers.content_type) == ("7", "text/html; charset=utf-8")
+
+
+def test_a_location_in_raw_bytes_becomes_the_url_it_means() -> None:
+    assert get(response(b"", "Location: /caf\xe9", status="301 Moved")).headers.location == "/caf%E9"
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"), [("gzip", gzip.compress(PAGE)), ("deflate", zlib.compress(PAGE))]
+)
+def test_compressed_bodies_are_decoded(name: str, packed: bytes) -> None:
+    assert get(response(packed, f"Content-Encoding: {name}")).body == PAGE
+
+
+def test_brotli_is_decoded_where_installed() -> None:
+    brotli = pytest.importorskip("brotli")
+    assert get(response(brotli.compress(PAGE), "Content-Encoding: br")).body == PAGE
+
+
+def test_zstd_is_decoded_where_installed() -> None:
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    zstd = pytest.importorskip(name)
+    assert get(response(zstd.compress(PAGE), "Content-Encoding: zstd")).body == PAGE
+
+
+def test_a_head_is_read_to_its_end_and_no_further() -> None:
+    endless = drip(
+        response(b"", kind="text/html").replace(b"Content-Length: 0\r\n", b"") + PAGE, b" " * 500, every_s=0
+    )
+    got = get(endless, part=Part.HEAD)
+    assert got.truncated
+    assert b"<title>Hi</title>" in got.body
+    assert len(got.body) <= 64 * 1024
+
+
+def test_a_head_without_end_is_cut_at_64_kib() -> None:
+    got = get(response(b"<head>" + b"x" * 150_000), part=Part.HEAD)
+    assert (len(got.body), got.truncated) == (64 * 1024, True)
+
+
+def test_a_mark_split_between_two_pieces_still_ends_the_head() -> None:
+    async def halves(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>a</title></he")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.write(b"ad>")
+        await silence(writer)
+
+    assert get(halves, part=Part.HEAD).truncated
+
+
+def test_a_start_is_of_any_type_and_cut_at_500_kib() -> None:
+    policy = replace(HERE, max_bytes=10**6, max_decoded_bytes=10**6)
+    got = get(response(b"x" * 600_000, kind="application/octet-stream"), policy, Part.START)
+    assert (len(got.body), got.truncated) == (500 * 1024, True)
+
+
+def test_a_file_is_of_any_type_and_whole() -> None:
+    assert get(response(b"\0\1", kind="application/gzip"), part=Part.FILE).body == b"\0\1"
+
+
+@pytest.mark.parametrize(
+    "kind", ["TEXT/HTML;charset=x", "application/xhtml+xml", "text/plain", "application/rss+xml", ""]
+)
+def test_text_types_are_pages(kind: str) -> None:
+    assert get(response(PAGE, kind=kind)).body == PAGE
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "text"),
+    [
+        ("text/html; charset=utf-8", "é".encode(), "é"),
+        ("text/html", b"\xef\xbb\xbf\xc3\xa9", "é"),
+        ("text/html; charset=ISO-8859-1", b"\x93\xe9\x94", "“é”"),
+        ("text/html", b'<meta charset="windows-1251">\xcf', '<meta charset="windows-1251">П'),
+        ("text/html", b"<meta content='text/html; charset=Shift_JIS'>\x83\x65", "<meta content='text/html; charset=Shift_JIS'>テ"),
+        ("text/html", b"<meta charset=utf-16>a", "<meta charset=utf-16>a"),
+        ("text/html; charset=utf-7", b"+AGE-", "+AGE-"),
+        ("text/html; charset=idna", b"\xe9t", "ét"),
+        ("text/html; charset=undefined", b"a", "a"),
+        ("text/html; charset=" + "x" * 5000, b"a", "a"),
+        ("text/html", b"\xe9t\xe9", "été"),
+        (None, b"\xff\xfea\0", "a"),
+        ("text/html; charset=utf-8", b"\xff", "\ufffd"),
+    ],
+)  # fmt: skip
+def test_charsets(header: str | None, body: bytes, text: str) -> None:
+    url = Url.parse("http://a.example/")
+    assert Fetched(url, url, 200, body=body, charset=charset_of(header, body)).text == text
+
+
+# --- misbehaviour ---
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "why"),
+    [
+        pytest.param(reset, Unreachable, "", id="connection cut"),
+        pytest.param(b"", Unreachable, "closed without an answer", id="closed without a word"),
+        pytest.param(b"SSH-2.0-OpenSSH_9\r\n\r\n", Unreachable, "not HTTP", id="another protocol"),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\nA: " + b"x" * 200_000 + b"\r\n\r\n", TooLarge, "header", id="header bomb"
+        ),
+        pytest.param(
+            b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 5000 + b"\r\n", FetchError, "", id="5000 headers"
+        ),
+        pytest.param(CHUNKED + b"zz\r\nhello", Unreachable, "", id="bad chunk size"),
+        pytest.param(CHUNKED + b"5\r\nhel", Unreachable, "broke off", id="chunk cut short"),
+        pytest.param(response(PAGE)[:-5], Unreachable, "broke off", id="body cut short"),
+        pytest.param(response(b"x" * 300_000), TooLarge, "announced", id="announced too large"),
+        pytest.param(drip(OPEN_ENDED, b"x" * 4096, every_s=0), TooLarge, "bytes sent", id="body without end"),
+        pytest.param(drip(OPEN_ENDED, b"x", every_s=0.05), TimedOut, "not finished", id="a byte at a time"),
+        pytest.param(
+            drip(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", every_s=0.05), TimedOut, "", id="headers drip"
+        ),
+        pytest.param(
+            drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n", every_s=0.05), TimedOut, "", id="100 for ever"
+        ),
+        pytest.param(silence, TimedOut, "silent", id="silence"),
+        pytest.param(
+            response(b"not gzip", "Content-Encoding: gzip"), NotText, "compression", id="broken gzip"
+        ),
+        pytest.param(response(b"x", "Content-Encoding: snappy"), NotText, "snappy", id="unknown compression"),
+        pytest.param(
+            response(b"x", "Content-Encoding: gzip, gzip"), NotText, "gzip, gzip", id="packed twice"
+        ),
+        pytest.param(
+            response(gzip.compress(bytes(10**6)), "Content-Encoding: gzip"), TooLarge, "after", id="bomb"
+        ),
+        pytest.param(response(b"%PDF-1.7", kind="application/pdf"), NotText, "application/pdf", id="a PDF"),
+        pytest.param(response(b"\x89PNG\r\n\x1a\n\0", kind=""), NotText, "bytes", id="an untyped image"),
+        pytest.param(response(b"%PDF-1.7\nabc", kind=""), NotText, "bytes", id="an untyped PDF"),
+    ],
+)
+def test_misbehaviour(answer: bytes | Script, kind: type[FetchError], why: str) -> None:
+    with pytest.raises(FetchError) as caught:
+        get(answer, HASTY)
+    assert type(caught.value) is kind or kind is FetchError
+    assert why in caught.value.why
+
+
+def test_a_binary_type_is_refused_without_waiting_for_its_body() -> None:
+    with pytest.raises(NotText):
+        get(response(b"", kind="image/png").replace(b"Length: 0", b"Length: 99999"))
+
+
+def fail(url: str, policy: Policy = HERE, proxies: Mapping[str, str] | None = None) -> FetchError:
+    async def run() -> None:
+        async with HttpFetcher(policy, proxies=proxies or {}) as fetcher:
+            await fetcher.fetch(Url.parse(url))
+
+    with pytest.raises(FetchError) as caught:
+        asyncio.run(run())
+    return caught.value
+
+
+def test_a_closed_port_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    assert isinstance(fail(f"http://127.0.0.1:{port}/"), Unreachable)
+
+
+def test_a_plain_server_under_https_is_no_secure_connection() -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, HttpFetcher(HERE, proxies={}) as fetcher:
+            await fetcher.fetch(Url.parse(f"https://127.0.0.1:{port}/"))
+
+    with pytest.raises(Unreachable, match="no secure connection") as caught:
+        asyncio.run(run())
+    assert not caught.value.retryable
+
+
+def name_error(code: int) -> FetchError:
+    """Fetch with a resolver that fails like the system's."""
+
+    async def run() -> None:
+        async def lookup(*_: object, **__: object) -> object:
+            raise socket.gaierror(code, "no such name")
+
+        asyncio.get_running_loop().getaddrinfo = lookup  # type: ignore[method-assign,assignment]
+        async with HttpFetcher(HERE, proxies={}) as fetcher:
+            await fetcher.fetch(Url.parse("http://nowhere.example/"))
+
+    with pytest.raises(FetchError) as caught:
+        asyncio.run(run())
+    return caught.value
+
+
+def test_a_missing_name_is_told_from_a_failing_lookup() -> None:
+    assert type(name_error(socket.EAI_NONAME)) is NameNotFound
+    temporary = name_error(socket.EAI_AGAIN)
+    assert type(temporary) is Unreachable
+    assert temporary.retryable
+
+
+# --- addresses ---
+
+
+def test_a_loopback_address_gets_no_packet() -> None:
+    async def run() -> int:
+        async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}) as fetcher:
+            for host in ("127.0.0.1", "[::ffff:127.0.0.1]"):
+                with pytest.raises(Forbidden, match="loopback"):
+                    await fetcher.fetch(Url.parse(f"http://{host}:{server.port}/"))
+            return server.connections
+
+    assert asyncio.run(run()) == 0
+
+
+def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
+    """The resolver answers with a public address first and loopback later: the later one gets no packet."""
+
+    async def run() -> int:
+        async with LoopbackServer({}) as server, HttpFetcher(Policy(retries=0), proxies={}) as fetcher:
+
+            async def rebind(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+                del host
+                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+            asyncio.get_running_loop().getaddrinfo = rebind  # type: ignore[method-assign,assignment]
+            with pytest.raises(Forbidden, match="loopback"):
+                await fetcher.fetch(Url.parse(f"http://innocent.example:{server.port}/"))
+            return server.connections
+
+    assert asyncio.run(run()) == 0
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fd00:ec2::254]", "0.0.0.0"])  # noqa: S104 - refused
+def test_private_and_metadata_addresses_are_forbidden(host: str) -> None:
+    assert type(fail(f"http://{host}/", Policy())) is Forbidden
+
+
+# --- proxy ---
+
+
+def test_a_proxy_gets_the_whole_url_and_may_itself_be_private() -> None:
+    async def run() -> tuple[int, str]:
+        async with LoopbackServer({"http://site.example/a": response(PAGE)}) as proxy:
+            async with HttpFetcher(Policy(), proxies={"http": proxy.root}) as fetcher:
+                got = await fetcher.fetch(Url.parse("http://site.example/a"))
+            return got.status, proxy.requests[0].splitlines()[0]
+
+    assert asyncio.run(run()) == (200, "GET http://site.example/a HTTP/1.1")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1/", "http://169.254.169.254/", "http://metadata.google.internal/"]
+)
+def test_behind_a_proxy_what_the_name_tells_is_still_refused(url: str) -> None:
+    assert type(fail(url, Policy(), {"http": "http://127.0.0.1:9"})) is Forbidden
+
+
+def test_no_proxy_is_honoured() -> None:
+    async def run() -> int:
+        async with LoopbackServer({}) as server:
+            proxies = {"http": "http://127.0.0.1:9", "no": "x.example, 127.0.0.1"}
+            async with HttpFetcher(HERE, proxies=proxies) as fetcher:
+                return (await fetcher.fetch(Url.parse(server.root))).status
+
+    assert asyncio.run(run()) == 404
+
+
+def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:9")
+    with pytest.raises(ConfigError, match="only http"):
+        HttpFetcher(HERE)
+
+
+# --- memory ---
+
+PEAK = """
+import asyncio, re, sys
+from honeyguide.adapters.http import HttpFetcher
+from honeyguide.core.policy import Policy
+from honeyguide.core.url import Url
+from honeyguide.errors import TooLarge
+
+def kib(name):
+    return int(re.search(name + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+
+async def main():
+    async with HttpFetcher(Policy(allow_private=True), proxies={}) as fetcher:
+        await fetcher.fetch(Url.parse(sys.argv[1] + "/small"))
+        before = kib("VmRSS")
+        try:
+            await fetcher.fetch(Url.parse(sys.argv[1] + "/bomb"))
+        except TooLarge:
+            sys.stdout.write(str(kib("VmHWM") - before))
+
+asyncio.run(main())
+"""
+
+
+def gzip_of_zeros(mebibytes: int) -> bytes:
+    """Pack zeros: one flushed block, again and again, so that a gigabyte takes no time to make."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + block * mebibytes + b"\x03\0" + bytes(8)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_gigabyte_in_a_megabyte_costs_less_than_50_mb() -> None:
+    bomb = gzip_of_zeros(1024)
+    assert len(bomb) < 2 * 2**20
+
+    async def run() -> tuple[bytes, bytes]:
+        answers = {"/small": response(PAGE), "/bomb": response(bomb, "Content-Encoding: gzip")}
+        async with LoopbackServer(answers) as server:
+            command = (sys.executable, "-c", PEAK, server.root)
+            child = await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=-1)
+            return await child.communicate()
+
+    out, err = asyncio.run(run())
+    assert err == b""
+    assert int(out) < 50 * 1024

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from honeyguide import load_profile
+from honeyguide.config import bundled_profiles
+from honeyguide.errors import ConfigError, PatternError
+
+START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
+
+
+def write(folder: Path, text: str, name: str = "mine.toml") -> str:
+    file = folder / name
+    file.write_text(text, "utf-8")
+    return str(file)
+
+
+def problems(folder: Path, text: str) -> list[str]:
+    with pytest.raises(ConfigError) as error:
+        load_profile(write(folder, text))
+    return [str(problem) for problem in error.value.problems]
+
+
+@pytest.mark.parametrize("name", bundled_profiles())
+def test_bundled_profiles_load(name: str) -> None:
+    profile = load_profile(name, topic="fire")
+    assert profile.name == name
+    assert {"plan", "link", "page"} <= set(profile.cards)
+
+
+def test_the_promised_profiles_are_there() -> None:
+    assert {"fire-protection", "company", "docs", "news"} <= set(bundled_profiles())
+
+
+def test_a_profile_that_changes_nothing_loads(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, START))
+    assert set(profile.strategies) == set(load_profile("company").strategies)
+
+
+def test_own_keys_win_and_the_rest_is_inherited(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, START + '[terms]\nabsolute = ["gutter"]\n'))
+    (category,) = [group for group in profile.cards["category"].card.groups if group.name == "category"]
+    assert "gutter" in repr(category.rules[1].when)
+    assert "path_hints" not in repr(category)
+
+
+def test_hash_is_of_what_it_says(tmp_path: Path) -> None:
+    one = load_profile(write(tmp_path, START + '[terms]\na = ["x"]\nb = ["y"]\n', "one.toml"))
+    two = load_profile(write(tmp_path, START + '# a comment\n[terms]\nb = ["y"]\na = ["x"]\n', "two.toml"))
+    other = load_profile(write(tmp_path, START + '[terms]\na = ["z"]\n', "other.toml"))
+    assert one.hash == two.hash != other.hash
+    assert load_profile("docs", topic="a").hash != load_profile("docs", topic="b").hash
+
+
+def test_extends_by_relative_path(tmp_path: Path) -> None:
+    write(tmp_path, START, "parent.toml")
+    child = START.replace('"company"', '"parent.toml"').replace('"mine"', '"child"', 1)
+    assert load_profile(write(tmp_path, child, "child.toml")).name == "child"
+
+
+def test_all_mistakes_of_structure_at_once(tmp_path: Path) -> None:
+    text = START + 'colour = "red"\n[strategy.rules]\ncard = "category"\ncap = "four"\norder = ["luck"]\n[plan]\nlevels = []\n'
+    found = problems(tmp_path, text)
+    assert any(line.startswith("colour: unknown key; allowed are schema, name") for line in found)
+    assert any(line.startswith("strategy.rules.cap: input should be a valid integer") for line in found)
+    assert any(line.startswith("strategy.rules.order[0]: input should be 'score'") for line in found)
+    assert any(line.startswith("plan.levels:") for line in found)
+    assert len(found) == 4
+
+
+def test_unknown_key_deep_inside_names_what_is_allowed(tmp_path: Path) -> None:
+    text = START + '[[filter]]\nid = "x"\nreason = "x"\nwhen = {}\npoints = 3\n'
+    assert problems(tmp_path, text) == ["filter[0].points: unknown key; allowed are id, reason, when"]
+
+
+@pytest.mark.parametrize(
+    ("when", "problem"),
+    [
+        ('{ pth = { has = "x" } }', "no fact is named 'pth'; did you mean path?"),
+        ("{ zzz = { has = 1 } }", "no fact is named 'zzz'; known are url, path"),
+        ('{ path = { has = "$nothing" } }', "the term $nothing is not defined; defined are $"),
+        ('{ path = { below = 3 } }', "path is a text; allowed tests are starts, ends, has, is, matches"),
+        ('{ visits = { has = "x" } }', "visits is a number; allowed tests are is, below, above"),
+        ('{ visits = { below = "x" } }', "should be a number"),
+        ("{ is_hub = { is = 1 } }", "should be true or false"),
+        ('{ path = { has = "" } }', "the word '' matches everything or nothing; remove it"),
+        ("{ path = { has = 3 } }", "should be a word or a list of words"),
+        ("{ path = 3 }", "should be a table of tests"),
+        ("{ all = 3 }", "should be a list of conditions"),
+        ("{ not = 3 }", "should be a table such as"),
+        ('{ path = { matches = "(" } }', "missing )"),
+        ("{ path = { matches = 3 } }", "should be a pattern, or $topic"),
+        ('{ "card.nope" = { above = 1 } }', "no scorecard is named 'nope'"),
+    ],
+)
+def test_mistakes_in_conditions(tmp_path: Path, when: str, problem: str) -> None:
+    found = problems(tmp_path, START + f'[[filter]]\nid = "x"\nreason = "x"\nwhen = {when}\n')
+    assert len(found) == 1
+    assert found[0].startswith("filter[0].when")
+    assert problem in found[0]
+
+
+def test_several_mistakes_of_meaning_at_once(tmp_path: Path) -> None:
+    text = START + (
+        '[terms]\na = ["$b"]\nb = ["$a"]\n'
+        '[strategy.s]\ncard = "nope"\ncap = 1\norder = ["score"]\n'
+        '[[filter]]\nid = "x"\nreason = "x"\nwhen = { path = { has = "$a" } }\n'
+        '[query.fields]\nbody = { weight = 1.0, usual_words = 9 }\n'
+    )
+    found = problems(tmp_path, text)
+    assert any("in a circle: a -> b -> a" in line for line in found)
+    assert any(line.startswith("strategy.s.card: no scorecard is named 'nope'") for line in found)
+    assert any(line.startswith("query.fields.body: allowed are") for line in found)
+
+
+def test_cards_that_read_each_other(tmp_path: Path) -> None:
+    card = '[scorecard.{0}]\n[[scorecard.{0}.group]]\nname = "g"\nmode = "all"\nrules = [{{ id = "r", reason = "r", points = 1, per = "card.{1}" }}]\n'
+    found = problems(tmp_path, START + card.format("a", "b") + card.format("b", "a"))
+    assert any("cards read each other in a circle: a -> b -> a" in line for line in found)
+
+
+def test_ids_are_unique_within_a_card(tmp_path: Path) -> None:
+    rule = '{ id = "r", reason = "r", points = 1 }'
+    text = f'[scorecard.a]\n[[scorecard.a.group]]\nname = "g"\nmode = "all"\nrules = [{rule}, {rule}]\n'
+    assert "scorecard.a.group[0].rules[1].id: 'r' is taken; ids are unique within a card" in problems(tmp_path, START + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("schema = 1\nname = ", "is not TOML"),
+        (START.replace("company", "nobody"), "no profile is named 'nobody'; known are"),
+        (START.replace("schema = 1", "schema = 2"), "schema: input should be 1"),
+        (START.replace('"company"', "3"), "extends: should be the name of a profile"),
+        (START.replace('"company"', '"mine.toml"'), "goes in a circle"),
+        ("a = " + "[" * 5000, "TOML"),
+        ("x = " + "1" * 2_000_000, "larger than"),
+    ],
+)
+def test_broken_files(tmp_path: Path, text: str, problem: str) -> None:
+    found = problems(tmp_path, text)
+    assert len(found) == 1
+    assert problem in found[0] or "nested too deeply" in found[0]
+
+
+def test_missing_and_undecodable_files(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read .*nowhere\.toml"):
+        load_profile(tmp_path / "nowhere.toml")
+    (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        load_profile(tmp_path / "latin.toml")
+
+
+def test_a_topic_that_is_refused() -> None:
+    with pytest.raises(PatternError, match="matches everything"):
+        load_profile("docs", topic=".*")

@@ -1,0 +1,95 @@
+"""What holds for every card, pattern and selection, whatever the facts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from honeyguide import load_profile, select_links
+from honeyguide.config import bundled_profiles
+from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value, plain
+from honeyguide.core.page import Link, Occurrence, Position
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.text import fold, fold_case
+from honeyguide.core.url import Url
+from honeyguide.errors import PatternError
+
+WORDS = ["services", "/services", "install", "fire", "about", "blog", "x", "topic", "main", "navigation", "/", ""]
+TEXT = st.lists(st.sampled_from(WORDS), max_size=3).map("".join)
+VALUES: dict[Kind, st.SearchStrategy[Value]] = {
+    Kind.TEXT: TEXT,
+    Kind.TEXTS: st.lists(TEXT, max_size=3).map(JOIN.join),
+    Kind.NUMBER: st.floats(0, 1e6),
+    Kind.FLAG: st.booleans(),
+}
+FACTS = st.fixed_dictionaries({name: st.none() | VALUES[field.kind] for name, field in FIELDS.items()})
+
+
+@pytest.mark.parametrize("name", bundled_profiles())
+@settings(max_examples=60, deadline=None)
+@given(facts=FACTS)
+def test_reasons_add_up_in_every_card_of_every_profile(name: str, facts: dict[str, Value]) -> None:
+    profile = load_profile(name, topic="topic|fi.e")
+    for card_name, compiled in profile.cards.items():
+        card = compiled.card
+        score = profile.score(card_name, Facts(**facts))
+        assert sum(reason.points for reason in score.reasons) == pytest.approx(score.value, abs=10**-card.decimals)
+        assert card.low <= score.value <= card.high
+        assert profile.score(card_name, Facts(**facts)) == score
+
+
+LITERALS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+@settings(deadline=None)
+@given(words=LITERALS, text=st.text(max_size=30))
+def test_a_literal_means_the_same_in_both_engines(words: list[str], text: str) -> None:
+    plain_words = [word for word in words if fold_case(word).strip() and not set(fold_case(word)) & set("\\.^$*+?()[]{}|")]
+    if not plain_words:
+        return
+    try:
+        literal = compile_pattern("|".join(plain_words))
+        engine = compile_pattern("(?:" + "|".join(plain_words) + ")")
+    except PatternError:
+        return
+    folded = fold_case(text + plain_words[0])
+    assert literal.terms is not None
+    assert engine.terms is None
+    for sample in (folded, folded[:-1], fold_case(plain_words[-1]), fold_case(plain_words[0].upper())):
+        assert literal.search(sample) == engine.search(sample)
+        assert literal.count(sample) == engine.count(sample)
+
+
+@given(text=st.text(max_size=50))
+def test_folding_is_stable(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+    assert plain(plain(text)) is not None
+
+
+HREFS = st.lists(
+    st.sampled_from(["services", "fire", "about", "blog", "inspection", "x", "locations", "a.pdf", "index.html"]),
+    min_size=1,
+    max_size=3,
+).map(lambda parts: "/" + "/".join(parts))
+LINKS = st.lists(st.tuples(HREFS, st.sampled_from(["", "Services", "Service area", "Fire alarm"]), st.sampled_from(list(Position))), max_size=12)
+
+
+@pytest.mark.parametrize("strategy", ["rules", "blend"])
+@settings(max_examples=60, deadline=None)
+@given(rows=LINKS, shuffle=st.randoms(use_true_random=False))
+def test_selection_ignores_input_order(strategy: str, rows: list[tuple[str, str, Position]], shuffle: object) -> None:
+    home = "https://acme.example/"
+    links = [Link(Url.parse(href, home), (Occurrence(anchor, position=place),), i) for i, (href, anchor, place) in enumerate(rows)]
+    mixed = list(links)
+    shuffle.shuffle(mixed)  # type: ignore[attr-defined]
+    first, second = (select_links(order, home, strategy=strategy) for order in (links, mixed))
+    assert first == second
+    assert len(first.candidates) == len(links)
+    assert len(first.selected) <= 4
+    assert all((candidate.out is None) == (candidate.rank is not None) for candidate in first.candidates)
+    for candidate in first.selected:
+        assert not re.match(r"/locations\b", candidate.url.path)
+        assert "Service area" not in [o.anchor for o in candidate.link.occurrences]

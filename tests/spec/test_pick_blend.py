@@ -1,0 +1,199 @@
+"""Golden rows of PICK-10 to PICK-20: the strategy `blend`."""
+
+from __future__ import annotations
+
+import pytest
+
+from honeyguide import load_profile, select_links
+from honeyguide.core.bm25 import contextual
+from honeyguide.core.page import Head, Link, Occurrence, Position
+from honeyguide.core.select import Candidate, Selection
+from honeyguide.core.url import Url
+
+HOME = "https://acme.example/"
+NAV = Position.NAVIGATION
+
+
+def link(href: str, anchor: str = "", order: int = 0, position: Position = NAV) -> Link:
+    return Link(Url.parse(href, HOME), (Occurrence(anchor, position=position),), order)
+
+
+def blend(*links: Link, heads: dict[str, Head] | None = None, cap: int | None = None) -> Selection:
+    return select_links(links, HOME, strategy="blend", heads=heads, cap=cap)
+
+
+def by_path(selection: Selection) -> dict[str, Candidate]:
+    return {candidate.url.path: candidate for candidate in selection.candidates}
+
+
+@pytest.mark.parametrize(
+    ("rule", "href", "out"),
+    [
+        ("PICK-10", "/login", "low-value"),
+        ("PICK-10", "/wp-admin", "low-value"),
+        ("PICK-10", "/safety-policy", "low-value"),
+        ("PICK-10", "/privacy", "disallowed-path"),
+        ("PICK-16", "/gutters", "top-level"),
+        ("PICK-19", "/a/b/c/d?x=1", "threshold"),
+        ("PICK-19", "/blog/our-picnic", "threshold"),
+    ],
+)
+def test_out(rule: str, href: str, out: str) -> None:
+    (candidate,) = blend(link(href, "x", position=Position.FOOTER)).candidates
+    assert candidate.out is not None
+    assert candidate.out.rule == out, rule
+
+
+def test_total_is_the_blend() -> None:
+    # PICK-14: 0.6 x contextual + 0.4 x intrinsic / 10.
+    heads = {"https://acme.example/services/inspection": Head("Fire inspection", "Sprinkler testing and inspection")}
+    (candidate,) = blend(link("/services/inspection", "Inspections"), heads=heads).candidates
+    assert candidate.parts is not None
+    intrinsic, context = candidate.parts["intrinsic"].value, candidate.parts["contextual"].value
+    assert candidate.score is not None
+    assert candidate.score.value == pytest.approx(0.6 * context + 0.04 * intrinsic, abs=2e-6)
+    assert set(candidate.matched) == {"fire", "inspection", "sprinkler", "testing"}
+    assert candidate.selection_reason == "services-hub+slug+high-bm25"
+
+
+def test_unknown_head_is_said_and_no_advantage() -> None:
+    # PICK-14: scored on anchor and URL, and says so.
+    known = {"https://acme.example/services/alarm": Head("Fire alarm", "alarm")}
+    (without,) = blend(link("/services/alarm", "Fire alarm")).candidates
+    (having,) = blend(link("/services/alarm", "Fire alarm"), heads=known).candidates
+    assert without.parts is not None
+    assert having.parts is not None
+    assert without.parts["contextual"].unknown == ("head_title", "head_description")
+    assert without.score is not None
+    assert having.score is not None
+    assert 0 < without.score.value < having.score.value
+
+
+def test_a_head_that_says_nothing_is_not_known() -> None:
+    # PICK-11: what a head does not say is not known, and pays nothing.
+    heads = {"https://acme.example/services": Head(None, None)}
+    (candidate,) = blend(link("/services", "Services"), heads=heads).candidates
+    assert candidate.parts is not None
+    assert candidate.parts["contextual"].unknown == ("head_title", "head_description")
+
+
+def test_boosts_are_capped() -> None:
+    # PICK-12: all slug boosts together pay at most 4 of 10, so alone they stay under the threshold.
+    (candidate,) = blend(link("/a/b/services-maintenance-fire?x=1", "", position=Position.FOOTER)).candidates
+    assert candidate.parts is not None
+    boosts = {r.rule: r.points for r in candidate.parts["intrinsic"].reasons}
+    assert boosts["tier-1"] == 2
+    assert boosts["tier-2"] == 1
+    profile = load_profile("fire-protection")
+    group = next(g for g in profile.cards["intrinsic"].card.groups if g.name == "boosts")
+    assert group.at_most == 4
+    assert 0.04 * group.at_most < 0.30
+
+
+@pytest.mark.parametrize("stronger", [0, 1, 30])
+def test_contextual_scale_is_absolute(stronger: int) -> None:
+    # PICK-13: a score does not change because a stronger link joined the page.
+    extra = [link(f"/services/fire-protection-{i}", "Fire protection sprinkler inspection", i + 1) for i in range(stronger)]
+    weak = by_path(blend(link("/services/doors", "Fire doors"), *extra))["/services/doors"]
+    assert weak.parts is not None
+    assert weak.parts["contextual"].value == 0.051128
+
+
+def test_contextual_reaches_one() -> None:
+    # PICK-13: 1 is the best the query can reach.
+    query = load_profile("fire-protection").query
+    assert query.text == "fire protection sprinkler inspection testing alarm suppression"
+    assert {f.name: f.weight for f in query.fields} == {
+        "head_title": 0.50, "head_description": 0.25, "anchor": 0.20, "slug": 0.05,
+    }  # fmt: skip
+    assert contextual(query, dict.fromkeys((f.name for f in query.fields), query.text)).score.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "word", "points"),
+    [("PICK-15", word, 2) for word in ("inspection", "maintenance", "protection", "install", "commission")]
+    + [("PICK-15", word, 1) for word in ("fire", "alarm", "testing", "extinguishers", "repair", "system")],
+)
+def test_tiers(rule: str, word: str, points: float) -> None:
+    (candidate,) = blend(link(f"/{word}")).candidates
+    assert candidate.parts is not None
+    paid = [r.points for r in candidate.parts["intrinsic"].reasons if r.rule.startswith("tier")]
+    assert paid == [points], rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "href", "bucket"),
+    [
+        ("PICK-17", "/services/x", "services"),
+        ("PICK-17", "/fire-sprinklers", "services"),
+        ("PICK-17", "/industries/retail", "industries"),
+        ("PICK-17", "/about-us", "about"),
+        ("PICK-17", "/certifications", "certifications"),
+        ("PICK-17", "/projects/tower", "projects"),
+        ("PICK-17", "/careers", "careers"),
+        ("PICK-17", "/contact-us", "contact"),
+        ("PICK-17", "/products/x", "products"),
+        ("PICK-17", "/blog/fire-maintenance", "blog"),
+        ("PICK-17", "/x/y", "other"),
+    ],
+)
+def test_buckets(rule: str, href: str, bucket: str) -> None:
+    (candidate,) = blend(link(href)).candidates
+    assert candidate.bucket == bucket, rule
+
+
+def test_bucket_priority_order() -> None:
+    # PICK-17
+    buckets = load_profile("fire-protection").buckets
+    order = sorted(buckets, key=lambda name: buckets[name].priority)
+    assert order == [
+        "services", "industries", "about", "certifications", "projects", "careers", "contact", "products", "blog", "other",
+    ]  # fmt: skip
+
+
+def test_products_stand_behind_services_unless_clearly_ahead() -> None:
+    # PICK-17
+    heads = {"https://acme.example/products/a": Head("Fire alarm"), "https://acme.example/services/a": Head("Alarm")}
+    near = blend(link("/products/a", "Alarm", 0), link("/services/a", "Alarm", 1), heads=heads)
+    assert [c.bucket for c in near.selected] == ["services", "products"]
+    title = "Fire protection sprinkler inspection testing alarm suppression"
+    far = blend(
+        link("/products/a", title, 0),
+        link("/services/a", "Alarm", 1),
+        heads={"https://acme.example/products/a": Head(title, title), "https://acme.example/services/a": Head("x", "y")},
+    )
+    assert [c.bucket for c in far.selected] == ["products", "services"]
+
+
+def test_equal_within_epsilon_goes_by_bucket() -> None:
+    # PICK-18: totals on one step of 0.005 are equal; then bucket, path length, URL.
+    chosen = blend(link("/services/b", "b"), link("/services/a", "a", 1), link("/about", "about", 2))
+    assert [c.url.path for c in chosen.selected][:2] == ["/services/a", "/services/b"]
+
+
+def test_at_most_one_blog_page() -> None:
+    # PICK-19: only with a strong signal, and only one.
+    selection = blend(
+        link("/blog/fire-inspection-guide", "Fire inspection", 0),
+        link("/blog/sprinkler-maintenance", "Sprinkler maintenance", 1),
+        link("/blog/fire-sprinkler-party", "Fire sprinkler alarm", 2),
+    )
+    outs = {c.url.path: c.out.rule if c.out else None for c in selection.candidates}
+    assert outs == {
+        "/blog/fire-inspection-guide": None,
+        "/blog/sprinkler-maintenance": "blog-quota",
+        "/blog/fire-sprinkler-party": "blog",
+    }
+    assert selection.counts["out_blog"] == 1
+
+
+def test_diagnostics_for_every_link() -> None:
+    # PICK-20
+    selection = blend(link("/services/a", "Fire alarm"), link("/privacy", "Privacy", 1), link("/gutters", "Gutters", 2))
+    seen = by_path(selection)
+    assert seen["/services/a"].rank == 1
+    assert seen["/privacy"].out is not None
+    assert seen["/gutters"].parts is not None
+    assert set(seen["/gutters"].parts) == {"contextual", "intrinsic", "total", "strong"}
+    assert selection.counts["candidates"] == 2
+    assert selection.counts["selected"] == 1

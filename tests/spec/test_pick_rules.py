@@ -1,0 +1,165 @@
+"""Golden rows of PICK-1 to PICK-4: the strategy `rules`."""
+
+from __future__ import annotations
+
+import pytest
+
+from honeyguide import select_links
+from honeyguide.core.page import Head, Link, Occurrence
+from honeyguide.core.select import Candidate, Selection
+from honeyguide.core.url import Url
+
+HOME = "https://acmefireprotection.com/"
+
+
+def pick(*hrefs: str | tuple[str, str], home: str = HOME, strategy: str = "rules", cap: int | None = None) -> Selection:
+    pairs = [(href, "") if isinstance(href, str) else href for href in hrefs]
+    links = [Link(Url.parse(href, home), (Occurrence(anchor),), order) for order, (href, anchor) in enumerate(pairs)]
+    return select_links(links, home, strategy=strategy, cap=cap)
+
+
+def only(selection: Selection) -> Candidate:
+    (candidate,) = selection.candidates
+    return candidate
+
+
+@pytest.mark.parametrize(
+    ("rule", "href", "category", "score"),
+    [
+        ("PICK-3", "/services/fire-alarm-installation", "A", 100),
+        ("PICK-3", "/services", "A", 80),
+        ("PICK-3", "/servicesxyz", "A", 80),
+        ("PICK-3", "/inspection", "B", 85),
+        ("PICK-3", "/x?page=INSTALL", "B", 85),
+        ("PICK-3", "/our/services/maintenance", "B", 85),
+        ("PICK-3", "/about/team", "C", 75),
+        ("PICK-3", "/About-Us", "C", 75),
+        ("PICK-3", "/fire-doors", "U", 60),
+        ("PICK-3", "/commissioning", "U", 60),
+        ("PICK-3", "/contact", "D", 0),  # the host never counts: acmefireprotection.com has "fire" and "protection"
+    ],
+)
+def test_category(rule: str, href: str, category: str, score: float) -> None:
+    candidate = only(pick(href))
+    assert (candidate.category, candidate.score and candidate.score.value) == (category, score), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "anchor", "title", "head"),
+    [
+        ("PICK-3", "Our Services", "", None),
+        ("PICK-3", "x", "Maintenance plans", None),
+        ("PICK-3", "x", "", "Installation | Acme"),
+    ],
+)
+def test_text_category(rule: str, anchor: str, title: str, head: str | None) -> None:
+    link = Link(Url.parse("/x", HOME), (Occurrence(anchor, title),))
+    heads = {"https://acmefireprotection.com/x": Head(head)} if head else None
+    candidate = only(select_links([link], HOME, heads=heads))
+    assert (candidate.category, candidate.score and candidate.score.value) == ("T", 50), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "href", "out"),
+    [
+        ("PICK-1", "https://other.com/services", "other-site"),
+        ("PICK-1", "/brochure.PDF", "extension"),
+        ("PICK-1", "/privacy", "disallowed-path"),
+        ("PICK-1", "/terms-of-use", "disallowed-path"),
+        ("PICK-1", "/cookie-policy", "disallowed-path"),
+        ("PICK-1", "/legal/imprint", "disallowed-path"),
+        ("PICK-1", "/sso/start", "disallowed-path"),
+        ("PICK-1", "/index.html", "homepage"),
+        ("PICK-1", "/default.aspx", "homepage"),
+        ("PICK-1", "/", "same-page"),
+        ("PICK-2", "/service-areas", "service-area"),
+        ("PICK-2", "/serviceareas/ohio", "service-area"),
+        ("PICK-2", "/locations/fire-alarm-installation", "service-area"),
+        ("PICK-2", "/LOCATION", "service-area"),
+        ("PICK-2", "/regions", "service-area"),
+        ("PICK-2", "/areas-we-serve", "service-area"),
+        ("PICK-2", "/territories", "service-area"),
+        ("PICK-2", "/coverage", "service-area"),
+        ("PICK-2", "/where-we-work", "service-area"),
+        ("PICK-2", "/services/our-service-area", "service-area"),
+        ("PICK-2", "/services/our_service_area.html", "service-area"),
+        ("PICK-2", "/services/Service%20Area", "service-area"),
+        ("PICK-2", "/services/%73ervice%2Darea", "service-area"),
+        ("PICK-2", "/services/service%252Darea", "service-area"),
+        ("PICK-2", "/services/service%E2%80%91area", "service-area"),
+        ("PICK-2", "/services/ser%C2%ADvice-area", "service-area"),
+        ("PICK-2", "/%EF%BC%B3%EF%BC%A5%EF%BC%B2%EF%BC%B6%EF%BC%A9%EF%BC%A3%EF%BC%A5-area", "service-area"),
+    ],
+)
+def test_filters(rule: str, href: str, out: str) -> None:
+    candidate = only(pick(href))
+    assert candidate.out is not None
+    assert candidate.out.rule == out, rule
+    assert candidate.score is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "anchor"),
+    [
+        ("PICK-2", "Service Area"),
+        ("PICK-2", "our SERVICE-AREAS"),
+        ("PICK-2", "Service_Area map"),
+        ("PICK-2", "Areas We Serve"),
+        ("PICK-2", "Service\u00a0\n Area"),
+        ("PICK-2", "Ser\u200bvice Area"),
+        ("PICK-2", "ＳＥＲＶＩＣＥ ＡＲＥＡ"),
+    ],
+)
+def test_service_area_anchors(rule: str, anchor: str) -> None:
+    for strategy in ("rules", "blend"):
+        selection = pick(("/services/inspection", anchor), strategy=strategy)
+        assert selection.selected == (), rule
+        assert selection.counts["out_service_area"] == 1
+
+
+def test_any_occurrence_of_a_service_area_anchor_counts() -> None:
+    # PICK-2: also where the second occurrence hides behind a tracking parameter.
+    selection = pick(("/services", "Services"), ("/services?utm_source=x", "Service area"))
+    assert selection.selected == ()
+    assert selection.counts["out_service_area"] == 1
+    assert selection.counts["out_duplicate"] == 1
+
+
+def test_duplicates_by_key() -> None:
+    # PICK-1: fragments, tracking, scheme. URL-7: the https form stands for both.
+    home = "http://acme.example/"
+    selection = pick("/about#team", "https://acme.example/about", "/about?fbclid=1", home=home)
+    assert [c.url.text for c in selection.selected] == ["https://acme.example/about"]
+    assert selection.counts["out_duplicate"] == 2
+
+
+def test_filters_are_counted_in_order() -> None:
+    selection = pick("/privacy", "/privacy?utm_source=a", "/locations", "https://x.example/", "/inspection")
+    assert dict(selection.counts) == {
+        "links": 5,
+        "candidates": 1,
+        "above_threshold": 1,
+        "selected": 1,
+        "out_disallowed_path": 2,
+        "out_other_site": 1,
+        "out_service_area": 1,
+    }
+
+
+def test_order_and_cap() -> None:
+    # PICK-4: score, then path length, then URL by code point; four are taken.
+    selection = pick("/fire/b", "/fire-z", "/fire-a", "/about", "/inspection", "/services/install")
+    assert [c.url.path for c in selection.selected] == ["/services/install", "/inspection", "/about", "/fire-a"]
+    assert [c.rank for c in selection.selected] == [1, 2, 3, 4]
+    left = {c.url.path: c.out.rule for c in selection.candidates if c.out}
+    assert left == {"/fire-z": "cap", "/fire/b": "cap"}
+
+
+def test_cap_of_the_caller() -> None:
+    assert [c.url.path for c in pick("/about", "/services", cap=1).selected] == ["/services"]
+
+
+def test_reasons_add_up() -> None:
+    for candidate in pick("/services/install", "/fire", "/x", ("/y", "Services")).candidates:
+        assert candidate.score is not None
+        assert sum(reason.points for reason in candidate.score.reasons) == candidate.score.value
