@@ -26,8 +26,9 @@ _WORDS = (
     "leave every site as they found it while records stay complete for the insurer the landlord and the local authority since "
     "a small family firm opened its workshop near the old harbour and never stopped learning new standards or training more staff"
 ).split()  # fmt: skip
-_SCRIPT = "window.dataLayer=window.dataLayer||[];function gtag(){dataLayer.push(arguments)}gtag('js',new Date());" * 6
-_STYLE = ".card{display:flex;margin:0 auto;padding:1rem 2rem;border-radius:.5rem}.card a:hover{color:#b00}" * 10
+_ICON = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 2 4 5v6c0 5 3.4 9.7 8 11 4.6-1.3 8-6 8-11V5z"/></svg>'
+_SCRIPT = "window.dataLayer=window.dataLayer||[];function gtag(){dataLayer.push(arguments)}gtag('js',new Date());" * 20
+_STYLE = ".card{display:flex;margin:0 auto;padding:1rem 2rem;border-radius:.5rem}.card a:hover{color:#b00}" * 40
 
 
 def make_site(number: int) -> Iterator[tuple[str, str]]:
@@ -48,8 +49,8 @@ def _paths(random: Random) -> Iterator[str]:
     for thing in _THINGS:
         for deed in random.sample(_DEEDS, 3):
             yield style.format(f"{random.choice(('services', 'services', 'what-we-do'))}/{thing.replace(' ', '-')}-{deed}")
-    for month in range(1, 13):
-        yield style.format(f"blog/2024/{month:02}/{'-'.join(random.sample(_WORDS, 6))}")
+    for post in range(90):
+        yield style.format(f"blog/20{16 + post // 12}/{post % 12 + 1:02}/{'-'.join(random.sample(_WORDS, 6))}")
     for town in _TOWNS:
         yield style.format(f"service-areas/{town.lower()}")
 
@@ -62,7 +63,7 @@ def _page(random: Random, host: str, path: str, menu: list[str], paths: list[str
     for item in menu:
         yield f'<li class="menu-item"><a class="menu-link" href="{_href(random, host, path, item)}">{_title(item)}</a></li>'
     yield f'</ul></nav></header><main><h1>{name}</h1><p class="lead">{_prose(random, 40)}</p>'
-    for _ in range(random.choice((2, 4, 4, 6, 8, 30))):
+    for _ in range(random.choice((2, 3, 4, 6, 10, 40))):
         yield from _section(random, host, path, paths)
     yield '</main><footer class="site-footer"><div class="columns">'
     for item in random.sample(paths, 12):
@@ -75,13 +76,14 @@ def _page(random: Random, host: str, path: str, menu: list[str], paths: list[str
 
 def _section(random: Random, host: str, path: str, paths: list[str]) -> Iterator[str]:
     target, inline, *cards = random.sample(paths, 5)
-    yield f'<section class="card"><h2>{_title(target)}</h2><p>{_prose(random, 60)} '
-    yield f'<a href="{_href(random, host, path, inline)}" title="{_title(inline)}">{_title(inline).lower()}</a> {_prose(random, 30)}</p>'
+    yield f'<section class="card"><div class="inner"><h2>{_title(target)}</h2><p>{_prose(random, 90)} '
+    yield f'<a href="{_href(random, host, path, inline)}" title="{_title(inline)}">{_title(inline).lower()}</a> {_prose(random, 45)}</p>'
     for card in cards:
         href = _href(random, host, path, card)
-        yield f'<div class="tile"><a href="{href}"><img src="/img/{len(card)}.jpg" alt="{_title(card)}" loading="lazy"></a>'
-        yield f'<h3><a href="{href}">{_title(card)}</a></h3><p>{_prose(random, 18)}</p><a class="more" href="{href}">Read more</a></div>'
-    yield f'<ul><li><a href="{_href(random, host, path, target)}">All about {_title(target)}</a></li></ul></section>'
+        yield f'<div class="tile"><div class="tile-image">{_ICON}<img src="/img/{len(card)}.jpg" alt="{_title(card)}" loading="lazy"></div>'
+        yield f'<h3><a href="{href}">{_title(card)}</a></h3><p class="tile-text">{_prose(random, 40)}</p></div>'
+    yield f'<a class="more" href="{href}">Read more</a><a href="{_href(random, host, path, target)}">'
+    yield f'<img src="/img/wide.jpg" alt="All about {_title(target)}"></a></div></section>'
 
 
 def _href(random: Random, host: str, path: str, target: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.config import load_profile
 from honeyguide.core import plan, scope, select
 from honeyguide.core.facts import link_facts
+from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.page import Head, Link, Occurrence, Page, Position
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.plan import Scored, Signals, read_signals
@@ -54,6 +55,25 @@ def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
     return parse_page(html, url).links
 
 
+def parse_markdown(text: str, url: str | Url) -> Page:
+    """Read a Markdown text as a page: its links, each URL once, and what is no link to a page (URL-12).
+
+    >>> [link.anchor for link in parse_markdown("[About](/about) [mail](mailto:a@b.example)", "https://a.example/").links]
+    ['About']
+    """
+    page = _url(url)
+    found: dict[Url, list[Occurrence]] = {}
+    skipped: list[tuple[str, str]] = []
+    for anchor, href in parse_markdown_links(text):
+        verdict = scope.classify(href, page, scope.Scope())
+        if verdict.url is None:
+            skipped.append((href, verdict.rule))
+        else:
+            found.setdefault(verdict.url, []).append(Occurrence(anchor))
+    links = tuple(Link(url, tuple(occurrences), order) for order, (url, occurrences) in enumerate(found.items()))
+    return Page(page, text=text, links=links, skipped=tuple(skipped))
+
+
 def select_links(
     source: bytes | str | Page | Iterable[Link],
     base: str | Url,
@@ -80,13 +100,16 @@ def select_links(
         raise ConfigError(chosen.name, (Problem("strategy", f"has no {strategy!r}; it has {', '.join(chosen.strategies) or 'none'}"),))
     if query is not None:
         chosen = chosen.with_query(query)
+    whole = parse_page(source, page) if isinstance(source, bytes | str) else source
     request = select.Request(
         {_url(url): head for url, head in (heads or {}).items()},
         cap,
         None if include is None else compile_pattern(include),
         None if exclude is None else compile_pattern(exclude),
+        whole.text if isinstance(whole, Page) else None,
     )
-    return select.select_links(_links(source, page), page, chosen, strategy, request)
+    links = whole.links if isinstance(whole, Page) else whole
+    return select.select_links(links, page, chosen, strategy, request)
 
 
 def default_profile(strategy: str) -> str:
@@ -152,12 +175,6 @@ def _url(value: str | Url) -> Url:
 
 def _profile(value: Profile | str | Path) -> Profile:
     return value if isinstance(value, Profile) else load_profile(value)
-
-
-def _links(source: bytes | str | Page | Iterable[Link], page: Url) -> Iterable[Link]:
-    if isinstance(source, bytes | str):
-        return extract_links(source, page)
-    return source.links if isinstance(source, Page) else source
 
 
 def _position(value: str) -> Position:

@@ -57,15 +57,9 @@ class Fetched:
     status: int
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
-    charset: str = "utf-8"  # a Python codec name that is sure to exist
     truncated: bool = False
     hops: tuple[str, ...] = ()
     elapsed_s: float = 0.0
-
-    @property
-    def text(self) -> str:
-        """The body as text; bytes that do not fit the charset are replaced, never an error."""
-        return self.body.decode(self.charset, "replace").removeprefix("\ufeff")
 
     @property
     def validators(self) -> Validators:

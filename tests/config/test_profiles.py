@@ -72,7 +72,7 @@ def test_all_mistakes_of_structure_at_once(tmp_path: Path) -> None:
 
 def test_unknown_key_deep_inside_names_what_is_allowed(tmp_path: Path) -> None:
     text = START + '[[filter]]\nid = "x"\nreason = "x"\nwhen = {}\npoints = 3\n'
-    assert problems(tmp_path, text) == ["filter[0].points: unknown key; allowed are id, reason, when"]
+    assert problems(tmp_path, text) == ["filter[0].points: unknown key; allowed are id, reason, when, show"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_unknown_key_deep_inside_names_what_is_allowed(tmp_path: Path) -> None:
         ('{ pth = { has = "x" } }', "no fact is named 'pth'; did you mean path?"),
         ("{ zzz = { has = 1 } }", "no fact is named 'zzz'; known are url, path"),
         ('{ path = { has = "$nothing" } }', "the term $nothing is not defined; defined are $"),
-        ('{ path = { below = 3 } }', "path is a text; allowed tests are starts, ends, has, is, matches"),
+        ('{ path = { below = 3 } }', "path is a text; allowed tests are starts, ends, has, word, is, matches"),
         ('{ visits = { has = "x" } }', "visits is a number; allowed tests are is, below, above"),
         ('{ visits = { below = "x" } }', "should be a number"),
         ("{ is_hub = { is = 1 } }", "should be true or false"),

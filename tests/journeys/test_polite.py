@@ -350,6 +350,28 @@ def test_without_retry_after_the_rest_grows() -> None:
     assert [round(b - a, 6) for a, b in pairwise(world.watched.times(f"{A}/p"))] == [1.0, 2.0]
 
 
+def test_an_ordinary_answer_makes_up_for_it() -> None:
+    world = World({f"{A}/p": [503, 200, 503, 200]})
+
+    async def run() -> None:
+        await world.get(f"{A}/p")
+        await world.get(f"{A}/p")
+
+    asyncio.run(run())
+    first, second, third, fourth = world.watched.times(f"{A}/p")
+    assert (round(second - first, 6), round(fourth - third, 6)) == (1.0, 1.0)
+
+
+def test_who_stood_in_line_when_a_host_pushed_back_rests_too() -> None:
+    pushed = answer(f"{A}/0", 429, retry_after="40")
+    world = World({f"{A}/0": [pushed, b"x"]}, replace(STEADY, concurrency=1), takes_s=5.0)
+    asyncio.run(world.get_all(*(f"{A}/{n}" for n in range(4))))
+    refused_at = world.watched.times(f"{A}/0")[0] + 5.0
+    later = [at for _, at in world.watched.starts if at >= refused_at]
+    assert len(later) == 4
+    assert min(later) >= refused_at + 40
+
+
 def test_a_host_that_wants_long_rest_is_reported_at_once() -> None:
     world = World({f"{A}/p": answer(f"{A}/p", 429, retry_after="999999")})
 
@@ -400,6 +422,46 @@ def test_a_cancelled_first_asker_of_robots_txt_leaves_the_others_unharmed() -> N
         return await asyncio.gather(*tasks[1:])
 
     assert [got.status for got in asyncio.run(run())] == [404, 404]
+
+
+class Held:
+    """A fetcher that holds the requests for one site until told."""
+
+    def __init__(self, site: str) -> None:
+        self._site = site
+        self.go = asyncio.Event()
+        self.running = 0
+        self.most_running = 0
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators, part
+        if url.as_linked.startswith(self._site) and not url.as_linked.endswith("/robots.txt"):
+            self.running += 1
+            self.most_running = max(self.most_running, self.running)
+            await self.go.wait()
+            self.running -= 1
+        return Fetched(url, url, 404)
+
+
+def test_a_host_in_use_is_not_forgotten_over_ten_thousand_others() -> None:
+    async def run() -> Held:
+        held = Held(A)
+        policy = replace(STEADY, delay_s=0.0, per_host=1)
+        polite = PoliteFetcher(held, FrozenClock(), read_robots, policy)
+        first = asyncio.create_task(polite.fetch(Url.parse(f"{A}/1")))
+        for n in range(10_010):
+            await polite.fetch(Url.parse(f"https://{n}.example/"))
+        second = asyncio.create_task(polite.fetch(Url.parse(f"{A}/2")))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert held.running == 1
+        held.go.set()
+        await asyncio.gather(first, second)
+        return held
+
+    assert asyncio.run(run()).most_running == 1
 
 
 # --- real HTTP ---
@@ -499,4 +561,4 @@ def test_a_walk_over_real_http() -> None:
     }  # fmt: skip
     server = on_loopback(answers, Policy(allow_private=True, delay_s=0.0), work)
     assert server.paths == ["/robots.txt", "/old", "/new/"]
-    assert (seen[0].text, seen[0].validators.etag, len(seen[0].hops)) == ("né", '"1"', 1)
+    assert (seen[0].body, seen[0].validators.etag, len(seen[0].hops)) == ("né".encode("cp1252"), '"1"', 1)

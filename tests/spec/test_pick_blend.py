@@ -144,7 +144,7 @@ def test_buckets(rule: str, href: str, bucket: str) -> None:
 
 def test_bucket_priority_order() -> None:
     # PICK-17
-    buckets = load_profile("fire-protection").buckets
+    buckets = load_profile("fire-protection").kinds.buckets
     order = sorted(buckets, key=lambda name: buckets[name].priority)
     assert order == [
         "services", "industries", "about", "certifications", "projects", "careers", "contact", "products", "blog", "other",

@@ -12,7 +12,7 @@ import re
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE | re.ASCII)
 _META = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_META_BYTES = 4096  # browsers look at 1024; real pages put scripts first
+_META_BYTES = 4096  # the standard asks for 1024; a script before the element must not hide it
 # What labels mean on the web (WHATWG encoding): the older names stand for their Microsoft supersets.
 _MEANT = {
     "ascii": "cp1252",
@@ -62,3 +62,9 @@ def _codec(label: str) -> str | None:
         return None
     name = _MEANT.get(name, name)
     return name if _CODECS.fullmatch(name) else None
+
+
+def to_utf8(data: bytes, content_type: str | None) -> bytes:
+    """Return the bytes as UTF-8 without a byte-order mark; what does not decode is replaced."""
+    codec = charset_of(content_type, data)
+    return data.decode(codec, "replace").removeprefix("\ufeff").encode("utf-8", "replace")

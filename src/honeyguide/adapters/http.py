@@ -8,6 +8,7 @@ translation of everything that can go wrong into our own errors. Must not know: 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import re
 import socket
 import ssl
@@ -20,7 +21,6 @@ from aiohttp import http_exceptions, resolver
 from yarl import URL
 
 from honeyguide.adapters.addresses import RefusedAddress, guarded_socket, refused_host
-from honeyguide.adapters.charset import BOMS, charset_of
 from honeyguide.errors import (
     ConfigError,
     FetchError,
@@ -57,8 +57,9 @@ _NO_TYPES = ("", "*/*", "unknown/unknown", "application/unknown")
 # Bytes that no text holds (WHATWG mimesniff 7.1), and the formats that begin without one.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]|\A(?:%PDF-|%!PS)")
 _SNIFFED_BYTES = 512
+_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-_MAX_HEADER_BYTES = 64 * 1024  # real Content-Security-Policy headers pass aiohttp's 8190
+_MAX_HEADER_BYTES = 64 * 1024  # per line: security policies can be long; aiohttp's own limit is 8190
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
@@ -74,15 +75,14 @@ class HttpFetcher:
         self._policy = policy
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
-        bad = [
-            p
+        problems = tuple(
+            # The value stays out of the message: proxies are often given with a password.
+            Problem(f"{scheme}_proxy", "must start with http:// or https://")
             for scheme in ("http", "https")
-            if not (p := self._proxies.get(scheme, "http:")).startswith("http")
-        ]
-        if bad:
-            raise ConfigError(
-                "proxy", tuple(Problem(shown(p), "only http:// and https:// proxies work") for p in bad)
-            )
+            if not self._proxies.get(scheme, "http://").startswith(("http://", "https://"))
+        )
+        if problems:
+            raise ConfigError("environment", problems)
 
     async def __aenter__(self) -> Self:
         return self
@@ -114,7 +114,6 @@ class HttpFetcher:
                 status=response.status,
                 headers=headers,
                 body=body,
-                charset=charset_of(headers.content_type, body),
                 truncated=truncated,
                 elapsed_s=loop.time() - started,
             )
@@ -254,7 +253,10 @@ class _Reading:
             raise TooLarge(self._url, f"{announced} bytes announced, {self._policy.max_bytes} allowed")
 
     def _check_size(self) -> None:
-        if self._response.content.total_raw_bytes > self._policy.max_bytes and self._cut is None:
+        """Refuse what turns out too large; where reading is cut anyway, the cut is the limit."""
+        if self._cut is not None:
+            return
+        if self._response.content.total_raw_bytes > self._policy.max_bytes:
             raise TooLarge(self._url, f"more than {self._policy.max_bytes} bytes sent")
         if len(self._body) > self._policy.max_decoded_bytes:
             raise TooLarge(self._url, f"more than {self._policy.max_decoded_bytes} bytes after decompression")
@@ -263,11 +265,7 @@ class _Reading:
         """Where no type was given, the first bytes decide; UTF-16 is known by its mark."""
         declared = self._response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         start = bytes(self._body[:_SNIFFED_BYTES])
-        if (
-            self._part not in _TEXT_ONLY
-            or declared not in _NO_TYPES
-            or any(start.startswith(b) for b, _ in BOMS)
-        ):
+        if self._part not in _TEXT_ONLY or declared not in _NO_TYPES or start.startswith(_BOMS):
             return
         if _BINARY.search(start):
             raise NotText(self._url, "it names no type, and its bytes are no text")

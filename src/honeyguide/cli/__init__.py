@@ -56,10 +56,13 @@ class Root(Group):
             _fail(ctx, f"{error.filename or 'output'}: {error.strerror or error}")
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
-        except Exception as error:  # noqa: BLE001 - the last line of defence between a bug and a screenful of traceback
+        except Exception as error:  # the last line of defence between a bug and a screenful of traceback
             if os.environ.get("HONEYGUIDE_DEBUG"):
                 raise
-            _fail(ctx, f"internal error, {type(error).__name__}: {error}; this is a bug, HONEYGUIDE_DEBUG=1 shows where")
+            _fail(
+                ctx,
+                f"internal error, {type(error).__name__}: {error}; this is a bug, HONEYGUIDE_DEBUG=1 shows where",
+            )
         else:
             return result
 

@@ -38,7 +38,9 @@ def opened(path: str) -> Iterator[IO[bytes]]:
             with Path(path).open("rb") as file:
                 yield file
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)) from None
+        raise InputError(
+            f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)
+        ) from None
 
 
 def read_bytes(path: str, limit: int = MAX_PAGE_BYTES) -> bytes:
@@ -62,7 +64,11 @@ def read_lines(path: str) -> Iterator[tuple[int, str]]:
         while data := file.readline(MAX_LINE_BYTES + 1):
             number += 1
             if len(data) > MAX_LINE_BYTES:
-                raise InputError(f"line {number} is longer than {MAX_LINE_BYTES / 1e6:g} MB", file=name_of(path), row=number)
+                raise InputError(
+                    f"line {number} is longer than {MAX_LINE_BYTES / 1e6:g} MB",
+                    file=name_of(path),
+                    row=number,
+                )
             yield number, _decoded(data, path, number)
 
 

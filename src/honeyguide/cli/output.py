@@ -47,7 +47,11 @@ def _no_color(ctx: click.Context, _option: click.Parameter, value: bool) -> None
 
 
 no_color_option: Decorator = click.option(
-    "--no-color", is_flag=True, expose_value=False, callback=_no_color, help="Print without colour, as NO_COLOR=1 does."
+    "--no-color",
+    is_flag=True,
+    expose_value=False,
+    callback=_no_color,
+    help="Print without colour, as NO_COLOR=1 does.",
 )
 _format_option: Decorator = click.option(
     "--format",
@@ -107,10 +111,17 @@ def points(value: float) -> str:
     return number(value) if value < 0 else f"+{number(value)}"
 
 
-def reason_lines(score: Score | None) -> str:
-    """Write a score's reasons for people, one a line: `+80 services hub`."""
-    shown = () if score is None else tuple(reason for reason in score.reasons if reason.points or not reason.quiet)
-    return "\n".join(f"{points(reason.points)} {reason.text}" for reason in shown)
+def reason_lines(score: Score | None) -> list[str]:
+    """Write a score's reasons for people, `+80 services hub`; those that paid nothing only if none did."""
+    reasons = () if score is None else score.reasons
+    paid = [reason for reason in reasons if reason.points] or [
+        reason for reason in reasons if not reason.quiet
+    ]
+    return [f"{_paid(reason)} {reason.text}" for reason in paid]
+
+
+def _paid(reason: Reason) -> str:
+    return number(reason.points) if reason.rule == "base" else points(reason.points)
 
 
 def reason_records(reasons: Iterable[Reason]) -> list[Record]:
@@ -182,12 +193,11 @@ def _at(record: Record, column: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: numbers stand right; `keep` is never broken into lines, `weight` is its share of the width."""
+    """A column of a table: numbers stand right; what is to `keep` is never broken into lines."""
 
     name: str
     right: bool = False
     keep: bool = False
-    weight: int = 1
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:

@@ -9,7 +9,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,14 +24,16 @@ if TYPE_CHECKING:
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_color: bool) -> None:
     """Print a table as wide as it needs to be and the terminal allows."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_header=any(c.name for c in columns))
+    headed = any(column.name for column in columns)
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=headed, header_style="bold"
+    )
     for column in columns:
         table.add_column(
             Text(column.name),
             justify="right" if column.right else "left",
             no_wrap=column.keep,
             overflow="ellipsis" if column.keep else "fold",
-            ratio=None if column.keep else column.weight,
         )
     for row in rows:
         table.add_row(*map(_cell, row))
@@ -38,6 +41,13 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_
     console.print(table)
 
 
-def _cell(text: str) -> Text:
-    """Text objects, so that nothing from a page is read as markup; each line is made printable by itself."""
-    return Text("\n".join(printable(line) for line in text.split("\n")))
+def _cell(text: str) -> Group:
+    """Make a cell of lines; a line that is indented stays so where it is broken."""
+    return Group(*map(_line, text.split("\n")))
+
+
+def _line(line: str) -> Text | Padding:
+    """Make text that is printable, and an object, so that nothing from a page is read as markup."""
+    indent = len(line) - len(line.lstrip(" "))
+    content = Text(printable(line.lstrip(" ")))
+    return Padding(content, (0, 0, 0, indent), expand=False) if indent else content

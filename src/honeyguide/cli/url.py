@@ -14,7 +14,17 @@ import click
 from honeyguide import app
 from honeyguide.cli.command import Group
 from honeyguide.cli.files import STDIN, read_lines
-from honeyguide.cli.output import SCHEMA, Column, note, output_options, print_table, printable, say, write_records
+from honeyguide.cli.output import (
+    SCHEMA,
+    Column,
+    note,
+    output_options,
+    print_table,
+    printable,
+    say,
+    write_records,
+)
+from honeyguide.config import load_profile
 from honeyguide.core.url import Url, display, explain
 from honeyguide.errors import UrlError
 
@@ -67,15 +77,20 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
 )
 @click.argument("hrefs", metavar="HREF...", nargs=-1, required=True)
 @click.option("--page", metavar="URL", required=True, help="The page that the links stand on.")
-@click.option("--seed", metavar="URL", help="The homepage that decides what is inside; the page itself if not given.")
+@click.option(
+    "--seed", metavar="URL", help="The homepage that decides what is inside; the page itself if not given."
+)
 @output_options
 def classify(hrefs: tuple[str, ...], page: str, seed: str | None, output: Format) -> None:
     """Say whether links lead inside the site, outside, or nowhere a crawler goes, and by which rule."""
     stands_on, start = Url.parse(page), None if seed is None else Url.parse(seed)
-    records = (_classified(href, stands_on, app.classify(href, stands_on, seed=start)) for href in _texts(hrefs))
+    records = (_classified(href, app.classify(href, stands_on, seed=start)) for href in _texts(hrefs))
     if output == "table":
-        columns = (Column("Link", weight=2), Column("Verdict", keep=True), Column("Rule", keep=True), Column("Why"))
-        rows = ([r["href"], r["verdict"], r["id"], " ".join(filter(None, (r["rule"], r["detail"])))] for r in records)
+        columns = (Column("Link"), Column("Verdict", keep=True), Column("Rule", keep=True), Column("Why"))
+        rows = (
+            [r["href"], r["verdict"], r["id"], " ".join(filter(None, (r["rule"], r["detail"])))]
+            for r in records
+        )
         print_table(columns, rows)
     else:
         write_records(output, records, CLASSIFY_COLUMNS)
@@ -109,15 +124,11 @@ def _stdin() -> Iterator[str]:
     return (line.strip() for _, line in read_lines(STDIN) if line.strip())
 
 
-def _classified(href: str, page: Url, verdict: Verdict) -> Record:
-    try:
-        address = Url.parse(href, page).text
-    except UrlError:
-        address = None
+def _classified(href: str, verdict: Verdict) -> Record:
     return {
         "schema": SCHEMA,
         "href": href,
-        "url": address,
+        "url": None if verdict.url is None else verdict.url.text,
         "verdict": verdict.kind.value,
         "rule": verdict.rule,
         "id": verdict.id,
@@ -127,7 +138,7 @@ def _classified(href: str, page: Url, verdict: Verdict) -> Record:
 
 def _explained(text: str, base: Url | None) -> Record:
     parsed = Url.parse(text, base)
-    tracking = app.load_profile("base").scope.tracking
+    tracking = load_profile("base").scope.tracking
     steps: list[dict[str, Any]] = [
         {"rule": step.rule, "name": step.name, "before": step.before, "after": step.after}
         for step in explain(text, base)
@@ -146,10 +157,20 @@ def _explained(text: str, base: Url | None) -> Record:
 
 
 def _show(record: Record) -> None:
+    """Print the URL after each step; what it was before stands in the line above."""
     if record["steps"]:
-        columns = (Column("Rule", keep=True), Column("Step", keep=True), Column("Before and after"))
-        print_table(columns, ([s["rule"], s["name"], f"  {s['before']}\n> {s['after']}"] for s in record["steps"]))
+        columns = (Column("Rule", keep=True), Column("Step", keep=True), Column("URL"))
+        rows = [["", "as given", record["steps"][0]["before"]]]
+        print_table(
+            columns, [*rows, *([step["rule"], step["name"], step["after"]] for step in record["steps"])]
+        )
+        say()
     else:
         note("nothing changes: the URL is normalised already")
-    for label, name in (("Normalised", "url"), ("As linked", "as_linked"), ("Key", "key"), ("Display", "display")):
+    for label, name in (
+        ("Normalised", "url"),
+        ("As linked", "as_linked"),
+        ("Key", "key"),
+        ("Display", "display"),
+    ):
         say(f"{label:<11} {record[name]}")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.config.conditions import Reader
 from honeyguide.core.bm25 import Query, TextField
-from honeyguide.core.facts import CARD, Kind
+from honeyguide.core.facts import CARD, Kind, plain
+from honeyguide.core.family import FamilyWords
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.profile import Band, Bucket, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
+from honeyguide.core.profile import Band, Bucket, Kinds, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
 from honeyguide.core.rules import Group, Rule, Scorecard, compile_card, leaves
 from honeyguide.core.scope import Scope
 from honeyguide.core.url import Tracking
@@ -23,7 +24,16 @@ from honeyguide.errors import ConfigError, PatternError, Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from honeyguide.config.shape import BandShape, CardShape, DecisionShape, ProfileShape, RuleShape, StrategyShape
+    from honeyguide.config.shape import (
+        BandShape,
+        BucketShape,
+        CardShape,
+        DecisionShape,
+        FamilyShape,
+        ProfileShape,
+        RuleShape,
+        StrategyShape,
+    )
 
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
@@ -89,6 +99,28 @@ class Builder:
             drops,
             dict(shape.quota),
             shape.reads_heads,
+            shape.distinct,
+            self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
+        )
+
+    def kinds(self, shapes: list[BucketShape], where: str) -> Kinds:
+        """Read buckets; one may have several entries, the first of which sets its priority."""
+        rules = [Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{i}].when")) for i, b in enumerate(shapes)]
+        return Kinds(RuleList.of(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)})
+
+    def families(self, shape: FamilyShape) -> FamilyWords:
+        """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
+
+        def folded(name: str) -> tuple[str, ...]:
+            return tuple(plain(word) for word in self.reader.words(getattr(shape, name), f"family.{name}"))
+
+        return FamilyWords(
+            shape.min_size,
+            frozenset(folded("places")),
+            frozenset(folded("states")),
+            frozenset(folded("before_names")),
+            tuple(word.removesuffix("*") for word in folded("no_names")),
+            frozenset(folded("generic")),
         )
 
     def cards(self) -> dict[str, Scorecard]:
@@ -125,10 +157,8 @@ def build(shape: ProfileShape, file: str) -> Profile:
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
         skips=builder.decisions(shape.skip, "skip"),
-        bucket_rules=RuleList.of(
-            Rule(b.name, b.name, when=builder.reader.condition(b.when, f"bucket[{i}].when")) for i, b in enumerate(shape.bucket)
-        ),
-        buckets={b.name: Bucket(b.name, b.priority, b.handicap) for b in shape.bucket},
+        kinds=builder.kinds(shape.bucket, "bucket"),
+        families=builder.families(shape.family),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()},
         levels=tuple(Level(lv.name, lv.at_least, lv.advice) for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)),

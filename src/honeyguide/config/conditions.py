@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
 
 MAX_DEPTH = 20
-TESTS = ("starts", "ends", "has", "is", "below", "above", "matches")
 _FOR_KIND = {
-    Kind.TEXT: ("starts", "ends", "has", "is", "matches"),
-    Kind.TEXTS: ("starts", "ends", "has", "is", "matches"),
+    Kind.TEXT: ("starts", "ends", "has", "word", "is", "matches"),
+    Kind.TEXTS: ("starts", "ends", "has", "word", "is", "matches"),
     Kind.NUMBER: ("is", "below", "above"),
     Kind.FLAG: ("is",),
 }
@@ -87,7 +86,7 @@ class Reader:
         if test not in _FOR_KIND[kind]:
             return self._wrong(where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}")
         match test:
-            case "starts" | "ends" | "has":
+            case "starts" | "ends" | "has" | "word":
                 return Text(name, test, self.words(value, where))
             case "is" if kind in (Kind.TEXT, Kind.TEXTS):
                 return Is(name, self.words(value, where))

@@ -38,11 +38,12 @@ class RuleShape(Shape):
 
 
 class DecisionShape(Shape):
-    """A filter or drop: no points, a condition that is not optional."""
+    """A filter or drop: no points, a condition that is not optional; `show` names a fact that the reason ends with."""
 
     id: Name
     reason: Sentence
     when: dict[str, Any]
+    show: Name | None = None
 
 
 class GroupShape(Shape):
@@ -106,6 +107,8 @@ class StrategyShape(Shape):
     drop: list[DecisionShape] = []
     quota: dict[str, Annotated[int, Field(ge=0)]] = {}
     reads_heads: bool = False
+    distinct: Annotated[float, Field(gt=0, le=1)] = 1.0
+    bucket: list[BucketShape] = []
 
 
 class BandShape(Shape):
@@ -130,6 +133,17 @@ class LevelShape(Shape):
     name: Name
     at_least: Number
     advice: Sentence
+
+
+class FamilyShape(Shape):
+    """What families of pages that differ in a name are recognised by."""
+
+    min_size: Annotated[int, Field(ge=2, le=1000)] = 3
+    places: Words | str = []
+    states: Words | str = []
+    before_names: Words | str = []
+    no_names: Words | str = []
+    generic: Words | str = []
 
 
 class PlanShape(Shape):
@@ -159,6 +173,7 @@ class ProfileShape(Shape):
     filter: list[DecisionShape] = []
     skip: list[DecisionShape] = []
     bucket: list[BucketShape] = []
+    family: FamilyShape = FamilyShape()
     scorecard: dict[str, CardShape] = {}
     strategy: dict[str, StrategyShape] = {}
     traversal: dict[str, TraversalShape] = {}

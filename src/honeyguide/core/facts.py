@@ -59,10 +59,12 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("target", Kind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
     ("plain_path", Kind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
     ("segment", Kind.TEXT, "first path segment, escapes decoded, file extension gone"),
-    ("slug", Kind.TEXT, "last path segment, escapes decoded, file extension gone"),
+    ("slug", Kind.TEXT, "last path segment, escapes decoded, file extension gone; of an index file its folder"),
     ("path_length", Kind.NUMBER, "number of non-empty path segments"),
     ("has_query", Kind.FLAG, "the URL has a query"),
     ("anchor", Kind.TEXTS, "anchor texts of all occurrences"),
+    ("label", Kind.TEXTS, "short anchor texts, words only"),
+    ("slug_words", Kind.NUMBER, "words in the last path segment"),
     ("anchor_words", Kind.NUMBER, "words in the longest anchor text"),
     ("title", Kind.TEXTS, "title attributes of all occurrences"),
     ("context", Kind.TEXTS, "text around the link, of all occurrences"),
@@ -72,6 +74,7 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("order", Kind.NUMBER, "place in document order, from 0"),
     ("head_title", Kind.TEXT, "title of the linked page, where its head was read"),
     ("head_description", Kind.TEXT, "meta description of the linked page, where its head was read"),
+    ("family", Kind.TEXT, "the family of pages it belongs to that differ only in a name; unknown if to none"),
     ("is_duplicate", Kind.FLAG, "another link of the page has the same key"),
     ("contextual", Kind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
     ("bucket", Kind.TEXT, "what kind of page it is: services, about, blog, ..."),
@@ -156,9 +159,29 @@ def stem_of(segment: str) -> str:
     return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
 
 
-def _segment(sight: Sight, index: int) -> str:
+def slug_of(segments: tuple[str, ...]) -> str:
+    """Name a page by its last path segment; an index file is named by its folder.
+
+    >>> slug_of(("services", "index.html"))
+    'services'
+    """
+    if not segments:
+        return ""
+    slug = stem_of(segments[-1])
+    return stem_of(segments[-2]) if slug == "index" and len(segments) > 1 else slug
+
+
+def _first_segment(sight: Sight) -> str:
     segments = sight.link.url.segments
-    return stem_of(segments[index]) if segments else ""
+    return stem_of(segments[0]) if segments else ""
+
+
+_LABEL_WORDS = 6  # a longer anchor text is a sentence or a whole card, and mentions anything
+
+
+def _label(anchor: str) -> str:
+    words = "".join(c if c.isalnum() else " " for c in plain(anchor)).split()
+    return " ".join(words) if len(words) <= _LABEL_WORDS else ""
 
 
 def _head_text(text: str | None) -> str | None:
@@ -170,11 +193,13 @@ _FILL: Mapping[str, Callable[[Sight], Value]] = {
     "path": lambda s: s.link.url.path.lower(),
     "target": lambda s: s.link.url.target.lower(),
     "plain_path": lambda s: plain(s.link.url.path),
-    "segment": lambda s: _segment(s, 0),
-    "slug": lambda s: _segment(s, -1),
+    "segment": _first_segment,
+    "slug": lambda s: slug_of(s.link.url.segments),
     "path_length": lambda s: float(len(s.link.url.segments)),
     "has_query": lambda s: bool(s.link.url.query),
     "anchor": lambda s: join([o.anchor for o in s.link.occurrences]),
+    "label": lambda s: JOIN.join(dict.fromkeys(_label(o.anchor) for o in s.link.occurrences)),
+    "slug_words": lambda s: float(len(slug_of(s.link.url.segments).split())),
     "anchor_words": lambda s: float(max(len(o.anchor.split()) for o in s.link.occurrences)),
     "title": lambda s: join([o.title for o in s.link.occurrences]),
     "context": lambda s: join([o.context for o in s.link.occurrences]),

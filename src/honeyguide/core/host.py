@@ -60,7 +60,9 @@ def _to_ascii(name: str) -> str:
                 idna.check_bidi(label, check_ltr=True)
     except ValueError:  # what idna and the Punycode codec raise is one of these
         raise UrlError(name, "its host is not a valid international name") from None
-    return ".".join(label if label.isascii() else _ACE + label.encode("punycode").decode() for label in labels)
+    return ".".join(
+        label if label.isascii() else _ACE + label.encode("punycode").decode() for label in labels
+    )
 
 
 def _read_label(label: str) -> str:
@@ -147,7 +149,9 @@ def _read_pieces(text: str, whole: str, *, last: bool) -> list[int]:
 def _read_embedded(text: str) -> list[int] | None:
     """Read the strict IPv4 form at the end of an IPv6 address as two pieces; None if it is malformed."""
     parts = text.split(".", 4)
-    if len(parts) != 4 or not all(re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) <= 255 for part in parts):
+    if len(parts) != 4 or not all(
+        re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) <= 255 for part in parts
+    ):
         return None
     a, b, c, d = map(int, parts)
     return [a << 8 | b, c << 8 | d]

@@ -27,7 +27,7 @@ class Policy:
 
     # --- pace ---
     delay_s: float = (
-        0.5  # between two request starts on one host: two a second is what small hosts bear without notice
+        0.5  # between two request starts on one host: two a second at most, whatever the host could bear
     )
     jitter: float = (
         0.2  # share added to the delay, at most, so that many runs do not beat in step; it never shortens
@@ -42,7 +42,9 @@ class Policy:
         30.0  # a longer Crawl-delay counts as this: an hour would mean "never" for any run
     )
     # --- patience ---
-    connect_timeout_s: float = 5.0  # name, TCP and TLS together; a live server answers in well under a second
+    connect_timeout_s: float = (
+        5.0  # name, TCP and TLS together: dead hosts are common, and each try costs this
+    )
     read_timeout_s: float = 10.0  # silence between two pieces of an answer
     total_timeout_s: float = 30.0  # one request as a whole: a byte a second never trips the read timeout
     retries: int = 2  # further tries after a failure that may pass
@@ -55,9 +57,9 @@ class Policy:
         3600.0  # a longer Retry-After counts as this: nobody puts a host out of reach for good
     )
     # --- size ---
-    max_bytes: int = 5 * 2**20  # as sent; the largest real pages are under 3 MB
+    max_bytes: int = 5 * 2**20  # as sent: room for any page made for people; more is a file
     max_decoded_bytes: int = 10 * 2**20  # after decompression: what a bomb may cost
-    max_redirects: int = 10  # real chains end after 4; browsers give up after 20
+    max_redirects: int = 10  # half of what browsers follow; robots.txt has its own limit (RFC 9309)
     # --- robots.txt ---
     robots_ttl_s: float = 86_400.0  # RFC 9309 2.4: no cached copy is used for more than 24 hours
     robots_retry_s: float = (

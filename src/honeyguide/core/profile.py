@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.bm25 import Query
     from honeyguide.core.facts import Facts
+    from honeyguide.core.family import FamilyWords
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.rules import CompiledCard, Rule, Score, Scorecard
     from honeyguide.core.scope import Scope
@@ -53,10 +54,19 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
+class Kinds:
+    """The buckets of a profile or strategy: rules of which the first match names the bucket."""
+
+    rules: RuleList
+    buckets: Mapping[str, Bucket]
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """How pick orders and takes: which card, which drops, which ties, how many.
 
-    `cards` are all that the strategy reads, each after the cards that it reads itself.
+    `cards` are all that the strategy reads, each after the cards that it reads itself. `distinct` is how alike two
+    slugs must be for the second to be left out; at 1 nothing is. `kinds` are buckets of its own, if it has any.
     """
 
     name: str
@@ -69,6 +79,8 @@ class Strategy:
     drops: RuleList = RuleList((), ())
     quotas: Mapping[str, int] = field(default_factory=dict)
     reads_heads: bool = False
+    distinct: float = 1.0
+    kinds: Kinds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +131,8 @@ class Profile:
     chains: Mapping[str, tuple[str, ...]]
     filters: RuleList
     skips: RuleList
-    bucket_rules: RuleList
-    buckets: Mapping[str, Bucket]
+    kinds: Kinds
+    families: FamilyWords
     strategies: Mapping[str, Strategy]
     traversals: Mapping[str, Traversal]
     levels: tuple[Level, ...]
@@ -138,6 +150,10 @@ class Profile:
             scores[name] = self.cards[name].score(facts)
             facts[CARD + name] = scores[name].value
         return scores
+
+    def kinds_of(self, strategy: Strategy) -> Kinds:
+        """Return the buckets a strategy works with."""
+        return strategy.kinds or self.kinds
 
     def with_query(self, text: str) -> Profile:
         """Return the same profile asking another query."""

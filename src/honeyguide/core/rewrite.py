@@ -36,6 +36,7 @@ UNSETTLED = re.compile(
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DOTS = {".": 1, "%2e": 1, "..": 2, ".%2e": 2, "%2e.": 2, "%2e%2e": 2}
 
+
 class Parts(NamedTuple):
     """A URL in pieces; each keeps its own punctuation, so that they add up to the text."""
 
@@ -77,9 +78,9 @@ class Step(NamedTuple):
 
 
 def trim(text: str) -> str:
-    """Drop what browsers ignore in an href: spaces around it, tabs and newlines anywhere (URL-8).
+    r"""Drop what browsers ignore in an href: spaces around it, tabs and newlines anywhere (URL-8).
 
-    >>> trim(" /a\\n/b ")
+    >>> trim(" /a\n/b ")
     '/a/b'
     """
     text = text.strip(_EDGES)
@@ -113,7 +114,9 @@ def read(text: str, base: str | None) -> Parts:
         raise UrlError(text, "it is relative, and there is no http(s) page that it is relative to")
     if rest.startswith("//"):
         return _read_authority(page.scheme, rest.lstrip("/"), query, fragment)
-    path = rest if rest.startswith("/") else page.path[: page.path.rfind("/") + 1] + rest if rest else page.path
+    path = (
+        rest if rest.startswith("/") else page.path[: page.path.rfind("/") + 1] + rest if rest else page.path
+    )
     return page._replace(path=path, query=query if rest else query or page.query, fragment=fragment)
 
 
@@ -199,7 +202,9 @@ def _settle(match: re.Match[str]) -> str:
 
 
 def _settle_escapes(parts: Parts) -> Parts:
-    userinfo, path, query = (UNSETTLED.sub(_settle, part) for part in (parts.userinfo, parts.path, parts.query))
+    userinfo, path, query = (
+        UNSETTLED.sub(_settle, part) for part in (parts.userinfo, parts.path, parts.query)
+    )
     return parts._replace(userinfo=userinfo, path=path, query=query)
 
 
@@ -247,5 +252,3 @@ def rewrite(text: str, base: str | None) -> tuple[str, str]:
     linked = apply(read(trim(bounded(text, text)), base), text, _LINKING)
     settled = apply(linked, text, _SETTLING)
     return bounded(str(settled), text), bounded(str(linked), text)
-
-

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from honeyguide.core.facts import Value
     from honeyguide.core.pattern import Pattern
 
-TextTest = Literal["starts", "ends", "has"]
+TextTest = Literal["starts", "ends", "has", "word"]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text fact starts with, ends with or contains any of the terms."""
+    """A text fact starts with, ends with or contains any of the terms; `word` means whole words, `repair*` beginnings."""
 
     field: str
     test: TextTest
@@ -96,7 +96,7 @@ class Rule:
     """Pays `points`, or `points` for each unit of the fact `per`, when its condition holds.
 
     A quiet rule is in the ledger like any other, but not among the words shown to people. Tags make up the short
-    `selection_reason` of a pick.
+    `selection_reason` of a pick; a filter may show a fact behind its reason.
     """
 
     id: str
@@ -107,6 +107,7 @@ class Rule:
     at_most: float | None = None
     quiet: bool = False
     tag: str = ""
+    show: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,8 @@ def _compile_text(condition: Text) -> Check:
     field, terms = condition.field, condition.terms
     if condition.test == "has":
         return _has(field, terms)
+    if condition.test == "word":
+        return _word(field, terms)
     if condition.test == "starts":
         return _on_parts(field, lambda value: str(value).startswith(terms))
     return _on_parts(field, lambda value: str(value).endswith(terms))
@@ -246,6 +249,20 @@ def _has(field: str, terms: tuple[str, ...]) -> Check:
         return False
 
     return has
+
+
+def _word(field: str, terms: tuple[str, ...]) -> Check:
+    """Whole words are substrings of the text between spaces."""
+    needles = tuple(f" {term[:-1]}" if term.endswith("*") else f" {term} " for term in terms)
+
+    def word(row: Row) -> bool | None:
+        value = row[field]
+        if value is None:
+            return None
+        text = f" {str(value).replace(JOIN, ' | ')} "
+        return any([needle in text for needle in needles])
+
+    return word
 
 
 def _on_parts(field: str, test: Callable[[Value], bool]) -> Check:

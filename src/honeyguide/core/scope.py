@@ -7,7 +7,7 @@ profile data and arrive in `Scope`. Start reading at `classify`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from honeyguide.core.rewrite import scheme_of, trim
@@ -39,7 +39,7 @@ class Scope:
     """What a profile says about links: extensions without dot and in lower case, parameters that only track."""
 
     skip_extensions: frozenset[str] = frozenset()
-    tracking: Tracking = Tracking()
+    tracking: Tracking = field(default_factory=Tracking)
 
 
 def not_a_page(href: str) -> Verdict | None:
@@ -70,7 +70,7 @@ def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: 
     if verdict := not_a_page(href):
         return verdict
     try:
-        url = Url.parse(href, page if base is None else Url.parse(base, page))
+        url = Url.parse(href, page if base is None else _start(base, page))
     except UrlError as error:
         return _skip("unparsable", error.why)
     return classify_url(url, page, scope, seed)
@@ -82,8 +82,7 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
     >>> classify_url(Url.parse("https://www.a.example/"), Url.parse("https://a.example/"), Scope()).kind.value
     'outside'
     """
-    # Scheme and tracking parameters make no other page of it: that is what keys are for (URL-7).
-    if url.text == page.text or url.key(scope.tracking) == page.key(scope.tracking):
+    if _is_same(url, page, scope.tracking):
         return _skip("same-page", "", url)
     extension = _extension(url)
     if extension in scope.skip_extensions:
@@ -94,11 +93,30 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
     return Verdict(Kind.OUTSIDE, "other-site", "URL-11", site, url)
 
 
+def _start(base: str, page: Url) -> Url:
+    """Give what the links of a page with a `<base href>` start from; one that is no URL counts for nothing."""
+    try:
+        return Url.parse(base, page)
+    except UrlError:
+        return page
+
+
 def _skip(rule: str, detail: str = "", url: Url | None = None) -> Verdict:
     return Verdict(Kind.SKIP, rule, "URL-9", detail, url)
 
 
+def _is_same(url: Url, page: Url, tracking: Tracking) -> bool:
+    """Tell whether two URLs have one key: scheme and tracking parameters make no other page of it (URL-7)."""
+    one, other = url.text, page.text
+    if (
+        "?" in one or "?" in other or abs(len(one) - len(other)) == 1
+    ):  # without query, only an s can be between them
+        return url.key(tracking) == page.key(tracking)
+    return one == other
+
+
 def _extension(url: Url) -> str:
     """Give what follows the last dot of the last segment, in lower case; parameters after a semicolon are no part."""
-    dot, slash = (path := url.path).rfind("."), path.rfind("/")
-    return path[dot + 1 :].partition(";")[0].lower() if dot > slash else ""
+    path = url.text.partition("?")[0]
+    dot = path.rfind(".", path.rfind("/"))
+    return path[dot + 1 :].partition(";")[0].lower() if dot > 0 else ""

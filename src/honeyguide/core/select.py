@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.bm25 import contextual
 from honeyguide.core.facts import Facts, Sight
+from honeyguide.core.family import find_families, plain_words, similar, stories
 from honeyguide.core.rules import half_up
 from honeyguide.core.scope import Kind, classify_url
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page import Head, Link
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.profile import Profile, Strategy
-    from honeyguide.core.rules import Score
+    from honeyguide.core.rules import Rule, Score
     from honeyguide.core.url import Url
 
 
@@ -66,12 +67,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's."""
+    """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's.
+
+    `text` is the page's visible text, where it is known: it tells names from ordinary words.
+    """
 
     heads: Mapping[Url, Head] | None = None
     cap: int | None = None
     include: Pattern | None = None
     exclude: Pattern | None = None
+    text: str | None = None
 
 
 def select_links(links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None) -> Selection:
@@ -99,7 +104,9 @@ def sift(links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, req
     """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is Kind.INSIDE]
     merged = merge_by_key(inside, profile)
-    return [_sifted(link, merged, page, profile, (plan, request)) for link in links]
+    families = find_families(list(merged.values()), profile.families, request.text)
+    sieve = Sieve(page, profile, plan, request, merged, families)
+    return [sieve.sifted(link) for link in links]
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
@@ -116,20 +123,37 @@ def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
     return merged
 
 
-def _sifted(
-    link: Link, merged: Mapping[str, Link], page: Url, profile: Profile, asked: tuple[Strategy, Request]
-) -> Candidate:
-    verdict = classify_url(link.url, page, profile.scope)
-    if verdict.kind is not Kind.INSIDE:
-        return Candidate(link, out=Out(verdict.rule, f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}".strip()))
-    whole = merged[link.url.key(profile.scope.tracking)]
-    plan, request = asked
-    stands_for_all = link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
-    facts = Facts(Sight(whole), is_duplicate=not stands_for_all)
-    rule = profile.filters.first(facts) or plan.filters.first(facts)
-    if rule is not None:
-        return Candidate(link, out=Out(rule.id, rule.reason))
-    return Candidate(whole, out=_asked_out(str(facts["url"]), request))
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """Everything that decides whether a link is a candidate."""
+
+    page: Url
+    profile: Profile
+    plan: Strategy
+    request: Request
+    merged: Mapping[str, Link]
+    families: Mapping[Url, str]
+
+    def sifted(self, link: Link) -> Candidate:
+        """Put a link out, or open it as a candidate with all occurrences of its key."""
+        scope = self.profile.scope
+        verdict = classify_url(link.url, self.page, scope)
+        if verdict.kind is not Kind.INSIDE:
+            why = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
+            return Candidate(link, out=Out(verdict.rule, why.strip()))
+        whole = self.merged[link.url.key(scope.tracking)]
+        stands_for_all = link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
+        family = stories(self.families, whole, self.profile.families)
+        facts = Facts(Sight(whole), is_duplicate=not stands_for_all, family=family)
+        rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
+        if rule is not None:
+            return Candidate(link, out=out_of(rule, facts))
+        return Candidate(whole, out=_asked_out(str(facts["url"]), self.request))
+
+
+def out_of(rule: Rule, facts: Facts) -> Out:
+    """Say which rule put a link out, and show the fact that it names."""
+    return Out(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
 def _asked_out(url: str, request: Request) -> Out | None:
@@ -150,14 +174,14 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     facts = Facts(Sight(candidate.link, heads.get(candidate.url)))
     context = contextual(profile.query, _QueryTexts(facts))
     facts["contextual"] = context.score.value
-    bucket = profile.bucket_rules.first(facts)
+    bucket = profile.kinds_of(plan).rules.first(facts)
     facts["bucket"] = bucket.id if bucket else None
     parts = {"contextual": context.score, **profile.scores(plan.cards, facts)}
     dropped = plan.drops.first(facts)
     score = parts[plan.card]
     return replace(
         candidate,
-        out=Out(dropped.id, dropped.reason) if dropped else None,
+        out=out_of(dropped, facts) if dropped else None,
         category=_category(profile, plan, score),
         bucket=bucket.id if bucket else None,
         score=score,
@@ -196,15 +220,16 @@ def _selection_reason(bucket: str, scores: Iterable[Score]) -> str:
 
 def _order(profile: Profile, plan: Strategy) -> Sorter:
     """Make the sort key of a strategy; what is out comes last."""
+    buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
         value = candidate.score.value if candidate.score else 0.0
-        bucket = profile.buckets.get(candidate.bucket or "")
+        bucket = buckets.get(candidate.bucket or "")
         value -= bucket.handicap if bucket and "bucket" in plan.order else 0.0
         return half_up(value / plan.epsilon) if plan.epsilon else value
 
     def priority(candidate: Candidate) -> float:
-        bucket = profile.buckets.get(candidate.bucket or "")
+        bucket = buckets.get(candidate.bucket or "")
         return float(bucket.priority) if bucket else 0.0
 
     keys: Mapping[str, Callable[[Candidate], float | str]] = {
@@ -221,19 +246,31 @@ def _order(profile: Profile, plan: Strategy) -> Sorter:
 def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]:
     """Take from the top, within quotas and cap; what is left says why it was left."""
     taken: Counter[str] = Counter()
+    slugs: dict[str, list[str]] = {}
     result = []
     for candidate in ordered:
         bucket = candidate.bucket or ""
         if candidate.out is not None:
             result.append(candidate)
+        elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
+            result.append(replace(candidate, out=Out("near-duplicate", f"says nearly the same as {twin}")))
         elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
             result.append(replace(candidate, out=Out(f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page")))
         elif taken.total() >= cap:
             result.append(replace(candidate, out=Out("cap", f"{cap} better pages were taken")))
         else:
             taken[bucket] += 1
+            slugs[candidate.url.path] = plain_words(candidate.url.path)
             result.append(replace(candidate, rank=taken.total()))
     return result
+
+
+def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
+    """Find a page among the taken ones whose path is made of nearly the same words."""
+    if distinct >= 1:
+        return None
+    words = plain_words(candidate.url.path)
+    return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
 
 
 def _counts(candidates: Sequence[Candidate]) -> dict[str, int]:

@@ -190,10 +190,10 @@ class PoliteFetcher:
         """One request in its slot, and what its answer means for the host."""
         async with self._slot(url) as host:
             got = await self._fetcher.fetch(url, validators=validators, part=part)
-        if got.status in _PUSHED_BACK:
-            host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
-        else:
-            host.pace = host.pace.answered()
+            if got.status in _PUSHED_BACK:  # on record before the slot is free: who gets it must know
+                host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
+            else:
+                host.pace = host.pace.answered()
         return got
 
     def _rest_s(self, host: _Host, got: Fetched) -> float:

@@ -1,0 +1,95 @@
+"""Job 2: the links of a page. Ours come with text, title, rel, position and context; peers give what they give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+import honeyguide
+from bench.measure import Contest, Pair, Unit
+from bench.peers import offered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bench.sample import RawPage, Sample
+
+    Extract = Callable[[RawPage], int]  # gives the number of links, so that nobody's work is optimised away
+
+OURS = "extract_links"
+
+
+def contests(sample: Sample) -> Iterator[Contest]:
+    entrants: dict[str, Extract] = {OURS: lambda page: len(honeyguide.extract_links(page.body, page.url)), **_peers()}
+    goals = {"Scrapy LinkExtractor": 8.0}
+    yield Contest(
+        "links of a page",
+        Unit("ms/MB", sample.megabytes, 1e3),
+        {name: _each(extract, sample.pages) for name, extract in entrants.items()},
+        [Pair(OURS, name, at_least=goals.get(name)) for name in entrants if name != OURS],
+        [
+            "links of a page: ours have text, title, rel, position and context, one link for each URL; Scrapy's and "
+            "Crawl4AI's quick ones have URL and text; `scrap` also cleans the HTML and lists media. Links found: "
+            + ", ".join(f"{name} {sum(map(extract, sample.pages)):,}" for name, extract in entrants.items())
+            + "."
+        ],
+    )
+
+
+def _each(extract: Extract, pages: tuple[RawPage, ...]) -> Callable[[], None]:
+    def go() -> None:
+        for page in pages:
+            extract(page)
+
+    return go
+
+
+def _peers() -> dict[str, Extract]:
+    found: dict[str, Extract] = {}
+    if offered("scrapy"):
+        found["Scrapy LinkExtractor"] = _scrapy()
+    if offered("crawl4ai"):
+        found |= _crawl4ai()
+    if bs4 := offered("bs4"):
+        for parser in ("lxml", "html.parser"):
+            found[f"BeautifulSoup ({parser})"] = _soup(bs4.BeautifulSoup, parser)
+    return found
+
+
+def _scrapy() -> Extract:
+    from scrapy.http import HtmlResponse  # noqa: PLC0415 - a peer
+    from scrapy.linkextractors import LinkExtractor  # noqa: PLC0415 - a peer
+
+    extractor = LinkExtractor()
+    return lambda page: len(extractor.extract_links(HtmlResponse(page.url, body=page.body, encoding="utf-8")))
+
+
+def _crawl4ai() -> dict[str, Extract]:
+    from crawl4ai.content_scraping_strategy import LXMLWebScrapingStrategy  # noqa: PLC0415 - a peer
+    from crawl4ai.utils import quick_extract_links  # noqa: PLC0415 - a peer
+
+    strategy = LXMLWebScrapingStrategy()
+
+    def scrap(page: RawPage) -> int:
+        links = strategy.scrap(page.url, page.body.decode(errors="replace")).links
+        return len(links.internal) + len(links.external)
+
+    def quick(page: RawPage) -> int:
+        return sum(map(len, quick_extract_links(page.body.decode(errors="replace"), page.url).values()))
+
+    return {"Crawl4AI quick_extract_links": quick, "Crawl4AI scrap": scrap}
+
+
+def _soup(soup: Callable[..., object], parser: str) -> Extract:
+    def extract(page: RawPage) -> int:
+        anchors = soup(page.body, parser).find_all("a", href=True)  # type: ignore[attr-defined]
+        return len([(_joined(page.url, a["href"]), a.get_text(" ", strip=True)) for a in anchors])
+
+    return extract
+
+
+def _joined(base: str, href: str) -> str:
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return href

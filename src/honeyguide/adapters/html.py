@@ -1,0 +1,173 @@
+"""HTML to plain data: the links of a page, and what it says about itself.
+
+Owns: links, merged by the identity of their URL, and the fields of `Page` and `Head`. How a document is parsed and
+walked through is in `walk.py`, how its bytes are read in `charset.py`, and what is not parsed at all in `tame.py`.
+Must not know: HTTP, scores, where the bytes came from. Start reading at `parse_page`.
+
+What counts as a link: `a` and `area` with an href, also in svg. Inside `noscript` and elements with the `hidden`
+attribute links count, because readers without scripts follow them, but their text is not visible text. The content of
+`template` is no part of the page. Nothing is left out silently: see `Page.skipped`, rule `limit`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.adapters.charset import to_utf8
+from honeyguide.adapters.tame import is_page, tamed
+from honeyguide.adapters.walk import visible, walk
+from honeyguide.core.page import Head, Link, Occurrence, Page
+from honeyguide.core.scope import not_a_page
+from honeyguide.core.url import Url, resolve
+from honeyguide.errors import UrlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.adapters.walk import Anchor, Walk
+
+MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
+MAX_OCCURRENCES = 50  # kept of one link: what a link can say, it has said by then
+MAX_SKIPPED = 1_000  # hrefs that are no pages; what is over is counted in a last entry
+MAX_SKIPPED_HREF = 200  # characters
+LIMIT = "limit"  # the rule that puts out what is over one of these
+
+_SURELY_A_PAGE = ("/", "http://", "https://")  # not empty, no fragment, no other scheme
+
+
+def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> Page:
+    """Read a document: its links, and what it says about itself.
+
+    >>> page = parse_page("<title>Acme</title><nav><a href=about/>About us</a></nav>", Url.parse("https://a.example/"))
+    >>> page.title, page.links[0].url.as_linked, page.links[0].anchor, page.links[0].position.value
+    ('Acme', 'https://a.example/about/', 'About us', 'navigation')
+    """
+    seen, left_out = _read(data, content_type)
+    base = _base(seen.base, url)
+    links = _Links(base)
+    links.add(seen.anchors)
+    return Page(
+        url=url,
+        title=seen.title,
+        description=seen.metas.get("description", ""),
+        canonical=_canonical(seen.canonical, base),
+        language=_language(seen),
+        h1=tuple(seen.h1),
+        h2=tuple(seen.h2),
+        text=visible(seen.parts),
+        links=links.merged(),
+        skipped=links.skipped(left_out),
+    )
+
+
+def parse_head(data: bytes | str, content_type: str | None = None) -> Head:
+    """Read only what a head says (PICK-11), cut off as it may be.
+
+    >>> parse_head('<title>Fire &amp; Safety</title><meta property="og:description" content="Alarms"><meta name="desc')
+    Head(title='Fire & Safety', description='Alarms')
+    """
+    seen, _ = _read(data, content_type)
+    title = seen.title or seen.metas.get("og:title")
+    return Head(title, seen.metas.get("description") or seen.metas.get("og:description"))
+
+
+def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
+    """Give the links that `parse_page` finds, without the price of the text.
+
+    >>> [link.anchor for link in extract_links("<a href=a><img alt=Logo></a>", Url.parse("https://a.example/"))]
+    ['Logo']
+    """
+    seen, _ = _read(html, None)
+    links = _Links(_base(seen.base, url))
+    links.add(seen.anchors)
+    return links.merged()
+
+
+def _read(data: bytes | str, content_type: str | None) -> tuple[Walk, int]:
+    """Walk through a document; also tell how many bytes of it were left out."""
+    markup = data.removeprefix("\ufeff").encode("utf-8", "replace") if isinstance(data, str) else to_utf8(data, content_type)
+    if not is_page(markup):
+        return walk(b""), 0
+    markup, left_out = tamed(markup)
+    return walk(markup), left_out
+
+
+def _base(href: str | None, url: Url) -> Url:
+    """Find what relative links resolve against: the base element's href if it is a URL, else the page."""
+    try:
+        return url if href is None else Url.parse(href, url)
+    except UrlError:
+        return url
+
+
+def _canonical(href: str | None, base: Url) -> str | None:
+    """Resolve a canonical link; None if it is no URL."""
+    try:
+        return None if href is None else resolve(href, base)
+    except UrlError:
+        return None
+
+
+def _language(seen: Walk) -> str | None:
+    """Give the language: of the html element, else the first that a meta element names."""
+    return seen.language or seen.metas.get("content-language", "").partition(",")[0].strip().lower() or None
+
+
+class _Links:
+    """The links of a page, merged as they come."""
+
+    def __init__(self, base: Url) -> None:
+        self._base = base
+        self._by_href: dict[str, list[Occurrence] | None] = {}  # None: no link
+        self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
+        self._skipped: list[tuple[str, str]] = []
+
+    def add(self, anchors: Iterable[Anchor]) -> None:
+        """Add anchors in document order."""
+        by_href, order = self._by_href, 0
+        for anchor in anchors:
+            href = anchor.href
+            occurrences = by_href[href] if href in by_href else self._meet(href, order)
+            if occurrences is not None:
+                order += 1
+                if len(occurrences) < MAX_OCCURRENCES:
+                    occurrences.append(
+                        Occurrence(anchor.label, anchor.title, anchor.rel, anchor.position, anchor.context)
+                    )
+
+    def merged(self) -> tuple[Link, ...]:
+        """Give the links in the order of their first occurrences."""
+        return tuple(Link(url, tuple(occurrences), order) for url, order, occurrences in self._by_url.values())
+
+    def skipped(self, left_out: int) -> tuple[tuple[str, str], ...]:
+        """Give the hrefs that are no links, each with the rule that put it out, and what went over a limit."""
+        skipped = self._skipped[:MAX_SKIPPED]
+        if more := len(self._skipped) - len(skipped):
+            skipped.append((f"{more} more", LIMIT))
+        if left_out:
+            skipped.append((f"{left_out} bytes of markup", LIMIT))
+        return tuple(skipped)
+
+    def _meet(self, href: str, order: int) -> list[Occurrence] | None:
+        """Find the link that an href belongs to, or skip the href."""
+        occurrences, rule = self._place(href, order)
+        self._by_href[href] = occurrences
+        if occurrences is None:
+            self._skipped.append((href[:MAX_SKIPPED_HREF], rule))
+        return occurrences
+
+    def _place(self, href: str, order: int) -> tuple[list[Occurrence] | None, str]:
+        """Find the occurrences of an href's URL, or the rule that puts it out (URL-9)."""
+        # Most hrefs show at once that they are none of those.
+        if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
+            return None, verdict.rule
+        try:
+            url = Url.parse(href, self._base)
+        except UrlError:
+            return None, "unparsable"
+        known = self._by_url.get(url.text)
+        if known is None:
+            if len(self._by_url) >= MAX_LINKS:
+                return None, LIMIT
+            known = self._by_url[url.text] = (url, order, [])
+        return known[2], ""

@@ -1,0 +1,168 @@
+"""`honeyguide select`: the pages worth a visit among the links of a page.
+
+Owns: the command and its records (PICK-20). Must not know: filters, scores, order.
+Start reading at `select`; what a person sees is in `funnel.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide import app
+from honeyguide.cli.command import Command
+from honeyguide.cli.files import name_of, read_lines
+from honeyguide.cli.funnel import show_selection
+from honeyguide.cli.output import SCHEMA, output_options, reason_records, tidy, write_records
+from honeyguide.cli.pages import demo_page, placed_page
+from honeyguide.cli.rows import parse_object
+from honeyguide.config import load_profile
+from honeyguide.core.page import Head
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError, UrlError
+
+if TYPE_CHECKING:
+    from honeyguide.cli.output import Format, Record
+    from honeyguide.core.page import Page
+    from honeyguide.core.rules import Score
+    from honeyguide.core.select import Candidate
+
+COLUMNS = (
+    "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "out.rule", "out.why", "unknown",
+)  # fmt: skip
+MAX_HEADS = 20_000  # as many as a page may have links
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide select --demo",
+        "honeyguide select --demo --strategy blend --all",
+        "honeyguide select home.html --base https://acme.example/ --cap 6 --exclude 'career|jobs'",
+        "honeyguide select home.html --base https://acme.example/ --strategy blend --heads heads.jsonl --format jsonl",
+        "honeyguide select - --base https://acme.example/ --profile company --format csv < home.html",
+    ),
+)
+@click.argument("file", metavar="[PAGE]", required=False)
+@click.option(
+    "--demo", is_flag=True, help="Use the homepage of a made-up company that comes with Honeyguide."
+)
+@click.option("--base", metavar="URL", help="The page's address; its canonical link if not given.")
+@click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
+@click.option(
+    "--strategy", default="rules", show_default=True, metavar="NAME", help="How to choose: rules or blend."
+)
+@click.option("--profile", metavar="NAME", help="Name or path of the profile; fire-protection if not given.")
+@click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words.")
+@click.option(
+    "--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages; the profile says 4."
+)
+@click.option("--include", metavar="PATTERN", help="Consider only URLs that match.")
+@click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match.")
+@click.option(
+    "--heads", metavar="FILE", help="JSON lines with url, title, description of linked pages, for blend."
+)
+@click.option("--all", "everything", is_flag=True, help="List every link of the page with its verdict.")
+@output_options
+def select(file: str | None, output: Format, **asked: Any) -> None:
+    """Choose the pages worth a visit among the links of a page, and say why.
+
+    PAGE is an HTML or Markdown file, or `-` for standard input. As JSON lines or CSV every link of the page is one
+    record, chosen or not.
+    """
+    page = _page(file, asked)
+    strategy = asked["strategy"]
+    profile = load_profile(asked["profile"] or app.default_profile(strategy))
+    given = {name: asked[name] for name in ("query", "cap", "include", "exclude")}
+    heads = None if asked["heads"] is None else read_heads(asked["heads"], page.url)
+    selection = app.select_links(page, page.url, strategy=strategy, profile=profile, heads=heads, **given)
+    if output == "table":
+        show_selection(selection, page, profile, everything=asked["everything"])
+        return
+    skipped = [_skipped(href, rule) for href, rule in page.skipped]
+    write_records(output, [*map(_record, selection.candidates), *skipped], COLUMNS)
+
+
+def _page(file: str | None, asked: dict[str, Any]) -> Page:
+    if asked["demo"]:
+        if file is not None or asked["base"] is not None:
+            raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
+        return demo_page()
+    if file is None:
+        raise click.UsageError("Give a PAGE, or --demo.")
+    return placed_page(file, asked["base"], markdown=asked["markdown"])
+
+
+def read_heads(file: str, page: Url) -> dict[str, Head]:
+    """Read titles and descriptions of linked pages, by URL (PICK-11)."""
+    heads: dict[str, Head] = {}
+    for line, text in read_lines(file):
+        if not text.strip():
+            continue
+        if len(heads) == MAX_HEADS:
+            raise InputError(f"has more than {MAX_HEADS:,} heads; give those of one page", file=name_of(file))
+        url, head = _head(parse_object(text, file, line), page, f"{name_of(file)} line {line}")
+        heads[url.text] = head
+    return heads
+
+
+def _head(row: dict[str, Any], page: Url, where: str) -> tuple[Url, Head]:
+    text = _text(row, "url", where)
+    if not text:
+        raise InputError("is missing", file=where, field="url")
+    try:
+        url = Url.parse(text, page)
+    except UrlError as error:
+        raise InputError(f"is not an http(s) URL: {error.why}", file=where, field="url") from None
+    return url, Head(_text(row, "title", where), _text(row, "description", where))
+
+
+def _text(row: dict[str, Any], name: str, where: str) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise InputError("should be text", file=where, field=name)
+
+
+def _record(candidate: Candidate) -> Record:
+    parts = candidate.parts or {}
+    score = candidate.score
+    return {
+        "schema": SCHEMA,
+        "url": candidate.url.text,
+        "anchor_text": candidate.link.anchor,
+        "position": candidate.link.position.value,
+        "rank": candidate.rank,
+        "category": candidate.category,
+        "bucket": candidate.bucket,
+        "score": _value(score),
+        "intrinsic_score": _value(parts.get("intrinsic")),
+        "contextual_score": _value(parts.get("contextual")),
+        "total_score": _value(parts.get("total")),
+        "matched": list(candidate.matched),
+        "selection_reason": candidate.selection_reason,
+        "reasons": reason_records(score.reasons) if score else [],
+        "out": {"rule": candidate.out.rule, "why": candidate.out.why} if candidate.out else None,
+        "unknown": sorted({name for part in parts.values() for name in part.unknown}),
+    }
+
+
+def _value(score: Score | None) -> int | float | None:
+    return None if score is None else tidy(score.value)
+
+
+def _skipped(href: str, rule: str) -> Record:
+    """Give an href that is no URL the same names (URL-9)."""
+    names = [column for column in COLUMNS if "." not in column]
+    out = {"rule": rule, "why": f"URL-9: {rule.replace('-', ' ')}"}
+    return {
+        **dict.fromkeys(names),
+        "schema": SCHEMA,
+        "url": href,
+        "matched": [],
+        "reasons": [],
+        "out": out,
+        "unknown": [],
+    }

@@ -1,0 +1,192 @@
+"""Families of pages that differ only in a name: one page per town, the doorways of local search.
+
+Owns: `find_families`. Must not know: scores, what is done with such pages (a filter of the profile decides).
+Start reading at `find_families`. A family is found by shape, not by a list of towns: siblings share the fixed words of
+their slug or a folder, their anchor text is the changing part alone, and something says that it is a name: a state
+beside it, "in" before it, or that the page never writes the word in lower case. Which words name a trade, a state
+or a folder of places is profile data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from honeyguide.core.facts import plain, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from honeyguide.core.page import Link
+    from honeyguide.core.url import Url
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyWords:
+    """What the shapes are recognised by; all of it profile data, folded."""
+
+    min_size: int = 3
+    places: frozenset[str] = frozenset()  # folders of places: city, markets, ...
+    states: frozenset[str] = frozenset()  # names and codes that stand beside a town
+    before_names: frozenset[str] = frozenset()  # in, near, à, bei, ...
+    no_names: tuple[str, ...] = ()  # beginnings of words that are never a town's: roof, commercial, ...
+    generic: frozenset[str] = frozenset()  # words that make no family: services, us, page, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
+
+    link: Link
+    folder: str
+    slug: tuple[str, ...]
+    anchors: tuple[tuple[str, ...], ...]
+
+
+def find_families(links: Sequence[Link], words: FamilyWords, text: str | None) -> dict[Url, str]:
+    """Say for each link that belongs to a family of names what that family is.
+
+    `text` is the page's visible text in its own case; without it, a name must be recognised by state or preposition.
+    """
+    siblings = [_sibling(link) for link in links]
+    common = None if text is None else lower_case_words(text)
+    found: dict[Url, str] = {}
+    for story, members in _shapes(siblings, words):
+        if len(members) >= words.min_size and _are_names(members, words, common):
+            for sibling, _ in members:
+                found.setdefault(sibling.link.url, f"{story} ({len(members)} pages)")
+    for sibling in siblings:
+        if sibling.link.url not in found and (place := _town_and_state(sibling, words)):
+            found[sibling.link.url] = place
+    return found
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------
+
+Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that changes
+
+
+def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, list[Member]]]:
+    """List every set of siblings that share a shape."""
+    by_fixed: dict[str, dict[Url, Member]] = defaultdict(dict)
+    by_folder: dict[str, dict[Url, Member]] = defaultdict(dict)
+    by_phrase: dict[str, dict[Url, Member]] = defaultdict(dict)
+    for sibling in siblings:
+        for anchor in sibling.anchors:
+            for fixed in _fixed_words(sibling, anchor, words):
+                by_fixed[fixed].setdefault(sibling.link.url, (sibling, anchor))
+            if sibling.folder != "/" and _without_states(sibling.slug, words) == anchor:
+                by_folder[sibling.folder].setdefault(sibling.link.url, (sibling, anchor))
+            if name := _name_after_preposition(anchor, words):
+                by_phrase["in"].setdefault(sibling.link.url, (sibling, name))
+    for fixed, members in sorted(by_fixed.items()):
+        yield f"pages that share '{fixed}' and differ in a name", list(members.values())
+    for folder, members in sorted(by_folder.items()):
+        yield f"pages under {folder} that differ in a name", list(members.values())
+    for members in by_phrase.values():
+        yield "links that read 'in' and a name", list(members.values())
+
+
+def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    """Return the words of the slug that stand around the anchor's words, if the anchor is a part of it."""
+    slug, size = sibling.slug, len(anchor)
+    for start in range(len(slug) - size + 1):
+        if slug[start : start + size] == anchor:
+            rest = slug[:start] + slug[start + size :]
+            return tuple(word for word in rest if word not in words.generic)
+    return ()
+
+
+def _without_states(slug: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    return slug[:-1] if len(slug) > 1 and slug[-1] in words.states else slug
+
+
+def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    for place in range(1, len(anchor) - 1):
+        if anchor[place] in words.before_names and len(anchor) - place <= 4:
+            return anchor[place + 1 :]
+    return ()
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def _are_names(members: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
+    """Decide whether the changing parts are names: most of them must look like one."""
+    names = [(sibling, name) for sibling, name in members if _may_be_name(name, words)]
+    if len(names) < words.min_size or len(names) < 0.75 * len(members):
+        return False
+    beside_state = sum(not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names)
+    proper = 0 if common is None else sum(common.isdisjoint(name) for _, name in names)
+    return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
+
+
+def _may_be_name(name: tuple[str, ...], words: FamilyWords) -> bool:
+    """At most three words, none of which belongs to a trade."""
+    return len(name) <= 3 and not any(word.startswith(words.no_names) or word.isdigit() for word in name)
+
+
+def _folder_words(sibling: Sibling) -> list[str]:
+    return [word for part in sibling.folder.split("/") for word in part.split()]
+
+
+def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
+    """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
+    for anchor in sibling.anchors:
+        if len(anchor) > 1 and anchor[-1] in words.states and sibling.slug[: len(anchor)] == anchor and _may_be_name(anchor[:-1], words):
+            return "a town and its state"
+    return None
+
+
+def lower_case_words(text: str) -> frozenset[str]:
+    """Collect the words that a text writes in lower case at least once; names never are."""
+    return frozenset(word for word in _WORD.findall(text) if word.islower())
+
+
+def _sibling(link: Link) -> Sibling:
+    segments = link.url.segments
+    if segments and re.fullmatch(r"index\.[a-z]{3,5}", segments[-1]):
+        segments = segments[:-1]
+    anchors = (tuple(plain_words(occurrence.anchor)) for occurrence in link.occurrences)
+    return Sibling(
+        link,
+        "/" + "/".join(plain(segment) for segment in segments[:-1]),
+        tuple(plain_words(stem_of(segments[-1]))) if segments else (),
+        tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= 6)),
+    )
+
+
+def plain_words(text: str) -> list[str]:
+    """Cut text into folded words, as slugs and anchors are compared.
+
+    >>> plain_words("St. Louis, MO")
+    ['st', 'louis', 'mo']
+    """
+    return _WORD.findall(plain(text))
+
+
+def similar(one: Iterable[str], other: Iterable[str]) -> float:
+    """Share of words that two slugs have in common, 0 to 1; plural or not makes no difference.
+
+    >>> similar(["fire", "alarms"], ["fire", "alarm"])
+    1.0
+    """
+    left, right = ({word.rstrip("s") for word in words} for words in (one, other))
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def folder_of_places(link: Link, words: FamilyWords) -> bool:
+    """Say whether a link lies in a folder that lists places, such as /city/ or /markets/."""
+    segments = link.url.segments
+    return len(segments) > 1 and stem_of(segments[0]) in words.places
+
+
+def stories(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
+    """Return what is known about a link's family, for the fact `family`."""
+    if link.url in families:
+        return families[link.url]
+    return f"in a folder of places, /{link.url.segments[0]}" if folder_of_places(link, words) else None

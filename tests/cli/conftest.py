@@ -1,0 +1,80 @@
+"""What the tests of the command line share: a runner, and a folder with the files that the help texts mention."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from honeyguide.cli import root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from click.testing import Result
+
+HOME = """<!doctype html><title>Acme Fire</title><h1>Fire alarms</h1>
+<nav><a href="/services/fire-alarm-installation">Fire alarms</a> <a href="/inspection">Inspection</a>
+<a href="/about/team/">Team</a></nav>
+<main><p>We care. <a href="/about/team" title="Who we are">The team</a> <a href="/blog/van">Our van</a>
+<a href="https://other.example/x">Elsewhere</a> <a href="/brochure.pdf">Brochure</a></p></main>
+<footer><a href="/privacy">Privacy</a> <a href="/service-areas">Service areas</a> <a href="/careers">Jobs</a>
+<a href="mailto:a@acme.example">Mail</a></footer>"""
+
+KNOWN = (
+    "url,visits,lastVisited,lastChanged,topicRelevance,hubDepth,isHub\n"
+    "https://news.example/new,0,,,0,1,no\n"
+    "https://news.example/world,150,2024-06-10T08:00:00Z,2024-06-14T22:00:00Z,0.9,1,true\n"
+    "https://news.example/a/b/c,1,2024-06-15T07:30:00Z,,0.3,5,false\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with one file of each kind."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home.html").write_text(HOME, "utf-8")
+    (tmp_path / "notes.md").write_text(
+        "See [the team](/about/team) and [mail](mailto:a@acme.example).\n", "utf-8"
+    )
+    (tmp_path / "urls.txt").write_text("https://Acme.example/a/\n\nhttps://acme.example/b#c\n", "utf-8")
+    (tmp_path / "known.csv").write_text(KNOWN, "utf-8")
+    header, *rows = (line.split(",") for line in KNOWN.splitlines())
+    lines = (json.dumps(dict(zip(header, row, strict=True))) for row in rows)
+    (tmp_path / "known.jsonl").write_text("\n".join(lines), "utf-8")
+    head = {"url": "/inspection", "title": "Fire inspection and testing", "description": None}
+    (tmp_path / "heads.jsonl").write_text(json.dumps(head), "utf-8")
+    profile = 'schema = 1\nextends = "company"\nname = "plumbers"\ndescription = "Plumbers."\n'
+    (tmp_path / "plumbers.toml").write_text(profile, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run the command line in the folder; keyword `input` is its standard input."""
+    assert folder.exists()
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def runner(*args: str, **more: str | bytes) -> Result:
+        return CliRunner().invoke(root, args, prog_name="honeyguide", input=more.get("input"))
+
+    return runner
+
+
+@pytest.fixture
+def start(folder: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Start the program as a process of its own, for what only a real process shows."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": "1"}
+
+    def starter(*args: str, python: Iterable[str] = ()) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        command = [sys.executable, *python, "-m", "honeyguide", *args]
+        return subprocess.Popen(command, cwd=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe)  # noqa: S603 - our own program
+
+    return starter

@@ -1,0 +1,111 @@
+"""Every command says what it does and shows commands that work; help costs next to nothing."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from honeyguide.cli import COMMANDS, root
+from honeyguide.version import __version__
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Start = Callable[..., subprocess.Popen[bytes]]
+
+
+def _walk(
+    command: click.Command, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None, name
+            yield from _walk(child, (*path, name))
+
+
+ALL = dict(_walk(root))
+IDS = [" ".join(path) or "honeyguide" for path in ALL]
+
+
+def _examples(path: tuple[str, ...]) -> list[str]:
+    """Read the examples out of the help text that a user sees."""
+    text = CliRunner().invoke(root, [*path, "--help"], prog_name="honeyguide").stdout
+    section = re.search(r"^Examples:\n((?:  .*\n?)+)", text, re.MULTILINE)
+    return [] if section is None else [line.strip() for line in section[1].splitlines()]
+
+
+EXAMPLES = [(path, example) for path in ALL for example in _examples(path)]
+
+
+@pytest.mark.parametrize("path", ALL, ids=IDS)
+def test_every_command_has_a_summary_and_examples_of_itself(path: tuple[str, ...]) -> None:
+    assert (ALL[path].help or "").strip()
+    examples = _examples(path)
+    assert examples
+    assert all(example.startswith(" ".join(("honeyguide", *path))) for example in examples)
+
+
+@pytest.mark.parametrize("path", ALL, ids=IDS)
+def test_every_option_is_explained(path: tuple[str, ...]) -> None:
+    options = [option for option in ALL[path].params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize(("path", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_examples_work(run: Run, path: tuple[str, ...], example: str) -> None:
+    assert path is not None
+    words = shlex.split(example)
+    source = Path(words.pop()).read_bytes() if "<" in words else b""
+    result = run(*(word for word in words[1:] if word != "<"), input=source)
+    assert result.exit_code == 0, result.stderr
+    written_only = "init" in words
+    assert written_only or result.stdout
+
+
+def test_summaries_of_the_root_are_those_of_the_commands() -> None:
+    for name, summary in COMMANDS.items():
+        first = (ALL[(name,)].help or "").split("\n")[0].rstrip(".")
+        assert first.startswith(summary.rstrip(".")), name
+
+
+@pytest.mark.parametrize("argument", ["--help", "-h"])
+def test_help(run: Run, argument: str) -> None:
+    result = run(argument)
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in COMMANDS)
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").stdout == f"honeyguide {__version__}\n"
+
+
+def test_help_imports_nothing_heavy(start: Start) -> None:
+    with start("--help", python=("-X", "importtime")) as process:
+        assert process.stderr
+        imported = {line.rpartition(b"|")[2].strip().decode() for line in process.stderr}
+    assert process.returncode == 0
+    assert "click" in imported
+    assert not {"rich", "pydantic", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.select"} & imported
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["url"], ["url", "nonsense"], ["plan"], ["plan", "--nonsense"]]
+)
+def test_wrong_usage_is_exit_code_2_with_nothing_on_stdout(run: Run, arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: honeyguide" in result.stderr

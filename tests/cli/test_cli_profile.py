@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide import load_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+
+def test_list_names_the_bundled_profiles(run: Run) -> None:
+    records = [json.loads(line) for line in run("profile", "list").stdout.splitlines()]
+    assert {"base", "company", "docs", "fire-protection", "news"} <= {record["name"] for record in records}
+    assert all(record["description"] and record["hash"] for record in records)
+    assert "fire-protection" in run("profile", "list", "--format", "table").stdout
+
+
+def test_show_prints_the_file_or_what_it_comes_to(run: Run) -> None:
+    assert 'name = "fire-protection"' in run("profile", "show", "fire-protection").stdout
+    merged = json.loads(run("profile", "show", "plumbers.toml", "--format", "json").stdout)
+    assert merged["name"] == "plumbers"
+    assert "category" in merged["scorecard"]
+
+
+def test_show_escapes_what_a_terminal_would_obey(run: Run) -> None:
+    Path("evil.toml").write_text("# \x1b[2J\u202e\nschema = 1\n", "utf-8")
+    assert run("profile", "show", "./evil.toml").stdout == "# \\x1b[2J\\u202e\nschema = 1\n"
+
+
+def test_show_what_does_not_exist(run: Run) -> None:
+    result = run("profile", "show", "nonsense")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "known are base, company" in result.stderr
+
+
+def test_check_says_ok_with_the_hash(run: Run) -> None:
+    record = json.loads(run("profile", "check", "plumbers.toml").stdout)
+    assert record["ok"] is True
+    assert record["hash"] == load_profile("plumbers.toml").hash
+    shown = run("profile", "check", "plumbers.toml", "--format", "table").stdout
+    assert shown == f"plumbers.toml: ok {record['hash']} (plumbers)\n"
+
+
+def test_check_tells_all_problems_of_all_files(run: Run) -> None:
+    Path("bad.toml").write_text(
+        'schema = 1\nextends = "base"\nname = "bad"\ncolour = 1\n[query]\nk1 = "x"\n', "utf-8"
+    )
+    result = run("profile", "check", "bad.toml", "company", "missing.toml", "--format", "table")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["bad.toml", "bad.toml", "company", "missing.toml"]
+    assert "unknown key" in result.stdout
+    records = [
+        json.loads(line) for line in run("profile", "check", "bad.toml", "company").stdout.splitlines()
+    ]
+    assert [record["ok"] for record in records] == [False, True]
+    assert len(records[0]["problems"]) == 2
+
+
+@pytest.mark.parametrize("extends", ["company", "base", "fire-protection"])
+def test_init_writes_a_profile_that_is_ok(run: Run, extends: str) -> None:
+    result = run("profile", "init", "mine", "--extends", extends)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert run("profile", "check", "mine.toml").exit_code == 0
+    assert load_profile("mine.toml").name == "mine"
+
+
+def test_init_never_overwrites_without_force(run: Run) -> None:
+    Path("mine.toml").write_text("precious", "utf-8")
+    result = run("profile", "init", "mine")
+    assert result.exit_code == 1
+    assert "exists already" in result.stderr
+    assert Path("mine.toml").read_text("utf-8") == "precious"
+    assert run("profile", "init", "mine", "--force").exit_code == 0
+    assert "schema = 1" in Path("mine.toml").read_text("utf-8")
+
+
+def test_init_to_standard_output(run: Run) -> None:
+    assert 'name = "mine"' in run("profile", "init", "mine", "-o", "-").stdout
+    assert not Path("mine.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["../evil", "A", "", 'x"', "x\n"])
+def test_init_refuses_names_that_are_no_names(run: Run, name: str) -> None:
+    assert run("profile", "init", name).exit_code == 2
+
+
+def test_init_into_a_folder_that_does_not_exist(run: Run) -> None:
+    result = run("profile", "init", "mine", "-o", "no/such/folder.toml")
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr
+
+
+def test_init_extending_what_does_not_exist_writes_nothing(run: Run) -> None:
+    assert run("profile", "init", "mine", "--extends", "nonsense").exit_code == 1
+    assert not Path("mine.toml").exists()
