@@ -35,11 +35,19 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Honeyguide beside its peers.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure Honeyguide beside its peers."
+    )
     parser.add_argument("--only", action="append", choices=JOBS, help="one job; may be given again")
-    parser.add_argument("--pages", type=Path, help="a folder of HTML files to measure on, instead of made-up pages")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="timings of each entrant (default %(default)s)")
-    parser.add_argument("-o", "--output", type=Path, help="write the Markdown here instead of to standard output")
+    parser.add_argument(
+        "--pages", type=Path, help="a folder of HTML files to measure on, instead of made-up pages"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help="timings of each entrant (default %(default)s)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, help="write the Markdown here instead of to standard output"
+    )
     return parser.parse_args()
 
 

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     Batch = Sequence[Document]
 
 OURS = "contextual"
+_ABOUT = (
+    "Each is title, description, anchor and slug of a linked page. Ours scores the four fields apart, with reasons, on a scale "
+    "that does not depend on the other documents; the peers get the fields as one text, build their index and answer one "
+    "query. They are made for many queries on one index: here every page is new."
+)
 _BATCH = 30  # as many heads as a pick reads (PICK-11)
 
 
@@ -41,10 +46,7 @@ def contests(sample: Sample) -> Iterator[Contest]:
         entrants,
         [Pair(OURS, name, at_least=goals.get(name)) for name in entrants if name != OURS],
         [
-            f"BM25: {len(batches)} batches of {_BATCH} documents of {words / len(batches) / _BATCH:.0f} words each: title, "
-            "description, anchor and slug of linked pages. Ours scores the four fields apart, with reasons, on a scale that "
-            "does not depend on the other documents; the peers get the fields as one text, build their index and answer one "
-            "query. They are made for many queries on one index: here every page is new."
+            f"BM25: {len(batches)} batches of {_BATCH} documents of {words / len(batches) / _BATCH:.0f} words. {_ABOUT}"
         ],
     )
 

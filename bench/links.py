@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import honeyguide
@@ -20,7 +20,10 @@ OURS = "extract_links"
 
 
 def contests(sample: Sample) -> Iterator[Contest]:
-    entrants: dict[str, Extract] = {OURS: lambda page: len(honeyguide.extract_links(page.body, page.url)), **_peers()}
+    entrants: dict[str, Extract] = {
+        OURS: lambda page: len(honeyguide.extract_links(page.body, page.url)),
+        **_peers(),
+    }
     goals = {"Scrapy LinkExtractor": 8.0}
     yield Contest(
         "links of a page",
@@ -46,43 +49,39 @@ def _each(extract: Extract, pages: tuple[RawPage, ...]) -> Callable[[], None]:
 
 def _peers() -> dict[str, Extract]:
     found: dict[str, Extract] = {}
-    if offered("scrapy"):
-        found["Scrapy LinkExtractor"] = _scrapy()
-    if offered("crawl4ai"):
-        found |= _crawl4ai()
+    if (http := offered("scrapy.http")) and (extractors := offered("scrapy.linkextractors")):
+        found["Scrapy LinkExtractor"] = _scrapy(http.HtmlResponse, extractors.LinkExtractor())
+    if utils := offered("crawl4ai.utils"):
+        found["Crawl4AI quick_extract_links"] = _quick(utils.quick_extract_links)
+    if scraping := offered("crawl4ai.content_scraping_strategy"):
+        found["Crawl4AI scrap"] = _scrap(scraping.LXMLWebScrapingStrategy())
     if bs4 := offered("bs4"):
         for parser in ("lxml", "html.parser"):
             found[f"BeautifulSoup ({parser})"] = _soup(bs4.BeautifulSoup, parser)
     return found
 
 
-def _scrapy() -> Extract:
-    from scrapy.http import HtmlResponse  # noqa: PLC0415 - a peer
-    from scrapy.linkextractors import LinkExtractor  # noqa: PLC0415 - a peer
-
-    extractor = LinkExtractor()
-    return lambda page: len(extractor.extract_links(HtmlResponse(page.url, body=page.body, encoding="utf-8")))
+def _scrapy(response: Any, extractor: Any) -> Extract:
+    return lambda page: len(extractor.extract_links(response(page.url, body=page.body, encoding="utf-8")))
 
 
-def _crawl4ai() -> dict[str, Extract]:
-    from crawl4ai.content_scraping_strategy import LXMLWebScrapingStrategy  # noqa: PLC0415 - a peer
-    from crawl4ai.utils import quick_extract_links  # noqa: PLC0415 - a peer
+def _quick(quick_extract_links: Any) -> Extract:
+    return lambda page: sum(
+        map(len, quick_extract_links(page.body.decode(errors="replace"), page.url).values())
+    )
 
-    strategy = LXMLWebScrapingStrategy()
 
+def _scrap(strategy: Any) -> Extract:
     def scrap(page: RawPage) -> int:
         links = strategy.scrap(page.url, page.body.decode(errors="replace")).links
         return len(links.internal) + len(links.external)
 
-    def quick(page: RawPage) -> int:
-        return sum(map(len, quick_extract_links(page.body.decode(errors="replace"), page.url).values()))
-
-    return {"Crawl4AI quick_extract_links": quick, "Crawl4AI scrap": scrap}
+    return scrap
 
 
-def _soup(soup: Callable[..., object], parser: str) -> Extract:
+def _soup(soup: Any, parser: str) -> Extract:
     def extract(page: RawPage) -> int:
-        anchors = soup(page.body, parser).find_all("a", href=True)  # type: ignore[attr-defined]
+        anchors = soup(page.body, parser).find_all("a", href=True)
         return len([(_joined(page.url, a["href"]), a.get_text(" ", strip=True)) for a in anchors])
 
     return extract

@@ -109,7 +109,9 @@ def run_contest(contest: Contest, rounds: int = ROUNDS) -> list[Row]:
         at = number % len(order)
         for entrant in order[at:] + order[:at]:
             entrant.seconds.append(entrant.time(contest.clock))
-    return [_row(contest, pair, entrants) for pair in contest.pairs if {pair.ours, pair.peer} <= entrants.keys()]
+    return [
+        _row(contest, pair, entrants) for pair in contest.pairs if {pair.ours, pair.peer} <= entrants.keys()
+    ]
 
 
 def _row(contest: Contest, pair: Pair, entrants: Mapping[str, _Entrant]) -> Row:

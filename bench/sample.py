@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from bench.peers import offered
 from bench.site import make_site
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class RawPage:
 
 @dataclass(frozen=True)
 class Sample:
-    """Pages, and the hrefs on them in document order, read by a parser that is nobody's here."""
+    """Pages, and the hrefs on them in document order, read by a parser that is not ours."""
 
     name: str
     pages: tuple[RawPage, ...]
@@ -44,11 +45,11 @@ class Sample:
     @cached_property
     def hrefs(self) -> tuple[tuple[str, str], ...]:
         """Every (href, page URL), repeats included: menus come again on every page, as in a crawl."""
-        from lxml.html import document_fromstring  # noqa: PLC0415 - a peer's dependency, needed by some jobs only
-
-        return tuple(
-            (str(href), page.url) for page in self.pages for href in document_fromstring(page.body).xpath("//a/@href")
-        )
+        lxml = offered("lxml.html")
+        if lxml is None:
+            raise SystemExit("lxml is needed to read the sample: install the group `bench`")
+        found = ((page.url, lxml.document_fromstring(page.body).xpath("//a/@href")) for page in self.pages)
+        return tuple((str(href), url) for url, hrefs in found for href in hrefs)
 
     def describe(self) -> str:
         return f"{self.name}: {len(self.pages)} pages, {self.megabytes:.1f} MB of HTML, {len(self.hrefs):,} hrefs"
@@ -79,4 +80,6 @@ def _address(path: Path) -> str:
     *folders, name = path.parts
     host = _NOT_IN_A_HOST.sub("-", folders[0].lower()).strip("-") if folders else "pages"
     below = "".join(f"{part}/" for part in folders[1:])
-    return f"https://{host or 'pages'}.example/{below}{'' if name.lower() == 'index.html' else name}".replace(" ", "%20")
+    return f"https://{host or 'pages'}.example/{below}{'' if name.lower() == 'index.html' else name}".replace(
+        " ", "%20"
+    )

@@ -14,34 +14,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from bench.sample import Sample
-    from honeyguide.core.page import Link
+    from honeyguide.core.page import Link, Page
+    from honeyguide.core.profile import Profile
 
     Task = Callable[[], None]
+    Linked = tuple[Link, Page]
 
 _WORDS = ("alarm", "inspection", "maintenance", "installation")
 _PATTERN = r"alarms?\b|inspect(ion|ed)|maintenance|install"  # no list of words: needs the regex engine
 _CATEGORY, _TOPIC, _REGEX = "`category` card", "topic of words", "topic as a regex"
+_AT_HAND = ", facts at hand"
 _INTRINSIC, _COMPOSITE = "Crawl4AI intrinsic score", "Crawl4AI CompositeScorer"
-
-
-def contests(sample: Sample) -> Iterator[Contest]:
-    linked = [link for page in sample.pages for link in honeyguide.extract_links(page.body, page.url)]
-    once = list({link.url: link for link in linked}.values())
-    yield _contest("score a link", once, 3.0, ["score a link: each URL once, CompositeScorer with an empty cache."])
-    yield _contest("score a link, repeats included", linked, None, [_ABOUT_REPEATS])
-
-
+_ABOUT = (
+    "score a link: each URL once. Ours starts from a link (anchor, title, context as the page has them) and ends with a score "
+    "and its reasons; with *facts at hand* its texts were folded before, by another card or filter. Crawl4AI's intrinsic score "
+    "reads URL, anchor, title and rel, its CompositeScorer only the URL; its cache is empty at the start of each round."
+)
 _ABOUT_REPEATS = (
-    "score a link, repeats included: the same URL comes again on other pages, as in a crawl, and CompositeScorer, which "
-    "reads nothing but the URL, answers from its cache; anchor and context differ, so ours are scored every time."
+    "score a link, repeats included: the same URL comes again on other pages, as in a crawl, and CompositeScorer answers "
+    "from its cache; anchor and context differ, so ours are scored every time."
 )
 
 
-def _contest(job: str, links: Sequence[Link], goal: float | None, notes: Sequence[str]) -> Contest:
-    entrants = {**_ours(links), **_peers(links)}
+def contests(sample: Sample) -> Iterator[Contest]:
+    pages = [honeyguide.parse_page(page.body, page.url) for page in sample.pages]
+    linked = [(link, page) for page in pages for link in page.links]
+    once = list({link.url: (link, page) for link, page in linked}.values())
+    yield _contest("score a link", once, 3.0, [_ABOUT])
+    yield _contest("score a link, repeats included", linked, None, [_ABOUT_REPEATS])
+
+
+def _contest(job: str, linked: Sequence[Linked], goal: float | None, notes: Sequence[str]) -> Contest:
+    entrants = {**_ours([link for link, _ in linked]), **_peers(linked)}
     pairs = [Pair(ours, _INTRINSIC, at_least=goal) for ours in (_CATEGORY, _TOPIC)]
-    pairs += [Pair(_REGEX, _INTRINSIC), Pair(_CATEGORY, _COMPOSITE), Pair(_TOPIC, _COMPOSITE)]
-    return Contest(f"{job}", Unit("µs", len(links), 1e6), entrants, pairs, notes)
+    pairs += [
+        Pair(_REGEX, _INTRINSIC),
+        Pair(_CATEGORY + _AT_HAND, _INTRINSIC),
+        Pair(_TOPIC + _AT_HAND, _INTRINSIC),
+    ]
+    pairs += [Pair(_CATEGORY, _COMPOSITE), Pair(_TOPIC, _COMPOSITE)]
+    return Contest(job, Unit("µs", len(linked), 1e6), entrants, pairs, notes)
 
 
 def _ours(links: Sequence[Link]) -> dict[str, Task]:
@@ -61,31 +73,50 @@ def _ours(links: Sequence[Link]) -> dict[str, Task]:
         for link in links:
             link_score(link, regex)
 
-    return {_CATEGORY: category, _TOPIC: topic, _REGEX: pattern}
+    tasks = {_CATEGORY: category, _TOPIC: topic, _REGEX: pattern}
+    return {
+        **tasks,
+        _CATEGORY + _AT_HAND: _at_hand(rules, "category", links),
+        _TOPIC + _AT_HAND: _at_hand(words, "link", links),
+    }
 
 
-def _peers(links: Sequence[Link]) -> dict[str, Task]:
-    if not offered("crawl4ai"):
+def _at_hand(profile: Profile, card: str, links: Sequence[Link]) -> Task:
+    """Score facts that were read before: the first call fills them."""
+    facts = [link_facts(link) for link in links]
+
+    def score() -> None:
+        for row in facts:
+            profile.score(card, row)
+
+    score()
+    return score
+
+
+def _peers(linked: Sequence[Linked]) -> dict[str, Task]:
+    utils, scorers = offered("crawl4ai.utils"), offered("crawl4ai.deep_crawling.scorers")
+    if utils is None or scorers is None:
         return {}
-    from crawl4ai.deep_crawling.scorers import (  # noqa: PLC0415 - a peer
-        CompositeScorer,
-        KeywordRelevanceScorer,
-        PathDepthScorer,
-    )
-    from crawl4ai.utils import calculate_link_intrinsic_score, extract_page_context  # noqa: PLC0415 - a peer
-
-    facts = [(link.anchor, link.url.text, link.title, "", link.rel) for link in links]
-    context = extract_page_context("Fire alarms and inspections", "Our services", "What we install", links[0].url.text)
+    intrinsic_score = utils.calculate_link_intrinsic_score
+    contexts = {
+        page.url: utils.extract_page_context(
+            page.title, " ".join(page.headings), page.description, page.url.text
+        )
+        for page in {page.url: page for _, page in linked}.values()
+    }
+    facts = [
+        (link.anchor, link.url.text, link.title, "", link.rel, contexts[page.url]) for link, page in linked
+    ]
 
     def intrinsic() -> None:
-        for text, url, title, classes, rel in facts:
-            calculate_link_intrinsic_score(text, url, title, classes, rel, context)
+        for text, url, title, classes, rel, context in facts:
+            intrinsic_score(text, url, title, classes, rel, context)
 
     def composite() -> None:
         # Made anew: its cache would answer every later round.
-        keywords = KeywordRelevanceScorer(keywords=list(_WORDS), weight=0.7)
-        scorer = CompositeScorer([keywords, PathDepthScorer(optimal_depth=2, weight=0.3)])
-        for _, url, _, _, _ in facts:
+        keywords = scorers.KeywordRelevanceScorer(keywords=list(_WORDS), weight=0.7)
+        scorer = scorers.CompositeScorer([keywords, scorers.PathDepthScorer(optimal_depth=2, weight=0.3)])
+        for _, url, *_rest in facts:
             scorer.score(url)
 
     return {_INTRINSIC: intrinsic, _COMPOSITE: composite}

@@ -18,17 +18,53 @@ _THINGS = (
     "fire alarm", "sprinkler", "extinguisher", "emergency lighting", "access control", "roof", "boiler", "backflow",
     "air conditioning", "granite worktop", "water heater", "kitchen hood", "smoke detector", "cctv", "fire door",
 )  # fmt: skip
-_DEEDS = ("installation", "inspection", "maintenance", "testing", "repair", "design", "monitoring", "commissioning")
-_TOPICS = ("about", "team", "history", "careers", "contact", "projects", "certifications", "industries", "faq", "reviews")
-_TOWNS = ("Northam", "Eastleigh", "Westbrook", "Southfield", "Millbridge", "Oakham", "Lakeside", "Hillcrest", "Fairview")
-_WORDS = (
+_DEEDS = (
+    "installation",
+    "inspection",
+    "maintenance",
+    "testing",
+    "repair",
+    "design",
+    "monitoring",
+    "commissioning",
+)
+_TOPICS = (
+    "about",
+    "team",
+    "history",
+    "careers",
+    "contact",
+    "projects",
+    "certifications",
+    "industries",
+    "faq",
+    "reviews",
+)
+_TOWNS = (
+    "Northam",
+    "Eastleigh",
+    "Westbrook",
+    "Southfield",
+    "Millbridge",
+    "Oakham",
+    "Lakeside",
+    "Hillcrest",
+    "Fairview",
+)
+_TEXT = (
     "we keep buildings safe and people calm with careful work by trained engineers who answer the phone on the first ring and "
     "leave every site as they found it while records stay complete for the insurer the landlord and the local authority since "
     "a small family firm opened its workshop near the old harbour and never stopped learning new standards or training more staff"
-).split()  # fmt: skip
+)
+_WORDS = _TEXT.split()
 _ICON = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 2 4 5v6c0 5 3.4 9.7 8 11 4.6-1.3 8-6 8-11V5z"/></svg>'
-_SCRIPT = "window.dataLayer=window.dataLayer||[];function gtag(){dataLayer.push(arguments)}gtag('js',new Date());" * 20
-_STYLE = ".card{display:flex;margin:0 auto;padding:1rem 2rem;border-radius:.5rem}.card a:hover{color:#b00}" * 40
+_SCRIPT = (
+    "window.dataLayer=window.dataLayer||[];function gtag(){dataLayer.push(arguments)}gtag('js',new Date());"
+    * 20
+)
+_STYLE = (
+    ".card{display:flex;margin:0 auto;padding:1rem 2rem;border-radius:.5rem}.card a:hover{color:#b00}" * 40
+)
 
 
 def make_site(number: int) -> Iterator[tuple[str, str]]:
@@ -48,9 +84,13 @@ def _paths(random: Random) -> Iterator[str]:
         yield style.format(topic)
     for thing in _THINGS:
         for deed in random.sample(_DEEDS, 3):
-            yield style.format(f"{random.choice(('services', 'services', 'what-we-do'))}/{thing.replace(' ', '-')}-{deed}")
+            yield style.format(
+                f"{random.choice(('services', 'services', 'what-we-do'))}/{thing.replace(' ', '-')}-{deed}"
+            )
     for post in range(90):
-        yield style.format(f"blog/20{16 + post // 12}/{post % 12 + 1:02}/{'-'.join(random.sample(_WORDS, 6))}")
+        yield style.format(
+            f"blog/20{16 + post // 12}/{post % 12 + 1:02}/{'-'.join(random.sample(_WORDS, 6))}"
+        )
     for town in _TOWNS:
         yield style.format(f"service-areas/{town.lower()}")
 
@@ -69,7 +109,11 @@ def _page(random: Random, host: str, path: str, menu: list[str], paths: list[str
     for item in random.sample(paths, 12):
         yield f'<p><a href="{_href(random, host, path, item)}">{_title(item)}</a></p>'
     yield '<a href="mailto:office@company.example">Mail us</a> <a href="tel:+1555010203">Call us</a> <a href="#top">Top</a>'
-    for other in ("https://social.example/company", "https://video.example/@company", "HTTPS://Maps.Example:443/?q=company+hq"):
+    for other in (
+        "https://social.example/company",
+        "https://video.example/@company",
+        "HTTPS://Maps.Example:443/?q=company+hq",
+    ):
         yield f'<a href="{other}" rel="noopener nofollow" target="_blank">{other[8:14]}</a>'
     yield f"</div><small>© Company</small></footer><script>{_SCRIPT}</script></body></html>"
 

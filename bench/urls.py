@@ -19,24 +19,27 @@ _WEB = ("http:", "https:")
 
 
 def contests(sample: Sample) -> Iterator[Contest]:
-    hrefs = [(href, base) for href, base in sample.hrefs if _is_web(href, base)]
-    yield _absolute([urljoin(base, href.strip()) for href, base in hrefs])
+    hrefs = [(href.strip(), base) for href, base in sample.hrefs if _is_web(href, base)]
+    linked = [urljoin(base, href) for href, base in hrefs]
+    once = list(dict.fromkeys(linked))
+    yield _absolute("normalise a URL", once, f"each of {len(once):,} absolute URLs once.")
+    repeats = (
+        f"{len(linked):,} URLs as pages link them: menus come again, and peers with a cache answer from it."
+    )
+    yield _absolute("normalise a URL, repeats included", linked, repeats)
     yield _relative(hrefs)
 
 
-def _absolute(urls: list[str]) -> Contest:
+def _absolute(job: str, urls: list[str], about: str) -> Contest:
     entrants = {OURS: honeyguide.normalize, **_peers()}
     accepted = [url for url in urls if all(_accepts(run, url) for run in entrants.values())]
     goals = {"w3lib canonicalize_url": 10.0, "courlan normalize_url": 8.0, "courlan clean_url": 8.0}
     return Contest(
-        "normalise a URL",
+        job,
         Unit("µs", len(accepted), 1e6),
         {name: _each(run, accepted) for name, run in entrants.items()},
         [Pair(OURS, name, at_least=goals.get(name)) for name in entrants if name != OURS],
-        [
-            f"normalise a URL: {len(accepted):,} of {len(urls):,} absolute http(s) URLs, repeats included: those that no "
-            "entrant refuses. The peers follow other rules; yarl and ada-url parse more than they normalise."
-        ],
+        [f"{job}: {about} {len(urls) - len(accepted):,} that some entrant refuses are left out."],
     )
 
 
@@ -44,7 +47,7 @@ def _relative(hrefs: list[tuple[str, str]]) -> Contest:
     entrants: dict[str, Callable[[str, str], object]] = {OURS + "(href, base)": honeyguide.normalize}
     for name, run in _peers().items():
         if name.startswith(("w3lib", "courlan normalize")):
-            entrants[f"urljoin + {name}"] = lambda href, base, run=run: run(urljoin(base, href))
+            entrants[f"urljoin + {name}"] = _joined(run)
     entrants["urljoin alone"] = lambda href, base: urljoin(base, href)
     accepted = [pair for pair in hrefs if all(_accepts(run, *pair) for run in entrants.values())]
     ours, *others = entrants
@@ -54,6 +57,10 @@ def _relative(hrefs: list[tuple[str, str]]) -> Contest:
         {name: _each_pair(run, accepted) for name, run in entrants.items()},
         [Pair(ours, name) for name in others],
     )
+
+
+def _joined(run: Callable[[str], object]) -> Callable[[str, str], object]:
+    return lambda href, base: run(urljoin(base, href))
 
 
 def _peers() -> dict[str, Callable[..., object]]:

@@ -7,6 +7,7 @@ Must not know: arguments, terminals, output formats.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import load_profile
@@ -22,8 +23,14 @@ from honeyguide.core.url import Url
 from honeyguide.errors import ConfigError, InputError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
+
+    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.policy import Policy
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.pick import Picker, PickRequest
+    from honeyguide.ports import Clock, Fetcher
 
     from honeyguide.core.rules import Score
     from honeyguide.core.scope import Verdict
@@ -96,16 +103,15 @@ def select_links(
     """
     page = _url(base)
     chosen = _profile(profile if profile is not None else default_profile(strategy))
-    if strategy not in chosen.strategies:
-        raise ConfigError(chosen.name, (Problem("strategy", f"has no {strategy!r}; it has {', '.join(chosen.strategies) or 'none'}"),))
+    _strategy(chosen, strategy)
     if query is not None:
         chosen = chosen.with_query(query)
     whole = parse_page(source, page) if isinstance(source, bytes | str) else source
     request = select.Request(
         {_url(url): head for url, head in (heads or {}).items()},
         cap,
-        None if include is None else compile_pattern(include),
-        None if exclude is None else compile_pattern(exclude),
+        _pattern(include),
+        _pattern(exclude),
         whole.text if isinstance(whole, Page) else None,
     )
     links = whole.links if isinstance(whole, Page) else whole
@@ -167,6 +173,44 @@ def rank_urls(
     """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
     signals = (_signals(row, number) for number, row in enumerate(rows, 1))
     return plan.rank_urls(signals, _moment(now), _profile(profile), top)
+
+
+async def pick_sites(
+    sites: Iterable[str], request: PickRequest, policy: Policy, on_record: Callable[[int, Record], None], *, at_once: int = 16
+) -> None:
+    """Pick from sites, up to `at_once` at a time; records are handed over with their place as each is finished."""
+    from honeyguide.adapters.clock import SystemClock  # noqa: PLC0415 - the network's libraries cost a third of a second
+    from honeyguide.adapters.http import HttpFetcher  # noqa: PLC0415
+    from honeyguide.adapters.robots import read_robots  # noqa: PLC0415
+    from honeyguide.jobs.pick import pick_all  # noqa: PLC0415
+    from honeyguide.jobs.polite import PoliteFetcher  # noqa: PLC0415
+
+    clock = SystemClock()
+    async with HttpFetcher(policy) as http:
+        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+        await pick_all(picker(request, polite, clock), sites, request, at_once, on_record)
+
+
+def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
+    """Put a picker together: profile, patterns and readers."""
+    from honeyguide.adapters.documents import Documents  # noqa: PLC0415
+    from honeyguide.jobs.pick import Picker  # noqa: PLC0415 - asyncio is not for those who only score
+
+    profile = _profile(request.profile or default_profile(request.strategy))
+    _strategy(profile, request.strategy)
+    if request.query is not None:
+        profile = profile.with_query(request.query)
+    asked = select.Request(None, request.cap, _pattern(request.include), _pattern(request.exclude))
+    return Picker(fetcher, Documents(), clock, profile, asked)
+
+
+def _strategy(profile: Profile, name: str) -> None:
+    if name not in profile.strategies:
+        raise ConfigError(profile.name, (Problem("strategy", f"has no {name!r}; it has {', '.join(profile.strategies) or 'none'}"),))
+
+
+def _pattern(source: str | None) -> Pattern | None:
+    return None if source is None else compile_pattern(source)
 
 
 def _url(value: str | Url) -> Url:

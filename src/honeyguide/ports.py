@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from honeyguide.core.page import Head, Page
     from honeyguide.core.url import Url
 
 
@@ -114,3 +115,28 @@ class Robots(Protocol):
 
 
 RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a page says when menus and footers are left out."""
+
+    text: str
+    markdown: str
+    headings: tuple[str, ...]
+
+
+class PageReader(Protocol):
+    """Reads documents; never raises, whatever the bytes."""
+
+    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read links, title, headings and visible text."""
+        ...
+
+    def head(self, body: bytes, content_type: str | None) -> Head:
+        """Read title and description from the beginning of a document."""
+        ...
+
+    def content(self, body: bytes, url: Url) -> Content:
+        """Read the main content."""
+        ...

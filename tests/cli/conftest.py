@@ -70,11 +70,17 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 @pytest.fixture
 def start(folder: Path) -> Callable[..., subprocess.Popen[bytes]]:
     """Start the program as a process of its own, for what only a real process shows."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": "1"}
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": "1"}
 
-    def starter(*args: str, python: Iterable[str] = ()) -> subprocess.Popen[bytes]:
+    def starter(
+        *args: str, python: Iterable[str] = (), redirect: str = "", **env: str
+    ) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         command = [sys.executable, *python, "-m", "honeyguide", *args]
-        return subprocess.Popen(command, cwd=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe)  # noqa: S603 - our own program
+        if redirect:
+            command = ["sh", "-c", f'exec "$@" {redirect}', "sh", *command]
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command, cwd=folder, env={**settings, **env}, stdin=pipe, stdout=pipe, stderr=pipe
+        )
 
     return starter

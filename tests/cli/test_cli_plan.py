@@ -124,10 +124,10 @@ def test_a_wrong_value_names_file_row_and_field_and_prints_nothing(
         (HEADER.encode() + b"https://a.example/,1\n", "bad.csv line 2: has 2 fields where the header has 7"),
         (HEADER.encode() + b'"https://a.example/,1\n', "bad.csv line 2: is not CSV"),
         (HEADER.encode() + b'"' + b"x" * 400_000 + b'",1,,,0,1,no\n', "bad.csv line 2: is not CSV"),
-        (HEADER.encode() + b"https://a.example/\xff,1,,,0,1,no\n", "bad.csv: line 2 is not UTF-8"),
-        ((HEADER + GOOD).encode("utf-16"), "bad.csv: line 1 is not UTF-8"),
+        (HEADER.encode() + b"https://a.example/\xff,1,,,0,1,no\n", "bad.csv line 2: is not UTF-8"),
+        ((HEADER + GOOD).encode("utf-16"), "bad.csv line 1: is not UTF-8"),
         (HEADER.replace("is_hub", "is_hub,isHub").encode(), "field 'is_hub': is given twice"),
-        (HEADER.encode() + b"x" * (MAX_LINE_BYTES + 1), "line 2 is longer than 1 MB"),
+        (HEADER.encode() + b"x" * (MAX_LINE_BYTES + 1), "bad.csv line 2: is longer than 1 MB"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(run: Run, content: bytes, sentence: str) -> None:
@@ -165,7 +165,7 @@ def test_json_lines_that_cannot_be_read(run: Run, line: str, sentence: str) -> N
 def test_a_gigabyte_without_a_line_end_is_refused_early(run: Run) -> None:
     with Path("huge.jsonl").open("wb") as file:
         file.truncate(1 << 30)
-    assert "line 1 is longer than 1 MB" in run("plan", "huge.jsonl").stderr
+    assert "huge.jsonl line 1: is longer than 1 MB" in run("plan", "huge.jsonl").stderr
 
 
 @pytest.mark.parametrize(
@@ -186,3 +186,11 @@ def test_wrong_options_are_usage_errors(run: Run, arguments: list[str]) -> None:
 def test_extra_columns_and_blank_lines_are_fine(run: Run) -> None:
     text = "\ufeff\n" + HEADER.replace("url", "note,url") + "\nx," + GOOD + "\n,,,,,,,\n"
     assert len(_records(run("plan", "-", "--input-format", "csv", input=text))) == 1
+
+
+def test_more_rows_than_fit_need_top(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("honeyguide.cli.plan.MAX_ROWS", 2)
+    result = run("plan", "known.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "has more than 2 rows; ask for the best of them with --top" in result.stderr
+    assert len(_records(run("plan", "known.csv", "--top", "3"))) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,6 +121,28 @@ def test_an_interrupt_ends_with_130_and_no_traceback(start: Start) -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == b""
     assert process.returncode == 130
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_one_sentence(start: Start) -> None:
+    with start("profile", "list", redirect="> /dev/full", PYTHONUNBUFFERED="") as process:
+        _, messages = process.communicate()
+    assert (process.returncode, messages) == (1, b"Error: output: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code", "message"), [(">&-", 0, b""), ("<&-", 1, b"Error: standard input: is closed\n")]
+)
+def test_closed_streams_are_no_bug(start: Start, redirect: str, code: int, message: bytes) -> None:
+    with start("url", "normalize", "-", redirect=redirect) as process:
+        _, messages = process.communicate(b"http://a.example/")
+    assert (process.returncode, messages) == (code, message)
+
+
+def test_json_stays_json_where_the_output_knows_no_letters(start: Start) -> None:
+    with start("url", "explain", "http://a.example/é😀", PYTHONIOENCODING="ascii") as process:
+        data, _ = process.communicate()
+    assert json.loads(data)["text"] == "http://a.example/é😀"
 
 
 @pytest.mark.parametrize(

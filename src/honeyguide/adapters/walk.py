@@ -31,8 +31,8 @@ CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 # What is looked at for one label, and for one side of a context: most of it is white space between tags.
 _RAW_PARTS = 256
 _RAW_CHARS = 4_000
-_SIDE_PARTS = 48
-_SIDE_CHARS = 1_000
+_SIDE_PARTS = 24
+_SIDE_CHARS = 400
 
 # Class and id names that say "menu" or "footer" where the element does not. Whole names only: `bg-navy` is a colour, and
 # a `card-footer` is no footer of the page.
@@ -71,7 +71,7 @@ _NAMES: Final = {
 }
 METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
 _LINE_END = "\x1e"  # ends a block in the list of parts; it is white space, so folding swallows it
-_MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]|HIDDEN")
+_MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
 
 # Where the walk is. The header is main, but lists in it are menus.
 _IN_MAIN, _IN_HEADER, _IN_NAVIGATION, _IN_FOOTER = range(4)
@@ -113,7 +113,7 @@ def walk(markup: bytes) -> Walk:
     # Without events: they cost a fifth more, and make long lists of options quadratic.
     document = LexborHTMLParser(markup, options=LexborDocumentOptions.WO_EVENTS)
     hidden: set[int] = set()
-    if _MAY_HIDE.search(markup):
+    if _MAY_HIDE.search(markup) or b"HIDDEN" in markup:
         # A hidden body is a page that waits for its scripts, not a page without text.
         hidden.update(node.mem_id for node in document.css("body [hidden]"))
     seen = Walk(hidden)
@@ -313,16 +313,23 @@ class Walk:
 
     def _settle(self, start: int) -> None:
         """Give the anchors that waited for the end of this block their context."""
-        waiting, depth, whole = self._waiting, len(self._blocks), ""
-        while waiting and waiting[-1][0] > depth:
-            anchor = waiting.pop()[1]
-            whole = whole or self._whole(start)
-            anchor.context = whole if len(whole) <= CONTEXT else self._around(anchor, start)
+        waiting, depth = self._waiting, len(self._blocks)
+        if waiting and waiting[-1][0] > depth:
+            whole = self._whole(start)
+            while waiting and waiting[-1][0] > depth:
+                anchor = waiting.pop()[1]
+                anchor.context = self._around(anchor, start) if whole is None else whole
 
-    def _whole(self, start: int) -> str:
-        """Fold the text from a part on, but not much more of it than makes a context."""
-        parts = self.parts[start : start + _RAW_PARTS]
-        return " ".join("".join(parts)[:_RAW_CHARS].split())
+    def _whole(self, start: int) -> str | None:
+        """Fold the text from a part on, if it is short enough for a context."""
+        parts = self.parts
+        if len(parts) - start > 2 * _SIDE_PARTS:
+            return None
+        raw = parts[start] if len(parts) == start + 1 else "".join(parts[start:])
+        if len(raw) > 2 * _SIDE_CHARS:
+            return None
+        text = " ".join(raw.split())
+        return text if len(text) <= CONTEXT else None
 
     def _around(self, anchor: Anchor, start: int) -> str:
         """Cut the context of an anchor out of a block that is too long to be one."""

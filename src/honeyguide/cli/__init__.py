@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ERROR = 1
-PARTIAL = 3
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 # Name and summary of each command; the module of the same name has the rest.
@@ -88,6 +88,8 @@ def root() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
+    if sys.stdout is None:  # closed by the caller (`>&-`)
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -97,7 +99,7 @@ def main(args: Sequence[str] | None = None) -> None:
     finally:
         try:
             sys.stdout.flush()
-        except BrokenPipeError:
+        except OSError:  # nobody reads on, or the disk is full; the command itself has said so
             _forget_output()
 
 

@@ -31,6 +31,8 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file or standard input; whatever the system complains about becomes one sentence."""
     try:
         if path == STDIN:
+            if sys.stdin is None:
+                raise InputError("is closed", file=name_of(path))
             yield sys.stdin.buffer
         elif "\0" in path:
             raise InputError("is not a usable path", file=path)
@@ -64,10 +66,9 @@ def read_lines(path: str) -> Iterator[tuple[int, str]]:
         while data := file.readline(MAX_LINE_BYTES + 1):
             number += 1
             if len(data) > MAX_LINE_BYTES:
+                where = f"{name_of(path)} line {number}"
                 raise InputError(
-                    f"line {number} is longer than {MAX_LINE_BYTES / 1e6:g} MB",
-                    file=name_of(path),
-                    row=number,
+                    f"is longer than {MAX_LINE_BYTES / 1e6:g} MB; write one record on each line", file=where
                 )
             yield number, _decoded(data, path, number)
 
@@ -77,4 +78,6 @@ def _decoded(data: bytes, path: str, number: int) -> str:
         return data.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         line = number + data.count(b"\n", 0, error.start)
-        raise InputError(f"line {line} is not UTF-8; save the file as UTF-8", file=name_of(path)) from None
+        raise InputError(
+            "is not UTF-8; save the file as UTF-8", file=f"{name_of(path)} line {line}"
+        ) from None

@@ -152,7 +152,8 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
 
 def json_line(record: Record) -> str:
     """Write one record as JSON that is safe to look at, too."""
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(record, ensure_ascii=not is_unicode, allow_nan=False)
     return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

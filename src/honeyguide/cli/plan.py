@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
 
 COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "points")
-MAX_ROWS = 2_000_000  # what fits into a gigabyte or two; with --top only the best are kept
+MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
 def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime:

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from honeyguide.core.rules import Score
     from honeyguide.core.select import Candidate
 
-COLUMNS = (
+NAMES = (
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "out.rule", "out.why", "unknown",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "out", "unknown",
 )  # fmt: skip
+COLUMNS = (*NAMES[:-2], "out.rule", "out.why", "unknown")
 MAX_HEADS = 20_000  # as many as a page may have links
 
 
@@ -154,15 +155,7 @@ def _value(score: Score | None) -> int | float | None:
 
 
 def _skipped(href: str, rule: str) -> Record:
-    """Give an href that is no URL the same names (URL-9)."""
-    names = [column for column in COLUMNS if "." not in column]
+    """Give an href that is no URL the same names, in the same order (URL-9)."""
     out = {"rule": rule, "why": f"URL-9: {rule.replace('-', ' ')}"}
-    return {
-        **dict.fromkeys(names),
-        "schema": SCHEMA,
-        "url": href,
-        "matched": [],
-        "reasons": [],
-        "out": out,
-        "unknown": [],
-    }
+    known = {"schema": SCHEMA, "url": href, "matched": [], "reasons": [], "out": out, "unknown": []}
+    return {**dict.fromkeys(NAMES), **known}

@@ -15,7 +15,7 @@ from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
 from honeyguide.core.family import FamilyWords
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.profile import Band, Bucket, Kinds, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
+from honeyguide.core.profile import Band, Bucket, ContentRules, Kinds, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
 from honeyguide.core.rules import Group, Rule, Scorecard, compile_card, leaves
 from honeyguide.core.scope import Scope
 from honeyguide.core.url import Tracking
@@ -159,6 +159,12 @@ def build(shape: ProfileShape, file: str) -> Profile:
         skips=builder.decisions(shape.skip, "skip"),
         kinds=builder.kinds(shape.bucket, "bucket"),
         families=builder.families(shape.family),
+        content=ContentRules(
+            shape.content.min_text_chars,
+            shape.content.min_own_chars,
+            builder.reader.words(shape.content.gone, "content.gone"),
+            builder.reader.words(shape.content.keywords, "content.keywords"),
+        ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()},
         levels=tuple(Level(lv.name, lv.at_least, lv.advice) for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)),

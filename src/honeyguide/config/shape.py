@@ -146,6 +146,15 @@ class FamilyShape(Shape):
     generic: Words | str = []
 
 
+class ContentShape(Shape):
+    """When a page is empty, what a page that is not there says, and which words are worth noting."""
+
+    min_text_chars: Annotated[int, Field(ge=0)] = 0
+    min_own_chars: Annotated[int, Field(ge=0)] = 0
+    gone: Words = []
+    keywords: Words = []
+
+
 class PlanShape(Shape):
     """Settings of plan."""
 
@@ -174,6 +183,7 @@ class ProfileShape(Shape):
     skip: list[DecisionShape] = []
     bucket: list[BucketShape] = []
     family: FamilyShape = FamilyShape()
+    content: ContentShape = ContentShape()
     scorecard: dict[str, CardShape] = {}
     strategy: dict[str, StrategyShape] = {}
     traversal: dict[str, TraversalShape] = {}

@@ -84,6 +84,19 @@ class Strategy:
 
 
 @dataclass(frozen=True, slots=True)
+class ContentRules:
+    """When a fetched page is empty (PICK-21), what a page says that is not there, which words are worth noting.
+
+    `min_own_chars` counts only lines that the homepage does not have: menus and footers are no content.
+    """
+
+    min_text_chars: int = 0
+    min_own_chars: int = 0
+    gone: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """What a crawl is about: a pattern, and terms that are near to it."""
 
@@ -133,6 +146,7 @@ class Profile:
     skips: RuleList
     kinds: Kinds
     families: FamilyWords
+    content: ContentRules
     strategies: Mapping[str, Strategy]
     traversals: Mapping[str, Traversal]
     levels: tuple[Level, ...]

@@ -8,7 +8,7 @@ scores are scorecards, the rest is numbers of a `Strategy`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.bm25 import contextual
@@ -69,7 +69,8 @@ class Selection:
 class Request:
     """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's.
 
-    `text` is the page's visible text, where it is known: it tells names from ordinary words.
+    `text` is the page's visible text, where it is known: it tells names from ordinary words. `unwanted` are links
+    that were tried and turned out dead or empty, with the reason (PICK-21).
     """
 
     heads: Mapping[Url, Head] | None = None
@@ -77,6 +78,7 @@ class Request:
     include: Pattern | None = None
     exclude: Pattern | None = None
     text: str | None = None
+    unwanted: Mapping[Url, str] = field(default_factory=dict)
 
 
 def select_links(links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None) -> Selection:
@@ -148,7 +150,7 @@ class Sieve:
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, out=out_of(rule, facts))
-        return Candidate(whole, out=_asked_out(str(facts["url"]), self.request))
+        return Candidate(whole, out=_asked_out(whole.url, str(facts["url"]), self.request))
 
 
 def out_of(rule: Rule, facts: Facts) -> Out:
@@ -156,7 +158,9 @@ def out_of(rule: Rule, facts: Facts) -> Out:
     return Out(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
-def _asked_out(url: str, request: Request) -> Out | None:
+def _asked_out(address: Url, url: str, request: Request) -> Out | None:
+    if address in request.unwanted:
+        return Out("replaced", request.unwanted[address])
     if request.include is not None and not request.include.search(url):
         return Out("include", f"URL does not match --include {request.include.source}")
     if request.exclude is not None and request.exclude.search(url):

@@ -1,0 +1,308 @@
+"""Pick: from a site's address to one record with the few pages that matter.
+
+Owns: the order of steps: reach the homepage, choose, read heads where the strategy wants them, fetch the chosen,
+replace what turns out empty. Must not know: HTTP, HTML, rules (core has them), files.
+Start reading at `Picker.pick`. Every failure becomes a status and a sentence in the record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.arrival import gone_or_empty, own_text, scripts_only
+from honeyguide.core.keywords import find_keywords
+from honeyguide.core.page import Head
+from honeyguide.core.records import SCHEMA, Record, candidate_record, reason_records, tidy
+from honeyguide.core.select import Request, Selection, select_links, sift
+from honeyguide.core.sites import Failure, addresses_of, worst
+from honeyguide.core.url import Url
+from honeyguide.errors import FetchError, Forbidden, UrlError
+from honeyguide.ports import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from honeyguide.core.page import Link, Page
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.select import Candidate
+    from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
+
+HEADS_AT_MOST = 30  # PICK-11
+HEAD_TIMEOUT_S = 5.0  # PICK-11
+ROUNDS = 4  # how often pages that turned out empty or dead are replaced before we settle for fewer
+
+
+@dataclass(frozen=True, slots=True)
+class PickRequest:
+    """What is asked for: the same for every site of a run."""
+
+    strategy: str = "portfolio"
+    profile: str | None = None
+    cap: int | None = None
+    query: str | None = None
+    content: bool = False
+    include: str | None = None
+    exclude: str | None = None
+    timings: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A chosen page that was fetched, or why it cannot be had."""
+
+    fetched: Fetched | None = None
+    page: Page | None = None
+    failure: str | None = None
+
+
+@dataclass(slots=True)
+class Visit:
+    """One site while it is being picked from."""
+
+    site: str
+    request: PickRequest
+    started: float
+    requests: int = 0
+    homepage: Url | None = None
+    page: Page | None = None
+    replaced: dict[Url, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """Picks from one site at a time; many may run at once on one polite fetcher."""
+
+    fetcher: Fetcher
+    reader: PageReader
+    clock: Clock
+    profile: Profile
+    asked: Request = field(default_factory=Request)
+
+    async def pick(self, site: str, request: PickRequest) -> Record:
+        """Make the record of a site; never raises for what a site does."""
+        visit = Visit(site, request, self.clock.now())
+        home, failure = await self._reach(visit)
+        if home is None:
+            return self._record(visit, failure)
+        visit.homepage = home.url
+        visit.page = page = self.reader.page(home.body, home.url, home.headers.content_type)
+        if not page.text.strip() and not page.links:
+            return self._record(visit, Failure("empty", "the homepage has no text and no links"))
+        heads = await self._heads(visit, page)
+        selection, arrivals = await self._fetch_chosen(visit, page, heads)
+        nothing = _why_nothing(selection, page, home.body) if not selection.selected else None
+        return self._record(visit, nothing, selection, arrivals)
+
+    # --- the homepage ---
+
+    async def _reach(self, visit: Visit) -> tuple[Fetched | None, Failure | None]:
+        """Try the addresses a site may have, in order; the first that answers with a page is it."""
+        failures: list[Failure] = []
+        try:
+            addresses = addresses_of(visit.site)
+        except UrlError as error:
+            return None, Failure("unreachable", f"not an address: {error.why}")
+        for address in addresses:
+            try:
+                home = await self._get(visit, address)
+            except FetchError as error:
+                failures.append(Failure.of(error))
+                if isinstance(error, Forbidden):
+                    break  # the site answered, and said no
+                continue
+            if home.status < 300 and home.body:
+                return home, None
+            failures.append(Failure.of_status(home.status))
+        return None, worst(failures)
+
+    async def _get(self, visit: Visit, url: Url, part: Part = Part.PAGE) -> Fetched:
+        visit.requests += 1
+        return await self.fetcher.fetch(url, part=part)
+
+    # --- heads ---
+
+    async def _heads(self, visit: Visit, page: Page) -> Mapping[Url, Head]:
+        """Read the heads that can still change the outcome (PICK-11); one that failed is not known."""
+        if not self.profile.strategies[visit.request.strategy].reads_heads:
+            return {}
+        wanted = worth_asking(self._select(visit, page, {}), self._perfect(visit, page))
+        found = await asyncio.gather(*(self._head(visit, url) for url in wanted))
+        return {url: head for url, head in zip(wanted, found, strict=True) if head is not None}
+
+    async def _head(self, visit: Visit, url: Url) -> Head | None:
+        try:
+            got = await asyncio.wait_for(self._get(visit, url, Part.HEAD), self._head_patience())
+        except (FetchError, TimeoutError):
+            return None
+        return self.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
+
+    def _head_patience(self) -> float:
+        """Five seconds for the head itself; waiting for its turn, 30 in a row at most, is not its fault."""
+        return HEAD_TIMEOUT_S + HEADS_AT_MOST * 2
+
+    def _perfect(self, visit: Visit, page: Page) -> Selection:
+        """What every link would score if its head said exactly what the query asks for."""
+        best = Head(self.profile.query.text, self.profile.query.text)
+        return self._select(visit, page, {link.url: best for link in page.links})
+
+    # --- the chosen ---
+
+    async def _fetch_chosen(
+        self, visit: Visit, page: Page, heads: Mapping[Url, Head]
+    ) -> tuple[Selection, dict[Url, Arrival]]:
+        """Fetch the chosen pages; what is dead or empty gives its place to the next in order (PICK-21)."""
+        arrivals: dict[Url, Arrival] = {}
+        for _ in range(ROUNDS):
+            selection = self._select(visit, page, heads)
+            new = [candidate for candidate in selection.selected if candidate.url not in arrivals]
+            for candidate, arrival in zip(new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True):
+                arrivals[candidate.url] = arrival
+            bad = self._bad(selection, arrivals, page)
+            if not bad:
+                return selection, arrivals
+            visit.replaced.update(bad)
+        return self._select(visit, page, heads), arrivals
+
+    def _select(self, visit: Visit, page: Page, heads: Mapping[Url, Head]) -> Selection:
+        asked = replace(self.asked, heads=heads, text=page.text, unwanted=visit.replaced)
+        return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
+
+    async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
+        try:
+            got = await self._get(visit, candidate.url)
+        except FetchError as error:
+            return Arrival(failure=error.why)
+        if got.status >= 300 or not got.body:
+            return Arrival(got, failure=f"answered {got.status}" + ("" if got.body or got.status >= 300 else " with nothing"))
+        return Arrival(got, self.reader.page(got.body, got.url, got.headers.content_type))
+
+    def _bad(self, selection: Selection, arrivals: Mapping[Url, Arrival], home: Page) -> dict[Url, str]:
+        """Say which of the chosen must go, and why; in order, so that the better of two doubles stays."""
+        bad: dict[Url, str] = {}
+        seen: dict[Url, Url] = {}
+        for candidate in selection.selected:
+            arrival = arrivals[candidate.url]
+            why = arrival.failure or (arrival.page and self._misplaced(candidate.link, arrival.page, home, selection.strategy))
+            if not why and arrival.page is not None and arrival.page.url in seen:
+                why = f"is the same page as {seen[arrival.page.url].path}"
+            if why:
+                bad[candidate.url] = why
+            elif arrival.page is not None:
+                seen[arrival.page.url] = candidate.url
+        return bad
+
+    def _misplaced(self, link: Link, page: Page, home: Page, strategy: str) -> str | None:
+        """Judge a page that arrived: may a redirect lead there, and is it more than an empty shell?"""
+        if page.url != link.url:
+            plan = self.profile.strategies[strategy]
+            (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(text=home.text))
+            if target.out is not None:
+                return f"redirects to {page.url.path}: {target.out.why}"
+        return gone_or_empty(page, home, self.profile.content)
+
+    # --- the record ---
+
+    def _record(
+        self,
+        visit: Visit,
+        failure: Failure | None,
+        selection: Selection | None = None,
+        arrivals: Mapping[Url, Arrival] | None = None,
+    ) -> Record:
+        selected = [self._selected(visit, c, (arrivals or {})[c.url]) for c in selection.selected] if selection else []
+        record: Record = {
+            "schema": SCHEMA,
+            "site": visit.site,
+            "homepage": visit.homepage.as_linked if visit.homepage else None,
+            "status": failure.status if failure else "ok",
+            "reason": failure.why if failure else None,
+            "strategy": visit.request.strategy,
+            "profile": self.profile.name,
+            "profile_hash": self.profile.hash,
+            "title": visit.page.title if visit.page else None,
+            "selected": selected,
+            "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
+            "skipped": [{"href": href, "rule": rule} for href, rule in visit.page.skipped] if visit.page else [],
+            "counts": dict(selection.counts) if selection else {},
+            "replaced": [{"url": url.text, "why": why} for url, why in visit.replaced.items()],
+            "requests": visit.requests,
+        }
+        if visit.request.timings:
+            record["elapsed_s"] = round(self.clock.now() - visit.started, 3)
+        return record
+
+    def _selected(self, visit: Visit, candidate: Candidate, arrival: Arrival) -> Record:
+        page, got = arrival.page, arrival.fetched
+        record: Record = {
+            "rank": candidate.rank,
+            "url": candidate.url.text,
+            "category": candidate.category,
+            "bucket": candidate.bucket,
+            "score": tidy(candidate.score.value) if candidate.score else None,
+            "reasons": reason_records(candidate.score.reasons) if candidate.score else [],
+            "title": page.title if page else None,
+            "text_chars": len(own_text(page, visit.page)) if page and visit.page else None,
+            "status": got.status if got else None,
+        }
+        if visit.request.content and got is not None and page is not None:
+            content = self.reader.content(got.body, got.url)
+            found = find_keywords(content.text, self.profile.content.keywords)
+            record |= {
+                "markdown": content.markdown,
+                "headings": list(content.headings),
+                "keywords": [item.keyword for item in found],
+                "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],
+            }
+        return record
+
+
+def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
+    """Name the links whose head can still change the outcome, best first: they could reach the last place taken.
+
+    A head can only add points, so the score without it is a lower bound and a perfect head the upper one.
+    """
+    best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and (c.out is None or c.out.rule in _OPEN)}
+    floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
+    full = len(now.selected) == len(perfect.selected)
+    bar = floor[-1] if full and floor else 0.0
+    intrinsic = {c.url: (c.parts["intrinsic"].value if c.parts and "intrinsic" in c.parts else 0.0) for c in now.candidates}
+    open_urls = [url for url, value in best.items() if value >= bar]
+    return sorted(open_urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
+
+
+_OPEN = ("cap", "blog-quota")
+
+
+def _why_nothing(selection: Selection, page: Page, body: bytes) -> Failure:
+    if scripts_only(page, body):
+        return Failure("partial", "the homepage links to no page of its own without JavaScript, which is not run")
+    if not selection.counts.get("candidates"):
+        return Failure("partial", "the homepage links to no inner page that could be chosen")
+    return Failure("partial", "no inner page was worth choosing")
+
+
+def failed_record(site: str, status: str, reason: str, request: PickRequest) -> Record:
+    """Make the record of a site that was never asked, such as a row without an address."""
+    return {
+        "schema": SCHEMA, "site": site, "homepage": None, "status": status, "reason": reason,
+        "strategy": request.strategy, "profile": request.profile, "profile_hash": None, "title": None,
+        "selected": [], "candidates": [], "skipped": [], "counts": {}, "replaced": [], "requests": 0,
+        **({"elapsed_s": 0.0} if request.timings else {}),
+    }  # fmt: skip
+
+
+async def pick_all(
+    picker: Picker, sites: Iterable[str], request: PickRequest, at_once: int, on_record: Callable[[int, Record], None]
+) -> None:
+    """Pick from many sites, some at once; each record is handed over as it is finished."""
+    queue = iter(enumerate(sites))
+
+    async def work() -> None:
+        for index, site in queue:
+            on_record(index, await picker.pick(site, request))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(max(1, at_once)):
+            group.create_task(work())
