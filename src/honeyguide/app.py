@@ -85,7 +85,7 @@ def select_links(
     source: bytes | str | Page | Iterable[Link],
     base: str | Url,
     *,
-    strategy: str = "rules",
+    strategy: str = "portfolio",
     profile: Profile | str | Path | None = None,
     query: str | None = None,
     heads: Mapping[str, Head] | None = None,
@@ -98,7 +98,7 @@ def select_links(
     `heads` are titles and descriptions of linked pages, by URL, where they are known.
 
     >>> html = '<a href="/services/fire-alarm-installation">Alarms</a> <a href="/privacy">Privacy</a>'
-    >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/").selected]
+    >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/", strategy="rules").selected]
     [('/services/fire-alarm-installation', 100.0)]
     """
     page = _url(base)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from honeyguide.cli import Root
 from honeyguide.cli.files import MAX_PAGE_BYTES
-from honeyguide.cli.output import csv_cell, json_line, number, printable, tidy
+from honeyguide.cli.output import csv_cell, json_line, number, printable
 
 if TYPE_CHECKING:
     import subprocess
@@ -197,5 +197,3 @@ def test_json_is_safe_to_look_at() -> None:
 )
 def test_numbers_without_noise(value: float | None, shown: str) -> None:
     assert number(value) == shown
-    if value is not None:
-        assert len(str(tidy(value))) <= 8

@@ -55,7 +55,7 @@ def test_category(rule: str, href: str, category: str, score: float) -> None:
 def test_text_category(rule: str, anchor: str, title: str, head: str | None) -> None:
     link = Link(Url.parse("/x", HOME), (Occurrence(anchor, title),))
     heads = {"https://acmefireprotection.com/x": Head(head)} if head else None
-    candidate = only(select_links([link], HOME, heads=heads))
+    candidate = only(select_links([link], HOME, strategy="rules", heads=heads))
     assert (candidate.category, candidate.score and candidate.score.value) == ("T", 50), rule
 
 

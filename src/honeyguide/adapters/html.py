@@ -1,7 +1,7 @@
 """HTML to plain data: the links of a page, and what it says about itself.
 
 Owns: links, merged by the identity of their URL, and the fields of `Page` and `Head`. How a document is parsed and
-walked through is in `walk.py`, how its bytes are read in `charset.py`, and what is not parsed at all in `tame.py`.
+read is in `dom.py`, how its bytes are read in `charset.py`, and what is not parsed at all in `tame.py`.
 Must not know: HTTP, scores, where the bytes came from. Start reading at `parse_page`.
 
 What counts as a link: `a` and `area` with an href, also in svg. Inside `noscript` and elements with the `hidden`
@@ -14,17 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.charset import to_utf8
+from honeyguide.adapters.dom import Document
 from honeyguide.adapters.tame import is_page, tamed
-from honeyguide.adapters.walk import visible, walk
 from honeyguide.core.page import Head, Link, Occurrence, Page
 from honeyguide.core.scope import not_a_page
 from honeyguide.core.url import Url, resolve
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from honeyguide.adapters.walk import Anchor, Walk
+    from honeyguide.adapters.dom import About
 
 MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
 MAX_OCCURRENCES = 50  # kept of one link: what a link can say, it has said by then
@@ -42,19 +40,20 @@ def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> 
     >>> page.title, page.links[0].url.as_linked, page.links[0].anchor, page.links[0].position.value
     ('Acme', 'https://a.example/about/', 'About us', 'navigation')
     """
-    seen, left_out = _read(data, content_type)
-    base = _base(seen.base, url)
-    links = _Links(base)
-    links.add(seen.anchors)
+    document, left_out = _parse(data, content_type)
+    about = document.about()
+    base = _base(about.base, url)
+    links = _Links(document, base)
+    text, h1, h2 = document.read()
     return Page(
         url=url,
-        title=seen.title,
-        description=seen.metas.get("description", ""),
-        canonical=_canonical(seen.canonical, base),
-        language=_language(seen),
-        h1=tuple(seen.h1),
-        h2=tuple(seen.h2),
-        text=visible(seen.parts),
+        title=about.title,
+        description=about.metas.get("description", ""),
+        canonical=_canonical(about.canonical, base),
+        language=_language(about),
+        h1=tuple(h1),
+        h2=tuple(h2),
+        text=text,
         links=links.merged(),
         skipped=links.skipped(left_out),
     )
@@ -66,9 +65,9 @@ def parse_head(data: bytes | str, content_type: str | None = None) -> Head:
     >>> parse_head('<title>Fire &amp; Safety</title><meta property="og:description" content="Alarms"><meta name="desc')
     Head(title='Fire & Safety', description='Alarms')
     """
-    seen, _ = _read(data, content_type)
-    title = seen.title or seen.metas.get("og:title")
-    return Head(title, seen.metas.get("description") or seen.metas.get("og:description"))
+    about = _parse(data, content_type)[0].about()
+    title = about.title or about.metas.get("og:title")
+    return Head(title, about.metas.get("description") or about.metas.get("og:description"))
 
 
 def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
@@ -77,19 +76,17 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
     >>> [link.anchor for link in extract_links("<a href=a><img alt=Logo></a>", Url.parse("https://a.example/"))]
     ['Logo']
     """
-    seen, _ = _read(html, None)
-    links = _Links(_base(seen.base, url))
-    links.add(seen.anchors)
-    return links.merged()
+    document, _ = _parse(html, None)
+    return _Links(document, _base(document.base(), url)).merged()
 
 
-def _read(data: bytes | str, content_type: str | None) -> tuple[Walk, int]:
-    """Walk through a document; also tell how many bytes of it were left out."""
+def _parse(data: bytes | str, content_type: str | None) -> tuple[Document, int]:
+    """Parse a document; also tell how many bytes of it were left out."""
     markup = data.removeprefix("\ufeff").encode("utf-8", "replace") if isinstance(data, str) else to_utf8(data, content_type)
     if not is_page(markup):
-        return walk(b""), 0
+        return Document(b""), 0
     markup, left_out = tamed(markup)
-    return walk(markup), left_out
+    return Document(markup), left_out
 
 
 def _base(href: str | None, url: Url) -> Url:
@@ -108,32 +105,28 @@ def _canonical(href: str | None, base: Url) -> str | None:
         return None
 
 
-def _language(seen: Walk) -> str | None:
+def _language(about: About) -> str | None:
     """Give the language: of the html element, else the first that a meta element names."""
-    return seen.language or seen.metas.get("content-language", "").partition(",")[0].strip().lower() or None
+    return about.language or about.metas.get("content-language", "").partition(",")[0].strip().lower() or None
 
 
 class _Links:
     """The links of a page, merged as they come."""
 
-    def __init__(self, base: Url) -> None:
+    def __init__(self, document: Document, base: Url) -> None:
         self._base = base
         self._by_href: dict[str, list[Occurrence] | None] = {}  # None: no link
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
-
-    def add(self, anchors: Iterable[Anchor]) -> None:
-        """Add anchors in document order."""
-        by_href, order = self._by_href, 0
-        for anchor in anchors:
-            href = anchor.href
+        by_href, order, describe = self._by_href, 0, document.occurrence
+        for node in document.anchors():
+            attributes = node.attributes
+            href = attributes.get("href") or attributes.get("xlink:href") or ""
             occurrences = by_href[href] if href in by_href else self._meet(href, order)
             if occurrences is not None:
                 order += 1
                 if len(occurrences) < MAX_OCCURRENCES:
-                    occurrences.append(
-                        Occurrence(anchor.label, anchor.title, anchor.rel, anchor.position, anchor.context)
-                    )
+                    occurrences.append(describe(node, attributes))
 
     def merged(self) -> tuple[Link, ...]:
         """Give the links in the order of their first occurrences."""

@@ -68,7 +68,7 @@ def _ordered(selection: Selection) -> list[Candidate]:
 
 def _row(candidate: Candidate, page: Page) -> list[str]:
     """Write a candidate; below its address stand its text and the reasons, each on a line of its own."""
-    kind = " ".join(filter(None, (candidate.category, candidate.bucket))) or "-"
+    kind = " ".join(dict.fromkeys(filter(None, (candidate.category, candidate.bucket)))) or "-"
     anchor = [f'  "{candidate.link.anchor}"'] if candidate.link.anchor else []
     reasons = [f"  {line}" for line in reason_lines(candidate.score)]
     out = [] if candidate.out is None else [_out(candidate.out.rule, candidate.out.why)]

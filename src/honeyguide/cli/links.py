@@ -11,12 +11,14 @@ import click
 
 from honeyguide import app
 from honeyguide.cli.command import Command
-from honeyguide.cli.output import SCHEMA, Column, output_options, print_table, say, short_url, write_records
+from honeyguide.cli.output import Column, output_options, print_table, say, short_url, write_records
 from honeyguide.cli.pages import load_page
+from honeyguide.core.records import SCHEMA
 
 if TYPE_CHECKING:
-    from honeyguide.cli.output import Format, Record
+    from honeyguide.cli.output import Format
     from honeyguide.core.page import Link, Page
+    from honeyguide.core.records import Record
 
 COLUMNS = (
     "schema", "url", "as_linked", "anchor_text", "title", "rel", "position", "context", "occurrences",
@@ -51,12 +53,11 @@ def links(file: str, base: str | None, markdown: bool, output: Format) -> None:
     rows = [_row(short_url(link.url, page.url), record) for link, record in found]
     rows += [_row(record["url"], record) for record in skipped]
     columns = (
-        Column("Link"),
-        Column("Text"),
         Column("Position", keep=True),
         Column("Times", right=True, keep=True),
+        Column("Verdict", keep=True),
     )
-    print_table((*columns, Column("Verdict", keep=True)), rows)
+    print_table((*columns, Column("Link and text")), rows)
     say()
     say(f"{len(rows):,} links on {page.url}")
 
@@ -64,7 +65,8 @@ def links(file: str, base: str | None, markdown: bool, output: Format) -> None:
 def _row(address: str, record: Record) -> list[str]:
     verdict = record["verdict"] if record["verdict"] == "inside" else f"{record['verdict']}: {record['rule']}"
     times = "-" if record["occurrences"] is None else str(record["occurrences"])
-    return [address, record["anchor_text"] or "", record["position"] or "-", times, verdict]
+    text = f'\n  "{record["anchor_text"]}"' if record["anchor_text"] else ""
+    return [record["position"] or "-", times, verdict, address + text]
 
 
 def _record(link: Link, page: Page) -> Record:

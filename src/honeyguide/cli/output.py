@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from honeyguide.core.records import tidy
 from honeyguide.core.url import Url, display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from honeyguide.core.records import Record
     from honeyguide.core.rules import Reason, Score
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 Format = Literal["table", "jsonl", "csv"]
-Record = dict[str, Any]
-SCHEMA = 1
 _NO_COLOR = "honeyguide.no_color"
 # What JSON allows and terminals act upon, or no encoding can carry: C1 controls, directions, surrogates.
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
@@ -87,16 +87,6 @@ def _stand_in(char: str) -> str:
     return "" if unicodedata.category(char) == "Cf" else ascii(char)[1:-1]
 
 
-def tidy(value: float) -> int | float:
-    """Give a number without noise.
-
-    >>> tidy(94.0), tidy(0.1 + 0.2)
-    (94, 0.3)
-    """
-    rounded = round(value, 6)
-    return int(rounded) if rounded == int(rounded) else rounded
-
-
 def number(value: float | None) -> str:
     """Write a number for people, three decimals at most; a dash is not known.
 
@@ -122,11 +112,6 @@ def reason_lines(score: Score | None) -> list[str]:
 
 def _paid(reason: Reason) -> str:
     return number(reason.points) if reason.rule == "base" else points(reason.points)
-
-
-def reason_records(reasons: Iterable[Reason]) -> list[Record]:
-    """Give reasons as data, quiet ones too, so that the points add up."""
-    return [{"rule": reason.rule, "points": tidy(reason.points), "reason": reason.text} for reason in reasons]
 
 
 def short_url(url: Url, page: Url) -> str:

@@ -14,30 +14,29 @@ from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
 from honeyguide.cli.output import (
-    SCHEMA,
     Column,
     note,
     number,
     output_options,
     print_table,
     reason_lines,
-    reason_records,
     say,
-    tidy,
     write_records,
 )
 from honeyguide.cli.rows import read_rows
 from honeyguide.config import load_profile
 from honeyguide.core.plan import future_fields, read_time
+from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.url import display
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from honeyguide.cli.output import Format, Record
+    from honeyguide.cli.output import Format
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile
+    from honeyguide.core.records import Record
 
 COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "points")
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.cli.command import Group
-from honeyguide.cli.output import SCHEMA, Column, note, output_options, print_table, say, write_records
+from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.files import read_merged
+from honeyguide.core.records import SCHEMA
 from honeyguide.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from honeyguide.cli.output import Format, Record
+    from honeyguide.cli.output import Format
+    from honeyguide.core.records import Record
 
 LIST_COLUMNS = ("schema", "name", "description", "strategies", "hash")
 CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "problems")

@@ -12,18 +12,16 @@ import click
 from honeyguide import app
 from honeyguide.cli.command import Group
 from honeyguide.cli.output import (
-    SCHEMA,
     Column,
     number,
     output_options,
     points,
     print_table,
-    reason_records,
     say,
-    tidy,
     write_records,
 )
 from honeyguide.cli.pages import load_page
+from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.url import Url, display
 
 if TYPE_CHECKING:

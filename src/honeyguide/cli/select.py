@@ -14,18 +14,19 @@ from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of, read_lines
 from honeyguide.cli.funnel import show_selection
-from honeyguide.cli.output import SCHEMA, output_options, reason_records, tidy, write_records
+from honeyguide.cli.output import output_options, write_records
 from honeyguide.cli.pages import demo_page, placed_page
 from honeyguide.cli.rows import parse_object
 from honeyguide.config import load_profile
 from honeyguide.core.page import Head
+from honeyguide.core.records import SCHEMA, candidate_record
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from honeyguide.cli.output import Format, Record
+    from honeyguide.cli.output import Format
     from honeyguide.core.page import Page
-    from honeyguide.core.rules import Score
+    from honeyguide.core.records import Record
     from honeyguide.core.select import Candidate
 
 NAMES = (
@@ -53,9 +54,15 @@ MAX_HEADS = 20_000  # as many as a page may have links
 @click.option("--base", metavar="URL", help="The page's address; its canonical link if not given.")
 @click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
 @click.option(
-    "--strategy", default="rules", show_default=True, metavar="NAME", help="How to choose: rules or blend."
+    "--strategy",
+    default="rules",
+    show_default=True,
+    metavar="NAME",
+    help="How to choose: rules, blend or portfolio.",
 )
-@click.option("--profile", metavar="NAME", help="Name or path of the profile; fire-protection if not given.")
+@click.option(
+    "--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."
+)
 @click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words.")
 @click.option(
     "--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages; the profile says 4."
@@ -128,30 +135,7 @@ def _text(row: dict[str, Any], name: str, where: str) -> str | None:
 
 
 def _record(candidate: Candidate) -> Record:
-    parts = candidate.parts or {}
-    score = candidate.score
-    return {
-        "schema": SCHEMA,
-        "url": candidate.url.text,
-        "anchor_text": candidate.link.anchor,
-        "position": candidate.link.position.value,
-        "rank": candidate.rank,
-        "category": candidate.category,
-        "bucket": candidate.bucket,
-        "score": _value(score),
-        "intrinsic_score": _value(parts.get("intrinsic")),
-        "contextual_score": _value(parts.get("contextual")),
-        "total_score": _value(parts.get("total")),
-        "matched": list(candidate.matched),
-        "selection_reason": candidate.selection_reason,
-        "reasons": reason_records(score.reasons) if score else [],
-        "out": {"rule": candidate.out.rule, "why": candidate.out.why} if candidate.out else None,
-        "unknown": sorted({name for part in parts.values() for name in part.unknown}),
-    }
-
-
-def _value(score: Score | None) -> int | float | None:
-    return None if score is None else tidy(score.value)
+    return {"schema": SCHEMA, **candidate_record(candidate)}
 
 
 def _skipped(href: str, rule: str) -> Record:

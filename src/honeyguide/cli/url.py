@@ -15,7 +15,6 @@ from honeyguide import app
 from honeyguide.cli.command import Group
 from honeyguide.cli.files import STDIN, read_lines
 from honeyguide.cli.output import (
-    SCHEMA,
     Column,
     note,
     output_options,
@@ -25,13 +24,15 @@ from honeyguide.cli.output import (
     write_records,
 )
 from honeyguide.config import load_profile
+from honeyguide.core.records import SCHEMA
 from honeyguide.core.url import Url, display, explain
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from honeyguide.cli.output import Format, Record
+    from honeyguide.cli.output import Format
+    from honeyguide.core.records import Record
     from honeyguide.core.scope import Verdict
 
 CLASSIFY_COLUMNS = ("schema", "href", "url", "verdict", "rule", "id", "detail")

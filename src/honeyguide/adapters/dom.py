@@ -1,0 +1,313 @@
+"""A parsed document, and what a reader sees in it.
+
+Owns: selectolax (lexbor), and what each element of HTML means to a reader: block, styling, landmark, nothing.
+Must not know: URLs, pages, scope. Start reading at `Document`.
+
+What the parser does in C is left to it: finding anchors, and the text of a block. Python climbs from each anchor only
+as far as nobody has climbed before (`_climb`), and walks through the whole document once, for its visible text. There
+is no recursion, and the work for one anchor is bounded, so that the cost stays in proportion to the document.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from honeyguide.core.page import Occurrence, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selectolax.lexbor import LexborNode
+
+Attributes = dict[str, str | None]
+
+MAX_HEADINGS = 500  # of each level
+MAX_TEXT = 1_000_000  # characters of visible text
+MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
+CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
+MAX_DESCRIPTION = 2_000  # characters
+_PAGE_NODES = 5_000_000
+_LABEL_NODES = 500  # nodes that are looked at for the text of one anchor
+_RAW_CHARS = 4_000  # characters that are folded for one label
+_BLOCK_TEXT_FACTOR = 4  # text of blocks that is gathered for contexts, in terms of the document's size
+_MAX_MISSES = 3  # anchors that could not be found in the text of their block, before it is no longer searched
+
+# Class and id names that say "menu" or "footer" where the element does not. Whole names only: `bg-navy` is a colour, and
+# a `card-footer` is no footer of the page.
+NAVIGATION_NAMES = frozenset(
+    "nav navbar navbar-nav navigation main-nav site-nav nav-menu mobile-nav menu main-menu mobile-menu dropdown-menu "
+    "sidemenu site-header masthead topbar breadcrumb breadcrumbs".split()
+)
+FOOTER_NAMES = frozenset("footer site-footer page-footer main-footer colophon".split())
+
+# The kinds of nodes. From `_BLOCK` on elements end the line that they stand in; from `_CONTAINER` on they may be a menu
+# or a footer. What the parser has no number for is `_OTHER`, and so is any element that is not named here.
+_TEXT, _OTHER, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER = range(8)
+_NAMES: Final = {
+    _IGNORED: "head title script style template noscript iframe noembed noframes datalist desc",
+    _BREAK: "br hr",
+    _BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
+    "legend li optgroup option p pre select summary td textarea th",
+    _H1: "h1",
+    _H2: "h2",
+    _CONTAINER: "address article aside dir div dl footer form header main menu nav ol search section table tbody tfoot thead "
+    "tr ul",
+}
+_LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
+
+# Where an element stands. The header is main, but lists in it are menus.
+_IN_MAIN, _IN_HEADER, _IN_NAVIGATION, _IN_FOOTER = range(4)
+_POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
+
+_NOWHERE: Final[tuple[int, _Block | None]] = (_IN_MAIN, None)
+
+_TITLED = frozenset({"head", "body", "html"})
+METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
+_IMAGES = 'img[alt]:not([alt=""]),input[alt]:not([alt=""]),svg title'
+_MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
+_LOOSE = re.compile(r" (?=[,.;:!?)\]](?: |\Z))")
+
+
+def _numbers(names: str) -> set[int]:
+    """Ask the parser for its numbers of tags, which differ between versions; a tag it does not know has an address."""
+    document = LexborHTMLParser(b"")
+    return {number for name in names.split() if (number := document.create_node(name).tag_id) < 1 << 16}
+
+
+_KINDS: Final = {number: kind for kind, names in _NAMES.items() for number in _numbers(names)}
+_KINDS.update((node.tag_id, _TEXT) for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True))
+_TEXT_NUMBER: Final = next(number for number, kind in _KINDS.items() if kind == _TEXT)
+_NAV, _HEADER, _FOOTER, _LISTS, _AREA = map(_numbers, ("nav", "header", "footer", "ul ol menu", "area"))
+
+
+class _Block:
+    """The nearest block around some anchors; its text is gathered when the first of them asks."""
+
+    __slots__ = ("misses", "node", "reached", "text")
+
+    def __init__(self, node: LexborNode) -> None:
+        self.node = node
+        self.text: str | None = None
+        self.reached = 0  # where in the text the last anchor ended
+        self.misses = 0
+
+    def around(self, text: str) -> str:
+        """Cut what is around the next anchor out of the text, between words."""
+        block = self.text or ""
+        start = block.find(text, self.reached) if self.misses < _MAX_MISSES else -1
+        if start < 0:
+            self.misses += 1
+            start, text = self.reached, ""
+        self.reached = end = start + len(text)
+        room = CONTEXT - len(text)
+        first = max(start - max(room // 2, room - (len(block) - end)), 0)
+        last = first + CONTEXT
+        if first > 0 and block[first - 1] != " ":
+            first = block.find(" ", first, start) + 1 or start
+        if last < len(block) and block[last] != " ":
+            last = max(block.rfind(" ", end, last), end)
+        return block[first:last].strip()
+
+
+class Document:
+    """Markup, parsed.
+
+    >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t rel=Next>test</a> them.")
+    >>> node, attributes = next(document.anchors())
+    >>> document.occurrence(node, attributes)
+    Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')
+    >>> document.read()
+    ('Fire alarms\\nWe test them.', ['Fire alarms'], [])
+    """
+
+    def __init__(self, markup: bytes) -> None:
+        # Without events: they cost a fifth more, and make long lists of options quadratic.
+        self._tree = LexborHTMLParser(markup, options=LexborDocumentOptions.WO_EVENTS)
+        self._tree.strip_tags(["script", "style"], recursive=True)
+        self._hidden: set[int] = set()
+        if _MAY_HIDE.search(markup) or b"HIDDEN" in markup:
+            # A hidden body is a page that waits for its scripts, not a page without text.
+            self._hidden.update(node.mem_id for node in self._tree.css("body [hidden]"))
+        self._places: dict[int, tuple[int, _Block | None]] = {}
+        self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
+
+    def anchors(self) -> list[LexborNode]:
+        """Find everything that links somewhere, in document order."""
+        return self._tree.css("a[href],area[href],a[xlink\\:href]")
+
+    def base(self) -> str | None:
+        """Give the href of the first base element that has one."""
+        return next((href for node in self._tree.tags("base") if (href := node.attributes.get("href")) is not None), None)
+
+    def about(self) -> About:
+        """Read what the document says about itself outside of its text."""
+        about = About(self.base())
+        root = self._tree.root
+        if root is not None:
+            about.language = fold(root.attributes.get("lang") or root.attributes.get("xml:lang"), MAX_LABEL).lower()
+        for node in self._tree.css("title,meta[content],link[href]"):
+            about.add(node)
+        return about
+
+    def read(self) -> tuple[str, list[str], list[str]]:
+        """Give the visible text, a line for each block that has any, and the headings of the first two levels."""
+        headings: list[tuple[int, int, int]] = []
+        root = self._tree.root
+        parts = self._gather(root, _PAGE_NODES, headings) if root is not None else []
+        h1, h2 = (
+            [text for level, start, end in headings if level == kind and (text := fold("".join(parts[start:end][:_LABEL_NODES]), MAX_LABEL))]
+            for kind in (_H1, _H2)
+        )
+        lines = (" ".join(line.split()) for line in "".join(parts).split(_LINE_END))
+        return "\n".join(filter(None, lines))[:MAX_TEXT].rstrip(), h1[:MAX_HEADINGS], h2[:MAX_HEADINGS]
+
+    def occurrence(self, node: LexborNode, attributes: Attributes) -> Occurrence:
+        """Describe an anchor."""
+        child = node.first_child
+        if child is None:
+            text = ""
+        elif child.next is None and child.tag_id == _TEXT_NUMBER:
+            text = fold(child.text_content, MAX_LABEL)
+        else:
+            text = fold("".join(self._gather(node, _LABEL_NODES)), MAX_LABEL)
+        title, rel = attributes.get("title"), attributes.get("rel")
+        parent = node.parent
+        where, block = (self._places.get(parent.mem_id) or self._climb(parent)) if parent is not None else _NOWHERE
+        return Occurrence(
+            text or self._stand_in(node, attributes),
+            fold(title, MAX_LABEL) if title else "",
+            fold(rel, MAX_LABEL).lower() if rel else "",
+            _POSITIONS[where],
+            self._context(node, text, block) if block is not None else text,
+        )
+
+    def _stand_in(self, node: LexborNode, attributes: Attributes) -> str:
+        """Find what stands in for the text of an anchor without any: an image's text, else that for screen readers."""
+        if node.tag_id in _AREA:
+            return fold(attributes.get("alt"), MAX_LABEL)
+        image = node.css_first(_IMAGES)
+        text = "" if image is None else fold(image.attributes.get("alt") or image.text(), MAX_LABEL)
+        return text or fold(attributes.get("aria-label"), MAX_LABEL)
+
+    def _climb(self, node: LexborNode | None) -> tuple[int, _Block | None]:
+        """Find out where an element stands, and the nearest block; remembers it for all elements on the way."""
+        places, chain, place = self._places, [], _NOWHERE
+        while node is not None:
+            known = places.get(node.mem_id)
+            if known is not None:
+                place = known
+                break
+            chain.append(node)
+            node = node.parent
+        for element in reversed(chain):
+            where, block = place
+            kind = _KINDS.get(element.tag_id, _OTHER)
+            if kind >= _BLOCK:
+                block = _Block(element)
+            if where != _IN_FOOTER and (kind == _CONTAINER or kind == _OTHER):
+                where = _inside(element, where)
+            place = places[element.mem_id] = (where, block)
+        return place
+
+    def _context(self, node: LexborNode, text: str, block: _Block) -> str:
+        """Give the text of a block, or of a long block what is around an anchor."""
+        if block.text is None:
+            block.text = ""
+            if self._block_text > 0:
+                raw = block.node.text(separator=" ")
+                self._block_text -= len(raw)
+                block.text = _tight(" ".join(raw.split()))
+        if len(block.text) <= CONTEXT:
+            return block.text
+        if text:
+            text = _tight(fold(node.text(separator=" "), CONTEXT))
+        return block.around(text)
+
+    def _gather(self, root: LexborNode, most: int, headings: list[tuple[int, int, int]] | None = None) -> list[str]:
+        """Walk through an element and gather its visible text."""
+        parts: list[str] = []
+        path: list[tuple[LexborNode, int, int]] = []
+        hidden, kind_of, node = self._hidden, _KINDS.get, root.first_child
+        for _ in range(most):
+            if node is None:
+                break
+            kind = kind_of(node.tag_id, _OTHER)
+            if kind == _TEXT:
+                parts.append(node.text_content or "")
+            elif kind >= _BREAK:
+                parts.append(_LINE_END)
+            if kind != _IGNORED and kind != _TEXT and not (hidden and node.mem_id in hidden):
+                child = node.first_child
+                if child is not None:
+                    path.append((node, kind, len(parts)))
+                    node = child
+                    continue
+            while (following := node.next) is None and path:
+                node, kind, start = path.pop()
+                if kind >= _BLOCK:
+                    if headings is not None and kind < _CONTAINER and kind > _BLOCK:
+                        headings.append((kind, start, len(parts)))
+                    parts.append(_LINE_END)
+            node = following
+        return parts
+
+
+class About:
+    """What a document says about itself: the first of each counts."""
+
+    __slots__ = ("base", "canonical", "language", "metas", "title")
+
+    def __init__(self, base: str | None) -> None:
+        self.base = base
+        self.canonical: str | None = None
+        self.language = ""
+        self.metas: dict[str, str] = {}
+        self.title = ""
+
+    def add(self, node: LexborNode) -> None:
+        """Read a title, meta or link element."""
+        attributes = node.attributes
+        if node.tag == "title":
+            # The titles of drawings are no titles of the page.
+            if not self.title and node.parent is not None and node.parent.tag in _TITLED:
+                self.title = fold(node.text(), MAX_LABEL)
+        elif node.tag == "meta":
+            name = (attributes.get("name") or attributes.get("property") or attributes.get("http-equiv") or "").strip().lower()
+            if name in METAS and (value := fold(attributes.get("content"), MAX_DESCRIPTION)):
+                self.metas.setdefault(name, value)
+        elif self.canonical is None and "canonical" in (attributes.get("rel") or "").lower().split():
+            self.canonical = attributes.get("href")
+
+
+def _inside(node: LexborNode, where: int) -> int:
+    """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
+    number, attributes = node.tag_id, node.attributes
+    names: list[str] = []
+    role = ""
+    if attributes:
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
+        role = (attributes.get("role") or "").strip().lower()
+    if number in _FOOTER or role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
+        return _IN_FOOTER
+    if number in _NAV or role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
+        return _IN_NAVIGATION
+    if where == _IN_HEADER and number in _LISTS:
+        return _IN_NAVIGATION
+    return _IN_HEADER if number in _HEADER and where == _IN_MAIN else where
+
+
+def fold(text: str | None, limit: int) -> str:
+    """Fold white space, and cut to a limit.
+
+    >>> fold("  Fire\\n  alarms ", 8)
+    'Fire ala'
+    """
+    return " ".join(text[:_RAW_CHARS].split())[:limit].rstrip() if text else ""
+
+
+def _tight(text: str) -> str:
+    """Take back the spaces that gathering put between a word and the comma after it."""
+    return _LOOSE.sub("", text) if " ," in text or " ." in text else text
