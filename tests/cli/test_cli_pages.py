@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 BASE = ("--base", "https://acme.example/")
 SELECT_NAMES = [
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "out", "unknown",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown",
 ]  # fmt: skip
+
+RULES = ("--strategy", "rules")
 
 
 def _records(result: Result) -> list[dict[str, Any]]:
@@ -169,7 +171,7 @@ def test_score_refuses(run: Run, arguments: list[str], code: int, sentence: str)
 
 
 def test_select_gives_a_record_of_every_link(run: Run) -> None:
-    records = _records(run("select", "home.html", *BASE))
+    records = _records(run("select", "home.html", *BASE, *RULES))
     assert all(list(record) == SELECT_NAMES for record in records)
     chosen = sorted((r for r in records if r["rank"]), key=lambda r: r["rank"])
     top = [(r["url"].removeprefix("https://acme.example"), r["category"], r["score"]) for r in chosen[:3]]
@@ -186,7 +188,7 @@ def test_select_gives_a_record_of_every_link(run: Run) -> None:
 
 
 def test_select_says_what_put_the_others_out(run: Run) -> None:
-    found = _by_path(_records(run("select", "home.html", *BASE)))
+    found = _by_path(_records(run("select", "home.html", *BASE, *RULES)))
     outs = {path: record["out"]["rule"] for path, record in found.items() if record["out"]}
     expected = {
         "https://other.example/x": "other-site",
@@ -213,7 +215,7 @@ def test_select_blend_uses_heads(run: Run) -> None:
 
 def test_select_cap_include_exclude_query(run: Run) -> None:
     def chosen(*more: str) -> list[str]:
-        found = _by_path(_records(run("select", "home.html", *BASE, *more)))
+        found = _by_path(_records(run("select", "home.html", *BASE, *RULES, *more)))
         return sorted(path for path, record in found.items() if record["rank"])
 
     assert len(chosen("--cap", "1")) == 1
@@ -224,7 +226,7 @@ def test_select_cap_include_exclude_query(run: Run) -> None:
 
 
 def test_select_for_people(run: Run) -> None:
-    shown = run("select", "home.html", *BASE, "--format", "table").stdout
+    shown = run("select", "home.html", *BASE, *RULES, "--format", "table").stdout
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     assert lines[0] == "Acme Fire"
     assert "1 100 A services /services/fire-alarm-installation" in lines
@@ -236,23 +238,23 @@ def test_select_for_people(run: Run) -> None:
 
 
 def test_select_all_lists_every_link(run: Run) -> None:
-    brief = run("select", "home.html", *BASE, "--format", "table").stdout
-    full = run("select", "home.html", *BASE, "--all", "--format", "table").stdout
+    brief = run("select", "home.html", *BASE, *RULES, "--format", "table").stdout
+    full = run("select", "home.html", *BASE, *RULES, "--all", "--format", "table").stdout
     assert "mailto:a@acme.example" not in brief
     for path in ("mailto:a@acme.example", "/privacy", "https://other.example/x", "/brochure.pdf"):
         assert path in full
 
 
 def test_select_csv_has_one_row_per_link(run: Run) -> None:
-    records = _records(run("select", "home.html", *BASE))
-    rows = list(csv.DictReader(io.StringIO(run("select", "home.html", *BASE, "--format", "csv").stdout)))
+    records = _records(run("select", "home.html", *BASE, *RULES))
+    rows = list(csv.DictReader(io.StringIO(run("select", "home.html", *BASE, *RULES, "--format", "csv").stdout)))
     assert [row["url"] for row in rows] == [record["url"] for record in records]
     assert {row["out_rule"] for row in rows} >= {"", "service-area", "other-site"}
     assert "services hub (+80); absolute term under the hub (+20)" in {row["reasons"] for row in rows}
 
 
 def test_select_demo(run: Run) -> None:
-    records = _records(run("select", "--demo"))
+    records = _records(run("select", "--demo", *RULES))
     chosen = [record for record in records if record["rank"]]
     assert len(chosen) == 4
     assert {record["bucket"] for record in chosen} <= {"services", "about"}

@@ -154,33 +154,28 @@ class Document:
 
     def read(self) -> tuple[str, list[str], list[str]]:
         """Give the visible text, a line for each block that has any, and the headings of the first two levels."""
-        headings: list[tuple[int, int, int]] = []
+        headings: dict[int, list[str]] = {_H1: [], _H2: []}
         root = self._tree.root
-        parts = self._gather(root, _PAGE_NODES, headings) if root is not None else []
-        h1, h2 = (
-            [text for level, start, end in headings if level == kind and (text := fold("".join(parts[start:end][:_LABEL_NODES]), MAX_LABEL))]
-            for kind in (_H1, _H2)
-        )
-        lines = (" ".join(line.split()) for line in "".join(parts).split(_LINE_END))
-        return "\n".join(filter(None, lines))[:MAX_TEXT].rstrip(), h1[:MAX_HEADINGS], h2[:MAX_HEADINGS]
+        text = "" if root is None else "".join(self._gather(root, headings))
+        lines = [" ".join(words) for line in text.split(_LINE_END) if (words := line.split())]
+        return "\n".join(lines)[:MAX_TEXT].rstrip(), headings[_H1], headings[_H2]
 
     def occurrence(self, node: LexborNode, attributes: Attributes) -> Occurrence:
         """Describe an anchor."""
-        child = node.first_child
+        child, parent = node.first_child, node.parent
         if child is None:
             text = ""
         elif child.next is None and child.tag_id == _TEXT_NUMBER:
             text = fold(child.text_content, MAX_LABEL)
         else:
-            text = fold("".join(self._gather(node, _LABEL_NODES)), MAX_LABEL)
-        title, rel = attributes.get("title"), attributes.get("rel")
-        parent = node.parent
+            text = fold("".join(self._gather(node)), MAX_LABEL)
         where, block = (self._places.get(parent.mem_id) or self._climb(parent)) if parent is not None else _NOWHERE
+        title, rel = attributes.get("title"), attributes.get("rel")
         return Occurrence(
             text or self._stand_in(node, attributes),
             fold(title, MAX_LABEL) if title else "",
             fold(rel, MAX_LABEL).lower() if rel else "",
-            _POSITIONS[where],
+            where,
             self._context(node, text, block) if block is not None else text,
         )
 
@@ -192,7 +187,7 @@ class Document:
         text = "" if image is None else fold(image.attributes.get("alt") or image.text(), MAX_LABEL)
         return text or fold(attributes.get("aria-label"), MAX_LABEL)
 
-    def _climb(self, node: LexborNode | None) -> tuple[int, _Block | None]:
+    def _climb(self, node: LexborNode | None) -> tuple[Position, _Block | None]:
         """Find out where an element stands, and the nearest block; remembers it for all elements on the way."""
         places, chain, place = self._places, [], _NOWHERE
         while node is not None:
@@ -202,55 +197,67 @@ class Document:
                 break
             chain.append(node)
             node = node.parent
-        for element in reversed(chain):
+        while chain:
+            node = chain.pop()
             where, block = place
-            kind = _KINDS.get(element.tag_id, _OTHER)
+            kind = _KINDS.get(node.tag_id, _OTHER)
             if kind >= _BLOCK:
-                block = _Block(element)
-            if where != _IN_FOOTER and (kind == _CONTAINER or kind == _OTHER):
-                where = _inside(element, where)
-            place = places[element.mem_id] = (where, block)
+                block = _Block(node)
+            if (kind >= _CONTAINER or kind == _OTHER) and where is not Position.FOOTER:
+                where = _inside(node, where, kind)
+            place = places[node.mem_id] = (where, block)
         return place
 
     def _context(self, node: LexborNode, text: str, block: _Block) -> str:
         """Give the text of a block, or of a long block what is around an anchor."""
-        if block.text is None:
-            block.text = ""
-            if self._block_text > 0:
-                raw = block.node.text(separator=" ")
-                self._block_text -= len(raw)
-                block.text = _tight(" ".join(raw.split()))
-        if len(block.text) <= CONTEXT:
-            return block.text
-        if text:
-            text = _tight(fold(node.text(separator=" "), CONTEXT))
-        return block.around(text)
+        whole = block.text
+        if whole is None:
+            whole = block.text = self._text_of(block.node)
+        if len(whole) <= CONTEXT:
+            return whole
+        return block.around(_tight(fold(node.text(separator=" "), CONTEXT)) if text else "")
 
-    def _gather(self, root: LexborNode, most: int, headings: list[tuple[int, int, int]] | None = None) -> list[str]:
-        """Walk through an element and gather its visible text."""
+    def _text_of(self, block: LexborNode) -> str:
+        """Gather the text of a block; nothing, where blocks in blocks would make that cost more than the document."""
+        if self._block_text <= 0:
+            return ""
+        raw = block.text(separator=" ")
+        self._block_text -= len(raw)
+        return _tight(" ".join(raw.split()))
+
+    def _gather(self, root: LexborNode, headings: dict[int, list[str]] | None = None) -> list[str]:
+        """Walk through an element and gather its visible text: all of it if headings are wanted, else as for a label."""
         parts: list[str] = []
-        path: list[tuple[LexborNode, int, int]] = []
-        hidden, kind_of, node = self._hidden, _KINDS.get, root.first_child
-        for _ in range(most):
-            if node is None:
-                break
+        path: list[LexborNode] = []
+        kinds: list[int] = []
+        starts: list[int] = []
+        hidden, kind_of, append, node = self._hidden, _KINDS.get, parts.append, root.first_child
+        while node is not None:
             kind = kind_of(node.tag_id, _OTHER)
             if kind == _TEXT:
-                parts.append(node.text_content or "")
-            elif kind >= _BREAK:
-                parts.append(_LINE_END)
-            if kind != _IGNORED and kind != _TEXT and not (hidden and node.mem_id in hidden):
+                append(node.text_content or "")
+                if headings is None and len(parts) > _LABEL_PARTS:
+                    break
+            elif kind != _IGNORED:
+                if kind != _OTHER:
+                    append(_LINE_END)
                 child = node.first_child
-                if child is not None:
-                    path.append((node, kind, len(parts)))
+                if child is not None and not (hidden and node.mem_id in hidden):
+                    path.append(node)
+                    kinds.append(kind)
+                    if kind == _H1 or kind == _H2:
+                        starts.append(len(parts))
                     node = child
                     continue
             while (following := node.next) is None and path:
-                node, kind, start = path.pop()
-                if kind >= _BLOCK:
-                    if headings is not None and kind < _CONTAINER and kind > _BLOCK:
-                        headings.append((kind, start, len(parts)))
-                    parts.append(_LINE_END)
+                node = path.pop()
+                kind = kinds.pop()
+                if kind != _OTHER:
+                    if headings is not None and (kind == _H1 or kind == _H2):
+                        heading = fold("".join(parts[starts.pop() :][:_LABEL_PARTS]), MAX_LABEL)
+                        if heading and len(headings[kind]) < MAX_HEADINGS:
+                            headings[kind].append(heading)
+                    append(_LINE_END)
             node = following
         return parts
 
@@ -282,21 +289,29 @@ class About:
             self.canonical = attributes.get("href")
 
 
-def _inside(node: LexborNode, where: int) -> int:
+def _inside(node: LexborNode, where: Position, kind: int) -> Position:
     """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
-    number, attributes = node.tag_id, node.attributes
-    names: list[str] = []
-    role = ""
+    attributes = node.attributes
     if attributes:
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
         role = (attributes.get("role") or "").strip().lower()
-    if number in _FOOTER or role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
-        return _IN_FOOTER
-    if number in _NAV or role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
-        return _IN_NAVIGATION
-    if where == _IN_HEADER and number in _LISTS:
-        return _IN_NAVIGATION
-    return _IN_HEADER if number in _HEADER and where == _IN_MAIN else where
+        if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
+            return Position.FOOTER
+        if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
+            where = Position.NAVIGATION
+    if kind == _FOOTER:
+        return Position.FOOTER
+    if kind == _NAV or (kind == _LIST and _is_in_header(node)):
+        return Position.NAVIGATION
+    return where
+
+
+def _is_in_header(node: LexborNode) -> bool:
+    """Tell whether a list is one of a header's menus."""
+    parent = node.parent
+    while parent is not None and parent.tag_id != _HEADER_NUMBER:
+        parent = parent.parent
+    return parent is not None
 
 
 def fold(text: str | None, limit: int) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "out", "unknown",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown",
 )  # fmt: skip
 COLUMNS = (*NAMES[:-2], "out.rule", "out.why", "unknown")
 MAX_HEADS = 20_000  # as many as a page may have links
@@ -55,10 +55,10 @@ MAX_HEADS = 20_000  # as many as a page may have links
 @click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
 @click.option(
     "--strategy",
-    default="rules",
+    default="portfolio",
     show_default=True,
     metavar="NAME",
-    help="How to choose: rules, blend or portfolio.",
+    help="How to choose: portfolio, rules or blend.",
 )
 @click.option(
     "--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."
@@ -141,5 +141,5 @@ def _record(candidate: Candidate) -> Record:
 def _skipped(href: str, rule: str) -> Record:
     """Give an href that is no URL the same names, in the same order (URL-9)."""
     out = {"rule": rule, "why": f"URL-9: {rule.replace('-', ' ')}"}
-    known = {"schema": SCHEMA, "url": href, "matched": [], "reasons": [], "out": out, "unknown": []}
+    known = {"schema": SCHEMA, "url": href, "matched": [], "reasons": [], "parts": {}, "out": out, "unknown": []}
     return {**dict.fromkeys(NAMES), **known}

@@ -163,10 +163,13 @@ class Picker:
             if not bad:
                 return selection, arrivals
             visit.replaced.update(bad)
-        return self._select(visit, page, heads), arrivals
+        untried = {link.url: "not tried: too many pages before it were dead or empty" for link in page.links if link.url not in arrivals}
+        return self._select(visit, page, heads, untried), arrivals
 
-    def _select(self, visit: Visit, page: Page, heads: Mapping[Url, Head]) -> Selection:
-        asked = replace(self.asked, heads=heads, text=page.text, unwanted=visit.replaced)
+    def _select(
+        self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
+    ) -> Selection:
+        asked = replace(self.asked, heads=heads, text=page.text, unwanted={**visit.replaced, **(untried or {})})
         return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
 
     async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
