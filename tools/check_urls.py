@@ -8,7 +8,7 @@ contradict each other; where they do not agree with our rules the case *differs*
 cases the first 20 of a suite; --verbose lists all, and those that differ.
 Every URL of every file, and as many generated ones as asked for, must also normalise to something that normalises to
 itself, and nothing but `UrlError` may be raised. The exit code is 1 if anything fails.
-"""  # noqa: INP001 - a script, not a package
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,11 @@ def stated() -> list[str]:
 
 def proven() -> set[str]:
     """Read the ids that golden rows name."""
-    return {found for file in (ROOT / "tests" / "spec").glob("*.py") for found in ID.findall(file.read_text("utf-8"))}
+    return {
+        found
+        for file in (ROOT / "tests" / "spec").glob("*.py")
+        for found in ID.findall(file.read_text("utf-8"))
+    }
 
 
 def main() -> int:

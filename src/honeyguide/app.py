@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.policy import Policy
     from honeyguide.core.records import Record
-    from honeyguide.jobs.pick import Picker, PickRequest
-    from honeyguide.ports import Clock, Fetcher
-
     from honeyguide.core.rules import Score
     from honeyguide.core.scope import Verdict
     from honeyguide.core.select import Selection
+    from honeyguide.jobs.pick import Picker, PickRequest
+    from honeyguide.ports import Clock, Fetcher
 
-def classify(href: str, page: str | Url, *, seed: str | Url | None = None, profile: Profile | str | Path = "base") -> Verdict:
+
+def classify(
+    href: str, page: str | Url, *, seed: str | Url | None = None, profile: Profile | str | Path = "base"
+) -> Verdict:
     """Say whether a link leads inside the site, outside, or nowhere a crawler goes, and which rule decided.
 
     >>> classify("mailto:a@b.example", "https://acme.example/").rule
@@ -77,11 +79,13 @@ def parse_markdown(text: str, url: str | Url) -> Page:
             skipped.append((href, verdict.rule))
         else:
             found.setdefault(verdict.url, []).append(Occurrence(anchor))
-    links = tuple(Link(url, tuple(occurrences), order) for order, (url, occurrences) in enumerate(found.items()))
+    links = tuple(
+        Link(url, tuple(occurrences), order) for order, (url, occurrences) in enumerate(found.items())
+    )
     return Page(page, text=text, links=links, skipped=tuple(skipped))
 
 
-def select_links(
+def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     source: bytes | str | Page | Iterable[Link],
     base: str | Url,
     *,
@@ -123,7 +127,7 @@ def default_profile(strategy: str) -> str:
     return "fire-protection" if strategy in ("rules", "blend") else "company"
 
 
-def score_link(
+def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     url: str | Url,
     *,
     topic: str,
@@ -147,7 +151,11 @@ def score_link(
 
 
 def score_page(
-    page: bytes | str | Page, *, topic: str, url: str | Url = "https://unknown.invalid/", profile: str | Path = "docs"
+    page: bytes | str | Page,
+    *,
+    topic: str,
+    url: str | Url = "https://unknown.invalid/",
+    profile: str | Path = "docs",
 ) -> Score:
     """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
 
@@ -158,7 +166,12 @@ def score_page(
     return page_score(parsed, load_profile(profile, topic=topic))
 
 
-def score_url(signals: Mapping[str, Any] | Signals, *, now: datetime | None = None, profile: Profile | str | Path = "news") -> Scored:
+def score_url(
+    signals: Mapping[str, Any] | Signals,
+    *,
+    now: datetime | None = None,
+    profile: Profile | str | Path = "news",
+) -> Scored:
     """Score what a known URL is worth now, 0 to 100, with its reasons and level (PLAN-1, PLAN-2)."""
     return plan.score_url(_signals(signals, None), _moment(now), _profile(profile))
 
@@ -176,7 +189,12 @@ def rank_urls(
 
 
 async def pick_sites(
-    sites: Iterable[str], request: PickRequest, policy: Policy, on_record: Callable[[int, Record], None], *, at_once: int = 16
+    sites: Iterable[str],
+    request: PickRequest,
+    policy: Policy,
+    on_record: Callable[[int, Record], None],
+    *,
+    at_once: int = 16,
 ) -> None:
     """Pick from sites, up to `at_once` at a time; records are handed over with their place as each is finished."""
     from honeyguide.adapters.clock import SystemClock  # noqa: PLC0415 - the network's libraries cost a third of a second
@@ -206,7 +224,10 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
 
 def _strategy(profile: Profile, name: str) -> None:
     if name not in profile.strategies:
-        raise ConfigError(profile.name, (Problem("strategy", f"has no {name!r}; it has {', '.join(profile.strategies) or 'none'}"),))
+        raise ConfigError(
+            profile.name,
+            (Problem("strategy", f"has no {name!r}; it has {', '.join(profile.strategies) or 'none'}"),),
+        )
 
 
 def _pattern(source: str | None) -> Pattern | None:

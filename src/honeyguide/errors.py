@@ -64,7 +64,11 @@ class InputError(HoneyguideError, ValueError):
         self.file = file
         self.row = row
         self.field = field
-        where = ", ".join(part for part in (file, f"row {row}" if row is not None else "", f"field {field}" if field else "") if part)
+        where = ", ".join(
+            part
+            for part in (file, f"row {row}" if row is not None else "", f"field {field}" if field else "")
+            if part
+        )
         super().__init__(f"{where}: {what}" if where else what)
 
 
@@ -111,10 +115,10 @@ class Forbidden(FetchError):  # noqa: N818
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """Quote hostile text for a message: printable, and never longer than `limit`.
+    r"""Quote hostile text for a message: printable, and never longer than `limit`.
 
-    >>> shown("a\\x00b")
-    "'a\\\\x00b'"
+    >>> shown("a\x00b")
+    "'a\\x00b'"
     """
     quoted = ascii(text[: limit + 1])
-    return quoted if len(text) <= limit else f"{ascii(text[:limit])}… ({len(text)} characters)"
+    return quoted if len(text) <= limit else f"{text[:limit]!a}… ({len(text)} characters)"

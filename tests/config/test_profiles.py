@@ -61,7 +61,10 @@ def test_extends_by_relative_path(tmp_path: Path) -> None:
 
 
 def test_all_mistakes_of_structure_at_once(tmp_path: Path) -> None:
-    text = START + 'colour = "red"\n[strategy.rules]\ncard = "category"\ncap = "four"\norder = ["luck"]\n[plan]\nlevels = []\n'
+    text = (
+        START
+        + 'colour = "red"\n[strategy.rules]\ncard = "category"\ncap = "four"\norder = ["luck"]\n[plan]\nlevels = []\n'
+    )
     found = problems(tmp_path, text)
     assert any(line.startswith("colour: unknown key; allowed are schema, name") for line in found)
     assert any(line.startswith("strategy.rules.cap: input should be a valid integer") for line in found)
@@ -81,7 +84,10 @@ def test_unknown_key_deep_inside_names_what_is_allowed(tmp_path: Path) -> None:
         ('{ pth = { has = "x" } }', "no fact is named 'pth'; did you mean path?"),
         ("{ zzz = { has = 1 } }", "no fact is named 'zzz'; known are url, path"),
         ('{ path = { has = "$nothing" } }', "the term $nothing is not defined; defined are $"),
-        ('{ path = { below = 3 } }', "path is a text; allowed tests are starts, ends, has, word, is, matches"),
+        (
+            "{ path = { below = 3 } }",
+            "path is a text; allowed tests are starts, ends, has, word, is, matches",
+        ),
         ('{ visits = { has = "x" } }', "visits is a number; allowed tests are is, below, above"),
         ('{ visits = { below = "x" } }', "should be a number"),
         ("{ is_hub = { is = 1 } }", "should be true or false"),
@@ -107,7 +113,7 @@ def test_several_mistakes_of_meaning_at_once(tmp_path: Path) -> None:
         '[terms]\na = ["$b"]\nb = ["$a"]\n'
         '[strategy.s]\ncard = "nope"\ncap = 1\norder = ["score"]\n'
         '[[filter]]\nid = "x"\nreason = "x"\nwhen = { path = { has = "$a" } }\n'
-        '[query.fields]\nbody = { weight = 1.0, usual_words = 9 }\n'
+        "[query.fields]\nbody = { weight = 1.0, usual_words = 9 }\n"
     )
     found = problems(tmp_path, text)
     assert any("in a circle: a -> b -> a" in line for line in found)
@@ -124,7 +130,9 @@ def test_cards_that_read_each_other(tmp_path: Path) -> None:
 def test_ids_are_unique_within_a_card(tmp_path: Path) -> None:
     rule = '{ id = "r", reason = "r", points = 1 }'
     text = f'[scorecard.a]\n[[scorecard.a.group]]\nname = "g"\nmode = "all"\nrules = [{rule}, {rule}]\n'
-    assert "scorecard.a.group[0].rules[1].id: 'r' is taken; ids are unique within a card" in problems(tmp_path, START + text)
+    assert "scorecard.a.group[0].rules[1].id: 'r' is taken; ids are unique within a card" in problems(
+        tmp_path, START + text
+    )
 
 
 @pytest.mark.parametrize(

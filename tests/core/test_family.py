@@ -26,7 +26,11 @@ def family_paths(text: str | None, *pairs: tuple[str, str]) -> set[str]:
     "pairs",
     [
         [("/roofing-akron", "Akron"), ("/roofing-parma", "Parma"), ("/roofing-solon", "Solon")],
-        [("/akron-backflow-checks/", "Akron"), ("/parma-backflow-checks/", "Parma"), ("/solon-backflow-checks/", "Solon")],
+        [
+            ("/akron-backflow-checks/", "Akron"),
+            ("/parma-backflow-checks/", "Parma"),
+            ("/solon-backflow-checks/", "Solon"),
+        ],
         [("/oh/akron", "Akron"), ("/oh/parma", "Parma"), ("/oh/bay-village", "Bay Village")],
         [("/x/akron-oh.html", "Akron"), ("/x/parma-oh.html", "Parma"), ("/x/solon-oh.html", "Solon")],
         [("/a1", "Pumps in Akron"), ("/b1", "Valves in Parma"), ("/c1", "Tanks in Bay Village")],
@@ -40,9 +44,17 @@ def test_towns_are_a_family(pairs: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize(
     "pairs",
     [
-        [("/commercial-roofing", "Commercial"), ("/residential-roofing", "Residential"), ("/industrial-roofing", "Industrial")],
+        [
+            ("/commercial-roofing", "Commercial"),
+            ("/residential-roofing", "Residential"),
+            ("/industrial-roofing", "Industrial"),
+        ],
         [("/about-us", "About"), ("/contact-us", "Contact"), ("/join-us", "Join")],
-        [("/electrical-services", "Electrical"), ("/piping-services", "Piping"), ("/joinery-services", "Joinery")],
+        [
+            ("/electrical-services", "Electrical"),
+            ("/piping-services", "Piping"),
+            ("/joinery-services", "Joinery"),
+        ],
         [("/roofing-akron", "Akron"), ("/roofing-parma", "Parma")],  # two are no family
         [("/services/alarms", "Alarms"), ("/services/cctv", "CCTV"), ("/services/doors", "Doors")],
         [("/tiles-blue", "blue"), ("/tiles-grey", "grey"), ("/tiles-white", "white")],
@@ -60,12 +72,21 @@ def test_without_the_text_a_name_needs_other_evidence() -> None:
 
 
 def test_one_town_and_state() -> None:
-    assert family_paths(None, ("/springfield--il", "Springfield, IL"), ("/sign-in", "Sign in")) == {"/springfield--il"}
+    assert family_paths(None, ("/springfield--il", "Springfield, IL"), ("/sign-in", "Sign in")) == {
+        "/springfield--il"
+    }
 
 
 def test_doorways_go_out_with_their_story() -> None:
-    towns = [("/roofing-akron", "Akron"), ("/roofing-parma", "Parma"), ("/roofing-solon", "Solon"), ("/city/x", "X")]
-    html = PROSE + "".join(f'<a href="{href}">{anchor}</a>' for href, anchor in [*towns, ("/gutters", "Gutters")])
+    towns = [
+        ("/roofing-akron", "Akron"),
+        ("/roofing-parma", "Parma"),
+        ("/roofing-solon", "Solon"),
+        ("/city/x", "X"),
+    ]
+    html = PROSE + "".join(
+        f'<a href="{href}">{anchor}</a>' for href, anchor in [*towns, ("/gutters", "Gutters")]
+    )
     selection = select_links(html, HOME, strategy="portfolio")
     assert [c.url.path for c in selection.selected] == ["/gutters"]
     outs = {c.url.path: c.out.why for c in selection.candidates if c.out}

@@ -55,8 +55,10 @@ NO = Is("is_hub", (False,))
         (Not(UNKNOWN), {}, None),
     ],
 )
-def test_conditions_have_three_values(condition: Condition, facts: dict[str, Value], result: bool | None) -> None:
-    assert compile_condition(condition)(Facts(**facts)) is result
+def test_conditions_have_three_values(
+    condition: Condition, facts: dict[str, Value], result: bool | None
+) -> None:
+    assert compile_condition(condition)(Facts(None, **facts)) is result
 
 
 def card(*groups: Group, **settings: float) -> Scorecard:
@@ -65,16 +67,26 @@ def card(*groups: Group, **settings: float) -> Scorecard:
 
 def test_first_pays_once_and_all_adds_up() -> None:
     rules = (Rule("a", "A", 1), Rule("b", "B", 2))
-    scored = compile_card(card(Group("one", "first", rules), Group("two", "all", (Rule("c", "C", 3), Rule("d", "D", 4))))).score(Facts())
+    scored = compile_card(
+        card(Group("one", "first", rules), Group("two", "all", (Rule("c", "C", 3), Rule("d", "D", 4))))
+    ).score(Facts())
     assert scored.value == 8
     assert [(r.rule, r.points) for r in scored.reasons] == [("a", 1), ("c", 3), ("d", 4)]
 
 
 def test_caps_and_range_are_in_the_ledger() -> None:
     rules = (Rule("a", "A", 5), Rule("b", "B", 5))
-    scored = compile_card(card(Group("boosts", "all", rules, at_most=7), base=1, low=0, high=6)).score(Facts())
+    scored = compile_card(card(Group("boosts", "all", rules, at_most=7), base=1, low=0, high=6)).score(
+        Facts()
+    )
     assert scored.value == 6
-    assert [(r.rule, r.points) for r in scored.reasons] == [("base", 1), ("a", 5), ("b", 5), ("boosts-cap", -3), ("range", -2)]
+    assert [(r.rule, r.points) for r in scored.reasons] == [
+        ("base", 1),
+        ("a", 5),
+        ("b", 5),
+        ("boosts-cap", -3),
+        ("range", -2),
+    ]
     assert scored.words == ("A", "B")
 
 
@@ -94,7 +106,15 @@ def test_an_unknown_fact_never_pays_even_through_not() -> None:
 
 @pytest.mark.parametrize(
     ("value", "decimals", "rounded"),
-    [(4.5, 0, 5), (2.5, 0, 3), (-2.5, 0, -2), (-2.6, 0, -3), (0.49999999999999994, 0, 0), (0.125, 2, 0.13), (1e300, 6, 1e300)],
+    [
+        (4.5, 0, 5),
+        (2.5, 0, 3),
+        (-2.5, 0, -2),
+        (-2.6, 0, -3),
+        (0.49999999999999994, 0, 0),
+        (0.125, 2, 0.13),
+        (1e300, 6, 1e300),
+    ],
 )
 def test_half_up(value: float, decimals: int, rounded: float) -> None:
     assert half_up(value, decimals) == rounded

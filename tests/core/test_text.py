@@ -33,7 +33,15 @@ def test_fold_case_keeps_whitespace() -> None:
 
 
 def test_tokens() -> None:
-    assert tokens("fire-alarms, gas & access: 接口 v2") == ["fire", "alarm", "gas", "access", "接", "口", "v2"]
+    assert tokens("fire-alarms, gas & access: 接口 v2") == [
+        "fire",
+        "alarm",
+        "gas",
+        "access",
+        "接",
+        "口",
+        "v2",
+    ]
 
 
 def test_join_keeps_texts_apart() -> None:
@@ -58,7 +66,13 @@ def test_plain(path: str, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("segment", "stem"),
-    [("about.html", "about"), ("v2.0", "v2 0"), (".hidden", " hidden".strip()), ("a.b.php", "a b"), ("x.verylong", "x verylong")],
+    [
+        ("about.html", "about"),
+        ("v2.0", "v2 0"),
+        (".hidden", " hidden".strip()),
+        ("a.b.php", "a b"),
+        ("x.verylong", "x verylong"),
+    ],
 )
 def test_stem(segment: str, stem: str) -> None:
     assert stem_of(segment) == stem

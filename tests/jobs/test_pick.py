@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PROSE = "Fire protection is what we do, every day, for owners of buildings of every size. " * 4
 HOME = (
     "<title>Acme</title><nav><a href=/services>Services</a><a href=/about>About</a><a href=/gutters>Gutters</a>"
-    "<a href=/siding>Siding</a><a href=/windows>Windows</a><a href=/locations>Locations</a></nav><p>Welcome to Acme. " + PROSE
+    "<a href=/siding>Siding</a><a href=/windows>Windows</a><a href=/locations>Locations</a></nav><p>Welcome to Acme. "
+    + PROSE
 )
 
 
@@ -30,11 +31,16 @@ def inner(name: str) -> bytes:
 
 WEB: dict[str, Answer] = {
     "https://acme.example/": HOME.encode(),
-    **{f"https://acme.example/{name}": inner(name) for name in ("services", "about", "gutters", "siding", "windows")},
+    **{
+        f"https://acme.example/{name}": inner(name)
+        for name in ("services", "about", "gutters", "siding", "windows")
+    },
 }
 
 
-def pick(web: dict[str, Answer], site: str = "acme.example", **asked: Any) -> tuple[dict[str, Any], FakeFetcher]:
+def pick(
+    web: dict[str, Answer], site: str = "acme.example", **asked: Any
+) -> tuple[dict[str, Any], FakeFetcher]:
     request = PickRequest(timings=False, **asked)
     fetcher = FakeFetcher(web)
     job = picker(request, fetcher, FrozenClock())
@@ -59,7 +65,13 @@ def test_a_site_becomes_a_record() -> None:
 
 def test_bare_names_are_probed_in_order() -> None:
     web: dict[str, Answer] = {"https://acme.example/": Unreachable, "https://www.acme.example/": Unreachable}
-    record, fetcher = pick({**web, "http://acme.example/": b"<a href=/about>About</a>", "http://acme.example/about": inner("about")})
+    record, fetcher = pick(
+        {
+            **web,
+            "http://acme.example/": b"<a href=/about>About</a>",
+            "http://acme.example/about": inner("about"),
+        }
+    )
     assert fetcher.asked[:3] == ["https://acme.example/", "https://www.acme.example/", "http://acme.example/"]
     assert (record["status"], paths(record)) == ("ok", ["/about"])
 
@@ -67,7 +79,13 @@ def test_bare_names_are_probed_in_order() -> None:
 def test_the_final_url_is_the_seed() -> None:
     # URL-10: example.com that redirects to www.example.com is picked from as the www site.
     asked, final = Url.parse("https://acme.example/"), Url.parse("https://www.acme.example/en/")
-    home = Fetched(final, asked, 200, Headers("text/html"), b"<a href=team>About the team</a><a href=https://acme.example/x>Old</a>")
+    home = Fetched(
+        final,
+        asked,
+        200,
+        Headers("text/html"),
+        b"<a href=team>About the team</a><a href=https://acme.example/x>Old</a>",
+    )
     record, fetcher = pick({"https://acme.example/": home, "https://www.acme.example/en/team": inner("team")})
     assert record["homepage"] == "https://www.acme.example/en/"
     assert fetcher.asked[1:] == ["https://www.acme.example/en/team"]
@@ -97,12 +115,29 @@ def test_failures_are_statuses(answer: Answer, status: str) -> None:
 
 
 def test_the_failure_that_got_furthest_is_told() -> None:
-    web: dict[str, Answer] = {"https://acme.example/": 500, "https://www.acme.example/": NameNotFound, "http://acme.example/": Unreachable}
+    web: dict[str, Answer] = {
+        "https://acme.example/": 500,
+        "https://www.acme.example/": NameNotFound,
+        "http://acme.example/": Unreachable,
+    }
     record, _ = pick(web)
     assert (record["status"], record["reason"]) == ("http_error", "the homepage answered 500")
 
 
-@pytest.mark.parametrize("site", ["", "   ", "http://", "a b", "https://exa mple/", "ftp://acme.example/", "x" * 100_000, "\x00", "1.2.3.4.5"])
+@pytest.mark.parametrize(
+    "site",
+    [
+        "",
+        "   ",
+        "http://",
+        "a b",
+        "https://exa mple/",
+        "ftp://acme.example/",
+        "x" * 100_000,
+        "\x00",
+        "1.2.3.4.5",
+    ],
+)
 def test_what_is_no_address(site: str) -> None:
     record, fetcher = pick({}, site)
     assert record["status"] in ("unreachable", "http_error")
@@ -113,8 +148,21 @@ def test_what_is_no_address(site: str) -> None:
 
 def test_dead_and_empty_pages_are_replaced() -> None:
     # PICK-21: dead, empty, gone, the same page twice, a redirect to a place that is out.
-    moved = Fetched(Url.parse("https://acme.example/locations/akron"), Url.parse("https://acme.example/gutters"), 200, Headers("text/html"), inner("akron"))
-    record, _ = pick({**WEB, "https://acme.example/services": 404, "https://acme.example/about": b"<p>About", "https://acme.example/gutters": moved})
+    moved = Fetched(
+        Url.parse("https://acme.example/locations/akron"),
+        Url.parse("https://acme.example/gutters"),
+        200,
+        Headers("text/html"),
+        inner("akron"),
+    )
+    record, _ = pick(
+        {
+            **WEB,
+            "https://acme.example/services": 404,
+            "https://acme.example/about": b"<p>About",
+            "https://acme.example/gutters": moved,
+        }
+    )
     assert paths(record) == ["/siding", "/windows"]
     why = {Url.parse(item["url"]).path: item["why"] for item in record["replaced"]}
     assert why["/services"] == "answered 404"
@@ -125,36 +173,56 @@ def test_dead_and_empty_pages_are_replaced() -> None:
 
 
 def test_a_page_that_says_it_is_not_there() -> None:
-    record, _ = pick({**WEB, "https://acme.example/services": b"<title>404 Page not found</title><p>" + PROSE.encode()})
+    record, _ = pick(
+        {**WEB, "https://acme.example/services": b"<title>404 Page not found</title><p>" + PROSE.encode()}
+    )
     assert record["replaced"][0]["why"].startswith("says '404'")
 
 
 def test_two_addresses_of_one_page_count_once() -> None:
     about = Url.parse("https://acme.example/about")
-    twice = Fetched(about, Url.parse("https://acme.example/gutters"), 200, Headers("text/html"), inner("about"))
+    twice = Fetched(
+        about, Url.parse("https://acme.example/gutters"), 200, Headers("text/html"), inner("about")
+    )
     record, _ = pick({**WEB, "https://acme.example/gutters": twice})
     assert paths(record) == ["/services", "/about", "/siding", "/windows"]
-    assert record["replaced"] == [{"url": "https://acme.example/gutters", "why": "is the same page as /about"}]
+    assert record["replaced"] == [
+        {"url": "https://acme.example/gutters", "why": "is the same page as /about"}
+    ]
 
 
 def test_navigation_made_by_scripts_is_said() -> None:
-    record, _ = pick({"https://acme.example/": b"<title>Acme</title><div id=root></div><script src=app.js></script>Loading"})
+    record, _ = pick(
+        {
+            "https://acme.example/": b"<title>Acme</title><div id=root></div><script src=app.js></script>Loading"
+        }
+    )
     assert record["status"] == "partial"
     assert "JavaScript" in record["reason"]
 
 
 def test_a_homepage_without_inner_pages() -> None:
     record, _ = pick({"https://acme.example/": ("<p>" + PROSE * 3).encode()})
-    assert (record["status"], record["reason"]) == ("partial", "the homepage links to no inner page that could be chosen")
+    assert (record["status"], record["reason"]) == (
+        "partial",
+        "the homepage links to no inner page that could be chosen",
+    )
 
 
 def test_heads_are_read_for_blend_and_a_failed_one_is_not_known() -> None:
     # PICK-11
-    web = {**WEB, "https://acme.example/": b"<nav><a href=/services/a>Fire alarm</a><a href=/services/b>Fire doors</a><a href=/privacy>P</a></nav>"}
+    web = {
+        **WEB,
+        "https://acme.example/": b"<nav><a href=/services/a>Fire alarm</a><a href=/services/b>Fire doors</a><a href=/privacy>P</a></nav>",
+    }
     web["https://acme.example/services/a"] = inner("fire sprinkler inspection")
     web["https://acme.example/services/b"] = TimedOut
     record, fetcher = pick(web, strategy="blend")
-    unknown = {Url.parse(c["url"]).path: c["unknown"] for c in record["candidates"] if c["score"] is not None or c["unknown"]}
+    unknown = {
+        Url.parse(c["url"]).path: c["unknown"]
+        for c in record["candidates"]
+        if c["score"] is not None or c["unknown"]
+    }
     assert unknown["/services/a"] == ["head_description"]
     assert "head_title" in unknown.get("/services/b", ["head_title"])
     assert "https://acme.example/privacy" not in fetcher.asked
@@ -162,8 +230,12 @@ def test_heads_are_read_for_blend_and_a_failed_one_is_not_known() -> None:
 
 def test_only_heads_that_can_change_the_outcome_are_asked_for() -> None:
     links = "".join(f"<a href=/a/b/c/d/x{i}?q={i}>x</a>" for i in range(200))
-    strong = "".join(f"<a href=/services/fire-inspection-{i}>Fire protection inspection</a>" for i in range(40))
-    _, fetcher = pick({"https://acme.example/": f"<nav>{strong}</nav><footer>{links}".encode()}, strategy="blend")
+    strong = "".join(
+        f"<a href=/services/fire-inspection-{i}>Fire protection inspection</a>" for i in range(40)
+    )
+    _, fetcher = pick(
+        {"https://acme.example/": f"<nav>{strong}</nav><footer>{links}".encode()}, strategy="blend"
+    )
     heads = [url for url in fetcher.asked if "/services/" in url]
     assert len(set(heads)) <= 30 + 4 * 4
     assert not [url for url in fetcher.asked if "/a/b/c/d" in url]
@@ -194,7 +266,9 @@ def test_records_do_not_depend_on_how_many_run_at_once() -> None:
 
 def test_a_row_that_is_no_site_has_the_same_fields() -> None:
     record, _ = pick(WEB)
-    assert set(failed_record("x", "unreachable", "row 3 has no address", PickRequest(timings=False))) == set(record)
+    assert set(failed_record("x", "unreachable", "row 3 has no address", PickRequest(timings=False))) == set(
+        record
+    )
 
 
 def test_unknown_strategies_and_profiles_are_refused() -> None:
@@ -206,5 +280,3 @@ def test_every_fetch_error_is_a_status() -> None:
     for kind in FetchError.__subclasses__():
         record, _ = pick({"https://acme.example/": kind}, "https://acme.example/")
         assert record["status"] in ("dns_failed", "unreachable", "timeout", "robots_disallowed", "empty")
-
-

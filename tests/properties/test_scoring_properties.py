@@ -17,7 +17,20 @@ from honeyguide.core.text import fold, fold_case
 from honeyguide.core.url import Url
 from honeyguide.errors import PatternError
 
-WORDS = ["services", "/services", "install", "fire", "about", "blog", "x", "topic", "main", "navigation", "/", ""]
+WORDS = [
+    "services",
+    "/services",
+    "install",
+    "fire",
+    "about",
+    "blog",
+    "x",
+    "topic",
+    "main",
+    "navigation",
+    "/",
+    "",
+]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=3).map("".join)
 VALUES: dict[Kind, st.SearchStrategy[Value]] = {
     Kind.TEXT: TEXT,
@@ -35,19 +48,27 @@ def test_reasons_add_up_in_every_card_of_every_profile(name: str, facts: dict[st
     profile = load_profile(name, topic="topic|fi.e")
     for card_name, compiled in profile.cards.items():
         card = compiled.card
-        score = profile.score(card_name, Facts(**facts))
-        assert sum(reason.points for reason in score.reasons) == pytest.approx(score.value, abs=10**-card.decimals)
+        score = profile.score(card_name, Facts(None, **facts))
+        assert sum(reason.points for reason in score.reasons) == pytest.approx(
+            score.value, abs=10**-card.decimals
+        )
         assert card.low <= score.value <= card.high
-        assert profile.score(card_name, Facts(**facts)) == score
+        assert profile.score(card_name, Facts(None, **facts)) == score
 
 
-LITERALS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4), min_size=1, max_size=4)
+LITERALS = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4), min_size=1, max_size=4
+)
 
 
 @settings(deadline=None)
 @given(words=LITERALS, text=st.text(max_size=30))
 def test_a_literal_means_the_same_in_both_engines(words: list[str], text: str) -> None:
-    plain_words = [word for word in words if fold_case(word).strip() and not set(fold_case(word)) & set("\\.^$*+?()[]{}|")]
+    plain_words = [
+        word
+        for word in words
+        if fold_case(word).strip() and not set(fold_case(word)) & set("\\.^$*+?()[]{}|")
+    ]
     if not plain_words:
         return
     try:
@@ -70,19 +91,33 @@ def test_folding_is_stable(text: str) -> None:
 
 
 HREFS = st.lists(
-    st.sampled_from(["services", "fire", "about", "blog", "inspection", "x", "locations", "a.pdf", "index.html"]),
+    st.sampled_from(
+        ["services", "fire", "about", "blog", "inspection", "x", "locations", "a.pdf", "index.html"]
+    ),
     min_size=1,
     max_size=3,
 ).map(lambda parts: "/" + "/".join(parts))
-LINKS = st.lists(st.tuples(HREFS, st.sampled_from(["", "Services", "Service area", "Fire alarm"]), st.sampled_from(list(Position))), max_size=12)
+LINKS = st.lists(
+    st.tuples(
+        HREFS,
+        st.sampled_from(["", "Services", "Service area", "Fire alarm"]),
+        st.sampled_from(list(Position)),
+    ),
+    max_size=12,
+)
 
 
 @pytest.mark.parametrize("strategy", ["rules", "blend"])
 @settings(max_examples=60, deadline=None)
 @given(rows=LINKS, shuffle=st.randoms(use_true_random=False))
-def test_selection_ignores_input_order(strategy: str, rows: list[tuple[str, str, Position]], shuffle: object) -> None:
+def test_selection_ignores_input_order(
+    strategy: str, rows: list[tuple[str, str, Position]], shuffle: object
+) -> None:
     home = "https://acme.example/"
-    links = [Link(Url.parse(href, home), (Occurrence(anchor, position=place),), i) for i, (href, anchor, place) in enumerate(rows)]
+    links = [
+        Link(Url.parse(href, home), (Occurrence(anchor, position=place),), i)
+        for i, (href, anchor, place) in enumerate(rows)
+    ]
     mixed = list(links)
     shuffle.shuffle(mixed)  # type: ignore[attr-defined]
     first, second = (select_links(order, home, strategy=strategy) for order in (links, mixed))

@@ -46,7 +46,11 @@ def test_out(rule: str, href: str, out: str) -> None:
 
 def test_total_is_the_blend() -> None:
     # PICK-14: 0.6 x contextual + 0.4 x intrinsic / 10.
-    heads = {"https://acme.example/services/inspection": Head("Fire inspection", "Sprinkler testing and inspection")}
+    heads = {
+        "https://acme.example/services/inspection": Head(
+            "Fire inspection", "Sprinkler testing and inspection"
+        )
+    }
     (candidate,) = blend(link("/services/inspection", "Inspections"), heads=heads).candidates
     assert candidate.parts is not None
     intrinsic, context = candidate.parts["intrinsic"].value, candidate.parts["contextual"].value
@@ -93,7 +97,10 @@ def test_boosts_are_capped() -> None:
 @pytest.mark.parametrize("stronger", [0, 1, 30])
 def test_contextual_scale_is_absolute(stronger: int) -> None:
     # PICK-13: a score does not change because a stronger link joined the page.
-    extra = [link(f"/services/fire-protection-{i}", "Fire protection sprinkler inspection", i + 1) for i in range(stronger)]
+    extra = [
+        link(f"/services/fire-protection-{i}", "Fire protection sprinkler inspection", i + 1)
+        for i in range(stronger)
+    ]
     weak = by_path(blend(link("/services/doors", "Fire doors"), *extra))["/services/doors"]
     assert weak.parts is not None
     assert weak.parts["contextual"].value == 0.051128
@@ -153,14 +160,20 @@ def test_bucket_priority_order() -> None:
 
 def test_products_stand_behind_services_unless_clearly_ahead() -> None:
     # PICK-17
-    heads = {"https://acme.example/products/a": Head("Fire alarm"), "https://acme.example/services/a": Head("Alarm")}
+    heads = {
+        "https://acme.example/products/a": Head("Fire alarm"),
+        "https://acme.example/services/a": Head("Alarm"),
+    }
     near = blend(link("/products/a", "Alarm", 0), link("/services/a", "Alarm", 1), heads=heads)
     assert [c.bucket for c in near.selected] == ["services", "products"]
     title = "Fire protection sprinkler inspection testing alarm suppression"
     far = blend(
         link("/products/a", title, 0),
         link("/services/a", "Alarm", 1),
-        heads={"https://acme.example/products/a": Head(title, title), "https://acme.example/services/a": Head("x", "y")},
+        heads={
+            "https://acme.example/products/a": Head(title, title),
+            "https://acme.example/services/a": Head("x", "y"),
+        },
     )
     assert [c.bucket for c in far.selected] == ["products", "services"]
 
@@ -189,7 +202,9 @@ def test_at_most_one_blog_page() -> None:
 
 def test_diagnostics_for_every_link() -> None:
     # PICK-20
-    selection = blend(link("/services/a", "Fire alarm"), link("/privacy", "Privacy", 1), link("/gutters", "Gutters", 2))
+    selection = blend(
+        link("/services/a", "Fire alarm"), link("/privacy", "Privacy", 1), link("/gutters", "Gutters", 2)
+    )
     seen = by_path(selection)
     assert seen["/services/a"].rank == 1
     assert seen["/privacy"].out is not None

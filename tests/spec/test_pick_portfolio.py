@@ -28,12 +28,20 @@ def test_hub_about_and_the_services_named_first() -> None:
 
 
 def test_fewer_where_there_are_no_more() -> None:
-    chosen = portfolio(("/contact", "Contact"), ("/blog", "Blog"), ("/careers", "Jobs"), ("/faq", "FAQ"), ("/privacy-policy", "Privacy"))
+    chosen = portfolio(
+        ("/contact", "Contact"),
+        ("/blog", "Blog"),
+        ("/careers", "Jobs"),
+        ("/faq", "FAQ"),
+        ("/privacy-policy", "Privacy"),
+    )
     assert paths(chosen) == ["/faq"]
 
 
 def test_no_two_that_say_the_same() -> None:
-    chosen = portfolio(("/fire-alarm-systems", "Fire alarms"), ("/fire-alarms-system", "Alarm systems"), ("/cctv", "CCTV"))
+    chosen = portfolio(
+        ("/fire-alarm-systems", "Fire alarms"), ("/fire-alarms-system", "Alarm systems"), ("/cctv", "CCTV")
+    )
     assert paths(chosen) == ["/fire-alarm-systems", "/cctv"]
     assert chosen.counts["out_near_duplicate"] == 1
 
@@ -53,13 +61,28 @@ def test_no_two_that_say_the_same() -> None:
 def test_other_languages(hub: str, about: str, service: str) -> None:
     from honeyguide import normalize  # noqa: PLC0415 - one use
 
-    chosen = portfolio((service, "x"), ("/kontakt", "Kontakt"), (about, "x"), (hub, "x"), ("/impressum", "Impressum"))
-    assert [normalize(HOME[:-1] + path) for path in paths(chosen)] == [normalize(HOME[:-1] + p) for p in (hub, about, service)]
+    chosen = portfolio(
+        (service, "x"), ("/kontakt", "Kontakt"), (about, "x"), (hub, "x"), ("/impressum", "Impressum")
+    )
+    assert [normalize(HOME[:-1] + path) for path in paths(chosen)] == [
+        normalize(HOME[:-1] + p) for p in (hub, about, service)
+    ]
 
 
 @pytest.mark.parametrize(
     "href",
-    ["/thank-you", "/wp-login.php", "/cart", "/datenschutz", "/blog-single.html", "/team-detail.html", "/404.html", "/sitemap", "/google1234567890ab.html", "/test"],
+    [
+        "/thank-you",
+        "/wp-login.php",
+        "/cart",
+        "/datenschutz",
+        "/blog-single.html",
+        "/team-detail.html",
+        "/404.html",
+        "/sitemap",
+        "/google1234567890ab.html",
+        "/test",
+    ],
 )
 def test_never_chosen(href: str) -> None:
     assert paths(portfolio((href, "x"), ("/gutters", "Gutters"))) == ["/gutters"]

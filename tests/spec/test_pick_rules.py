@@ -12,9 +12,14 @@ from honeyguide.core.url import Url
 HOME = "https://acmefireprotection.com/"
 
 
-def pick(*hrefs: str | tuple[str, str], home: str = HOME, strategy: str = "rules", cap: int | None = None) -> Selection:
+def pick(
+    *hrefs: str | tuple[str, str], home: str = HOME, strategy: str = "rules", cap: int | None = None
+) -> Selection:
     pairs = [(href, "") if isinstance(href, str) else href for href in hrefs]
-    links = [Link(Url.parse(href, home), (Occurrence(anchor),), order) for order, (href, anchor) in enumerate(pairs)]
+    links = [
+        Link(Url.parse(href, home), (Occurrence(anchor),), order)
+        for order, (href, anchor) in enumerate(pairs)
+    ]
     return select_links(links, home, strategy=strategy, cap=cap)
 
 
@@ -36,7 +41,12 @@ def only(selection: Selection) -> Candidate:
         ("PICK-3", "/About-Us", "C", 75),
         ("PICK-3", "/fire-doors", "U", 60),
         ("PICK-3", "/commissioning", "U", 60),
-        ("PICK-3", "/contact", "D", 0),  # the host never counts: acmefireprotection.com has "fire" and "protection"
+        (
+            "PICK-3",
+            "/contact",
+            "D",
+            0,
+        ),  # the host never counts: acmefireprotection.com has "fire" and "protection"
     ],
 )
 def test_category(rule: str, href: str, category: str, score: float) -> None:
@@ -149,7 +159,12 @@ def test_filters_are_counted_in_order() -> None:
 def test_order_and_cap() -> None:
     # PICK-4: score, then path length, then URL by code point; four are taken.
     selection = pick("/fire/b", "/fire-z", "/fire-a", "/about", "/inspection", "/services/install")
-    assert [c.url.path for c in selection.selected] == ["/services/install", "/inspection", "/about", "/fire-a"]
+    assert [c.url.path for c in selection.selected] == [
+        "/services/install",
+        "/inspection",
+        "/about",
+        "/fire-a",
+    ]
     assert [c.rank for c in selection.selected] == [1, 2, 3, 4]
     left = {c.url.path: c.out.rule for c in selection.candidates if c.out}
     assert left == {"/fire-z": "cap", "/fire/b": "cap"}

@@ -9,7 +9,13 @@ import pytest
 from honeyguide import rank_urls, score_url
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
-ROW = {"url": "https://news.example/world", "visits": 1, "topic_relevance": 0, "hub_depth": 1, "is_hub": False}
+ROW = {
+    "url": "https://news.example/world",
+    "visits": 1,
+    "topic_relevance": 0,
+    "hub_depth": 1,
+    "is_hub": False,
+}
 
 
 def scored(now: datetime = NOW, **signals: object) -> tuple[float, tuple[str, ...]]:
@@ -72,7 +78,9 @@ def test_changes(rule: str, ago: timedelta, score: float, reasons: tuple[str, ..
         ("PLAN-1", 1.0, 65, ("High topic relevance",)),
     ],
 )
-def test_relevance_rounds_half_up(rule: str, relevance: float, score: float, reasons: tuple[str, ...]) -> None:
+def test_relevance_rounds_half_up(
+    rule: str, relevance: float, score: float, reasons: tuple[str, ...]
+) -> None:
     assert scored(topic_relevance=relevance) == (score, reasons), rule
 
 
@@ -80,7 +88,14 @@ def test_extremes() -> None:
     # PLAN-1: 15 at least; 110 before the clamp.
     assert scored(last_visited=NOW, hub_depth=4) == (15, ("Recently visited (<1h)", "Deep URL"))
     best = score_url(
-        {**ROW, "last_visited": NOW - timedelta(days=8), "last_changed": NOW, "topic_relevance": 1, "is_hub": True}, now=NOW
+        {
+            **ROW,
+            "last_visited": NOW - timedelta(days=8),
+            "last_changed": NOW,
+            "topic_relevance": 1,
+            "is_hub": True,
+        },
+        now=NOW,
     )
     assert best.score.value == 100
     assert [r.points for r in best.score.reasons] == [50, 15, 20, 15, 10, -10]
@@ -97,7 +112,12 @@ def test_extremes() -> None:
     ],
 )
 def test_levels(rule: str, relevance: float, hub: bool, visited_h: float, level: str) -> None:
-    row = {**ROW, "topic_relevance": relevance, "is_hub": hub, "last_visited": NOW - timedelta(hours=visited_h)}
+    row = {
+        **ROW,
+        "topic_relevance": relevance,
+        "is_hub": hub,
+        "last_visited": NOW - timedelta(hours=visited_h),
+    }
     assert score_url(row, now=NOW).level.name == level, rule
 
 
@@ -116,7 +136,13 @@ def test_rank_keeps_input_order_on_ties(top: int | None) -> None:
 
 def test_seed_order() -> None:
     # PLAN-3: the seed's two rows.
-    first = {**ROW, "last_visited": NOW - timedelta(days=8), "topic_relevance": 0.9, "hub_depth": 0, "is_hub": True}
+    first = {
+        **ROW,
+        "last_visited": NOW - timedelta(days=8),
+        "topic_relevance": 0.9,
+        "hub_depth": 0,
+        "is_hub": True,
+    }
     second = {**ROW, "last_visited": NOW - timedelta(minutes=30), "topic_relevance": 0.3, "hub_depth": 4}
     ranked = rank_urls([second, first], now=NOW)
     assert [item.score.value for item in ranked] == [89, 20]

@@ -29,8 +29,12 @@ FOCUSED = load_profile("docs").traversals["focused"]
         ("TOPIC-1", "https://a.example/docs/asyncio", "asyncio", "asyncio", "main", 10),
     ],
 )
-def test_link_points(rule: str, url: str, anchor: str, context: str, position: str | None, score: float) -> None:
-    result = score_link(url, topic="asyncio", related=["coroutine"], anchor=anchor, context=context, position=position)
+def test_link_points(
+    rule: str, url: str, anchor: str, context: str, position: str | None, score: float
+) -> None:
+    result = score_link(
+        url, topic="asyncio", related=["coroutine"], anchor=anchor, context=context, position=position
+    )
     assert result.value == score, rule
     assert sum(reason.points for reason in result.reasons) == score
 

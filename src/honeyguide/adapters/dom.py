@@ -29,8 +29,7 @@ MAX_TEXT = 1_000_000  # characters of visible text
 MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
 CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 MAX_DESCRIPTION = 2_000  # characters
-_PAGE_NODES = 5_000_000
-_LABEL_NODES = 500  # nodes that are looked at for the text of one anchor
+_LABEL_PARTS = 256  # pieces of text that are looked at for one label
 _RAW_CHARS = 4_000  # characters that are folded for one label
 _BLOCK_TEXT_FACTOR = 4  # text of blocks that is gathered for contexts, in terms of the document's size
 _MAX_MISSES = 3  # anchors that could not be found in the text of their block, before it is no longer searched
@@ -45,7 +44,7 @@ FOOTER_NAMES = frozenset("footer site-footer page-footer main-footer colophon".s
 
 # The kinds of nodes. From `_BLOCK` on elements end the line that they stand in; from `_CONTAINER` on they may be a menu
 # or a footer. What the parser has no number for is `_OTHER`, and so is any element that is not named here.
-_TEXT, _OTHER, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER = range(8)
+_TEXT, _OTHER, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER, _NAV, _HEADER, _FOOTER, _LIST = range(12)
 _NAMES: Final = {
     _IGNORED: "head title script style template noscript iframe noembed noframes datalist desc",
     _BREAK: "br hr",
@@ -53,8 +52,11 @@ _NAMES: Final = {
     "legend li optgroup option p pre select summary td textarea th",
     _H1: "h1",
     _H2: "h2",
-    _CONTAINER: "address article aside dir div dl footer form header main menu nav ol search section table tbody tfoot thead "
-    "tr ul",
+    _CONTAINER: "address article aside dir div dl form main search section table tbody tfoot thead tr",
+    _NAV: "nav",
+    _HEADER: "header",
+    _FOOTER: "footer",
+    _LIST: "ul ol menu",
 }
 _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
 
@@ -80,7 +82,7 @@ def _numbers(names: str) -> set[int]:
 _KINDS: Final = {number: kind for kind, names in _NAMES.items() for number in _numbers(names)}
 _KINDS.update((node.tag_id, _TEXT) for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True))
 _TEXT_NUMBER: Final = next(number for number, kind in _KINDS.items() if kind == _TEXT)
-_NAV, _HEADER, _FOOTER, _LISTS, _AREA = map(_numbers, ("nav", "header", "footer", "ul ol menu", "area"))
+_AREA: Final = _numbers("area")
 
 
 class _Block:
@@ -116,8 +118,8 @@ class Document:
     """Markup, parsed.
 
     >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t rel=Next>test</a> them.")
-    >>> node, attributes = next(document.anchors())
-    >>> document.occurrence(node, attributes)
+    >>> anchor = document.anchors()[0]
+    >>> document.occurrence(anchor, anchor.attributes)
     Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')
     >>> document.read()
     ('Fire alarms\\nWe test them.', ['Fire alarms'], [])
@@ -175,7 +177,7 @@ class Document:
             text or self._stand_in(node, attributes),
             fold(title, MAX_LABEL) if title else "",
             fold(rel, MAX_LABEL).lower() if rel else "",
-            where,
+            _POSITIONS[where],
             self._context(node, text, block) if block is not None else text,
         )
 
@@ -187,7 +189,7 @@ class Document:
         text = "" if image is None else fold(image.attributes.get("alt") or image.text(), MAX_LABEL)
         return text or fold(attributes.get("aria-label"), MAX_LABEL)
 
-    def _climb(self, node: LexborNode | None) -> tuple[Position, _Block | None]:
+    def _climb(self, node: LexborNode | None) -> tuple[int, _Block | None]:
         """Find out where an element stands, and the nearest block; remembers it for all elements on the way."""
         places, chain, place = self._places, [], _NOWHERE
         while node is not None:
@@ -203,8 +205,8 @@ class Document:
             kind = _KINDS.get(node.tag_id, _OTHER)
             if kind >= _BLOCK:
                 block = _Block(node)
-            if (kind >= _CONTAINER or kind == _OTHER) and where is not Position.FOOTER:
-                where = _inside(node, where, kind)
+            if (kind >= _CONTAINER or kind == _OTHER) and where != _IN_FOOTER:
+                where = _inside(node, kind, where)
             place = places[node.mem_id] = (where, block)
         return place
 
@@ -289,29 +291,21 @@ class About:
             self.canonical = attributes.get("href")
 
 
-def _inside(node: LexborNode, where: Position, kind: int) -> Position:
+def _inside(node: LexborNode, kind: int, where: int) -> int:
     """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
     attributes = node.attributes
     if attributes:
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
         role = (attributes.get("role") or "").strip().lower()
         if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
-            return Position.FOOTER
+            return _IN_FOOTER
         if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
-            where = Position.NAVIGATION
+            where = _IN_NAVIGATION
     if kind == _FOOTER:
-        return Position.FOOTER
-    if kind == _NAV or (kind == _LIST and _is_in_header(node)):
-        return Position.NAVIGATION
-    return where
-
-
-def _is_in_header(node: LexborNode) -> bool:
-    """Tell whether a list is one of a header's menus."""
-    parent = node.parent
-    while parent is not None and parent.tag_id != _HEADER_NUMBER:
-        parent = parent.parent
-    return parent is not None
+        return _IN_FOOTER
+    if kind == _NAV or (kind == _LIST and where == _IN_HEADER):
+        return _IN_NAVIGATION
+    return _IN_HEADER if kind == _HEADER and where == _IN_MAIN else where
 
 
 def fold(text: str | None, limit: int) -> str:

@@ -30,7 +30,7 @@ MAX_SKIPPED = 1_000  # hrefs that are no pages; what is over is counted in a las
 MAX_SKIPPED_HREF = 200  # characters
 LIMIT = "limit"  # the rule that puts out what is over one of these
 
-_SURELY_A_PAGE = ("/", "http://", "https://")  # not empty, no fragment, no other scheme
+_SURELY_A_PAGE = ("/", "http://", "https://")
 
 
 def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> Page:
@@ -142,25 +142,23 @@ class _Links:
         return tuple(skipped)
 
     def _meet(self, href: str, order: int) -> list[Occurrence] | None:
-        """Find the link that an href belongs to, or skip the href."""
-        occurrences, rule = self._place(href, order)
-        self._by_href[href] = occurrences
-        if occurrences is None:
-            self._skipped.append((href[:MAX_SKIPPED_HREF], rule))
-        return occurrences
-
-    def _place(self, href: str, order: int) -> tuple[list[Occurrence] | None, str]:
-        """Find the occurrences of an href's URL, or the rule that puts it out (URL-9)."""
-        # Most hrefs show at once that they are none of those.
+        """Find the link that a new href belongs to, or skip the href (URL-9)."""
+        # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
         if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
-            return None, verdict.rule
+            return self._skip(href, verdict.rule)
         try:
             url = Url.parse(href, self._base)
         except UrlError:
-            return None, "unparsable"
+            return self._skip(href, "unparsable")
         known = self._by_url.get(url.text)
         if known is None:
             if len(self._by_url) >= MAX_LINKS:
-                return None, LIMIT
+                return self._skip(href, LIMIT)
             known = self._by_url[url.text] = (url, order, [])
-        return known[2], ""
+        self._by_href[href] = known[2]
+        return known[2]
+
+    def _skip(self, href: str, rule: str) -> None:
+        """Put an href out, once."""
+        self._by_href[href] = None
+        self._skipped.append((href[:MAX_SKIPPED_HREF], rule))

@@ -62,7 +62,10 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     else:
         text = _decoded(data)
         if "\0" in text:
-            raise InputError("is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap", file=_name(path))
+            raise InputError(
+                "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap",
+                file=_name(path),
+            )
         found = _READERS[kind](text, path, column)
     rows = []
     for row in found:
@@ -155,7 +158,9 @@ def _read_bytes(path: str) -> bytes:
             with Path(path).open("rb") as file:
                 data = _bounded(file)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=_name(path)) from None
+        raise InputError(
+            f"cannot be read: {error.strerror or error}; check the path", file=_name(path)
+        ) from None
     if len(data) > MAX_BYTES:
         raise InputError(f"is larger than {MAX_BYTES / 1e6:g} MB; split it", file=_name(path))
     return data
@@ -177,7 +182,9 @@ def _kind_of(data: bytes, column: str | None) -> str:
     if data.startswith(b"PAR1"):
         return "parquet"
     start = _decoded(data[:65_536])
-    first = next((line for line in map(str.strip, start.splitlines()) if line and not line.startswith("#")), "")
+    first = next(
+        (line for line in map(str.strip, start.splitlines()) if line and not line.startswith("#")), ""
+    )
     if first.startswith("<"):
         return "sitemap"
     is_array = first.startswith("[") and not _MARKDOWN.search(start)
@@ -250,10 +257,14 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         if any(cell.strip() for cell in cells):
             yield _row(cells[place] if place < len(cells) else "", number, raw[:MAX_LINE_CHARS])
         elif not cells and raw.strip():
-            yield SiteRow(" ".join(raw[:_RAW_CHARS].split()), number, "is not CSV: a quote or a field has no end")
+            yield SiteRow(
+                " ".join(raw[:_RAW_CHARS].split()), number, "is not CSV: a quote or a field has no end"
+            )
 
 
-def _csv_records(lines: Sequence[str], start: int, delimiter: str, width: int) -> Iterator[tuple[int, list[str], str]]:
+def _csv_records(
+    lines: Sequence[str], start: int, delimiter: str, width: int
+) -> Iterator[tuple[int, list[str], str]]:
     """Give line number, cells and first line of each record; a quote that runs away costs its own line only."""
     at = start
     while at < len(lines):
@@ -305,13 +316,17 @@ def _no_column(names: Sequence[str], path: str, column: str | None) -> InputErro
 def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
     """Take the links that lead to a site (URL-12); `line` counts them."""
     links = (url for _, url in parse_markdown_links(text))
-    for number, url in enumerate((url for url in links if url.lower().startswith(("http://", "https://", "//"))), 1):
+    for number, url in enumerate(
+        (url for url in links if url.lower().startswith(("http://", "https://", "//"))), 1
+    ):
         yield _row(url, number)
 
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
     """Take what stands in <loc>, without an XML parser: entities that grow, or reach for files, stay letters."""
-    bare = "".join(part.partition("-->")[2] if number else part for number, part in enumerate(text.split("<!--")))
+    bare = "".join(
+        part.partition("-->")[2] if number else part for number, part in enumerate(text.split("<!--"))
+    )
     if "<sitemapindex" in bare[:65_536]:
         raise InputError("lists other sitemaps; give one of those", file=_name(path))
     for number, loc in enumerate(_LOC.finditer(bare), 1):
@@ -325,7 +340,9 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
     try:
         import polars as pl  # noqa: PLC0415 - a third of a second, and an extra
     except ImportError:
-        raise InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=_name(path)) from None
+        raise InputError(
+            "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=_name(path)
+        ) from None
     try:
         names = list(pl.read_parquet_schema(io.BytesIO(data)))
         place = _find_column(names, column)

@@ -1,67 +1,76 @@
 """Output that survives a kill at any instant: every finished record is kept, none twice, none torn.
 
-Owns: two files and one lock. The *output* holds the records in input order, whatever the order they finish in; the
-*journal* beside it (`picks.jsonl.journal`) holds what finished before its turn, one line with its place each, under
-a header that says which run this is. Must not know: what a record says.
+Owns: two files. The *output* holds the records in input order, whatever the order they finish in; the *journal*
+beside it (`picks.jsonl.journal`) holds what finished before its turn, each with its place, under a header that says
+which run this is. For formats that cannot be appended to, everything stays in the journal until the end.
+Must not know: what a record says.
 
-The protocol, and why any prefix of it is a state to go on from:
+The protocol, and why whatever part of it was done is a state to go on from:
 1. The journal exists, locked, with its header, before the first record is written anywhere.
-2. Both files are only ever appended to, a line at a time; a line counts when its line end is there. What a kill tore
-   off has none and is cut away before anything is appended.
+2. Both files are only appended to, a line at a time, and a line counts when its end is there. What a kill tore off
+   has none and is cut away before anything is appended.
 3. A record whose turn it is goes to the output, any other one to the journal. When its turn comes it is copied, and
-   stays in the journal: the number of lines in the output says what has been copied, so nothing is copied twice.
-4. The journal is removed when the output is complete, and after the output is safe on the disk.
+   stays in the journal: the number of lines in the output says what was copied, so nothing is copied twice.
+4. The journal is removed when the output is complete, and safe on the disk.
 5. Trying failed sites again writes a new journal without them, puts it in the place of the old one in one step, and
-   then empties the output, which is filled again from the journal by 3.
+   then empties the output, which is filled again by 3.
 
 Start reading at `Journal.open` and `Journal.add`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from array import array
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from honeyguide.adapters.linefile import LineFile
+from honeyguide.adapters.lines import LineFile
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
-_MAGIC = b'{"honeyguide": "journal of a pick", '
-_ADVICE = "use --fresh to start over, or another -o"
+_MAGIC = '{"honeyguide": "journal of a pick", "version": 1, '
+ADVICE = "use --fresh to start over, or another -o"
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What an output tells of itself when its journal is gone: its sites, and some of the settings."""
+
+    sites: tuple[str, ...]
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run is: settings that can be compared, its sites, and how the line of a site begins."""
+    """What a run is: settings to compare, its sites, how the line of a site begins, how to read an output back."""
 
     settings: Mapping[str, Any]
     sites: tuple[str, ...]
     opening: Callable[[str], str]
+    read_back: Callable[[Path], Finished | None]
 
     @property
-    def header(self) -> dict[str, Any]:
-        """The first line of the journal: what must be the same for a run to go on."""
+    def header(self) -> Settings:
+        """What must be the same for a run to go on."""
         text = "\n".join(self.sites).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(text, digest_size=16).hexdigest()
-        return {"honeyguide": "journal of a pick", "version": 1, **self.settings, "sites": digest}
+        return {**self.settings, "list of sites": f"{len(self.sites):,} sites, {digest}"}
 
     def owns(self, index: int, line: bytes) -> bool:
         """Tell whether a line is the record of the site in that place."""
-        if not 0 <= index < len(self.sites):
+        if not 0 <= index < len(self.sites) or not line.endswith(b"}"):
             return False
-        return line.startswith(self.opening(self.sites[index]).encode()) and line.endswith(b"}")
+        return line.startswith(self.opening(self.sites[index]).encode("utf-8", "surrogatepass"))
 
 
 class Journal:
-    """One output while it is being written; made by `open`, ended by `complete` or, for later, by `close`."""
+    """An output while it is being written; made by `open`, ended by `complete` or, to go on later, by `close`."""
 
     def __init__(self, path: Path, run: Run, journal: LineFile, output: LineFile | None) -> None:
         self._path = path
@@ -70,45 +79,214 @@ class Journal:
         self._output = output
         self._next = 0  # records in the output
         self._at = array("q", [-1]) * len(run.sites)  # where in the journal a record stands
+        self.was_complete = False
 
     @classmethod
     def open(cls, path: Path, run: Run, *, in_order: bool = True, fresh: bool = False) -> Self:
-        """Start or go on; `in_order` keeps the output as JSON lines, otherwise everything stays in the journal."""
-        if path.exists() and not path.is_file():
-            raise InputError("is not a regular file; choose another -o", file=str(path))
-        journal = LineFile.locked(_beside(path, ".journal"), f"another run is writing to {path}; wait for it to end")
-        output = None
+        """Start or go on; without `in_order` the records stay in the journal and the caller writes the output."""
+        journal = _lock(path)
+        made = cls(path, run, journal, None)
         try:
-            if fresh:
-                _forget(path, journal)
-            _check_header(path, run, journal)
-            if in_order and (path.exists() or not _is_headless(journal)):
-                output = LineFile(path)
-            made = cls(path, run, journal, output)
-            made._recover(is_headless=_is_headless(journal))
+            made._begin(in_order=in_order, fresh=fresh)
         except BaseException:
-            if _is_headless(journal):
-                journal.remove()
-            journal.close()
-            if output:
-                output.close()
+            made.close()
             raise
         return made
 
-    # --- going on ---
+    # --- starting, going on ---
 
-    def _recover(self, *, is_headless: bool) -> None:
-        """Find out what is finished; cut what was torn off."""
-        if is_headless:  # without a header there is nothing to go on from but an output that is complete
-            self._check_complete()
+    def _begin(self, *, in_order: bool, fresh: bool) -> None:
+        header = _read_header(self._journal)
+        finished = self._run.read_back(self._path) if _has_content(self._path) else None
+        if finished is None and _has_content(self._path) and not (in_order and header is not None):
+            self._drop_empty(header)
+            raise InputError(
+                "exists and is no output of this command; choose another -o", file=str(self._path)
+            )
+        if fresh:  # the output first: a journal without output is a state to go on from
+            self._path.unlink(missing_ok=True)
+            self._journal.cut(0)
+            header = finished = None
+        if header is None and finished is not None:
+            self._drop_empty(header)
+            self._check_complete(finished)
+            self.was_complete = True
+            self._next = len(self._run.sites)
+            self._output = LineFile(self._path) if in_order else None
             return
+        self._resume(header, in_order=in_order)
+
+    def _drop_empty(self, header: Settings | None) -> None:
+        if header is None:  # it was made for its lock only
+            self._journal.remove()
+
+    def _resume(self, header: Settings | None, *, in_order: bool) -> None:
+        if header is None:
+            self._journal.cut(0)
+            self._journal.append(_header_line(self._run))
+            self._journal.sync()
+        else:
+            self._compare(header, self._run.header)
         self._journal.cut_torn()
-        if self._output:
+        if in_order:
+            self._output = LineFile(self._path)
             self._output.cut_torn()
-            self._next = self._count_output()
-        self._index_journal()
+            self._next = self._count(self._output)
+        self._index()
         self._catch_up()
 
-    def _check_complete(self) -> None:
-        """Accept an output whose journal is gone if it has everything that is asked for; start if there is none."""
-        raise NotImplementedError
+    def _check_complete(self, finished: Finished) -> None:
+        """Accept an output without a journal if it has every site that is asked for, and nothing speaks against it."""
+        ours = self._run.settings
+        self._compare(finished.settings, {name: ours[name] for name in finished.settings})
+        if finished.sites != self._run.sites:
+            raise InputError(f"holds other sites than those asked for; {ADVICE}", file=str(self._path))
+
+    def _compare(self, theirs: Settings, ours: Settings) -> None:
+        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        if names:
+            what = "; ".join(
+                f"{name}: {_said(theirs.get(name))} there, {_said(ours.get(name))} here" for name in names
+            )
+            raise InputError(f"belongs to another run ({what}); {ADVICE}", file=str(self._path))
+
+    def _count(self, output: LineFile) -> int:
+        """Count the records of the output, each of which must be the one that belongs in its place."""
+        count = 0
+        for _, line in output.lines():
+            if not self._run.owns(count, line):
+                raise InputError(
+                    f"line {count + 1} is not the record that belongs there; {ADVICE}", file=str(self._path)
+                )
+            count += 1
+        return count
+
+    def _index(self) -> None:
+        for start, line in self._journal.lines():
+            place, tab, record = line.partition(b"\t")
+            index = int(place) if tab and place.isdigit() and len(place) < 10 else -1
+            if self._run.owns(index, record) and self._at[index] < 0:
+                self._at[index] = start
+
+    # --- records ---
+
+    @property
+    def missing(self) -> list[int]:
+        """The places whose records are still to come."""
+        return [index for index in range(self._next, len(self._at)) if self._at[index] < 0]
+
+    def add(self, index: int, line: str) -> None:
+        """Keep a finished record, at once; a second one for the same place is not wanted."""
+        if index < self._next or self._at[index] >= 0:
+            return
+        record = line.encode("utf-8", "surrogatepass")
+        if self._output and index == self._next:
+            self._output.append(record)
+            self._next += 1
+            self._catch_up()
+        else:
+            self._at[index] = self._journal.append(b"%d\t%b" % (index, record))
+
+    def _catch_up(self) -> None:
+        """Copy to the output what waited for its turn."""
+        while self._output and self._next < len(self._at) and self._at[self._next] >= 0:
+            self._output.append(self._waiting(self._next))
+            self._next += 1
+
+    def _waiting(self, index: int) -> bytes:
+        return self._journal.line_at(self._at[index]).partition(b"\t")[2]
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Give what is finished, in input order."""
+        if self._output:
+            for index, (_, line) in enumerate(self._output.lines()):
+                yield index, line.decode("utf-8", "surrogatepass")
+        for index in range(self._next, len(self._at)):
+            if self._at[index] >= 0:
+                yield index, self._waiting(index).decode("utf-8", "surrogatepass")
+
+    def forget(self, is_failed: Callable[[str], bool]) -> None:
+        """Make the places of failed records free again (5 of the protocol)."""
+        new = LineFile(_beside(self._path, ".journal.new"))
+        try:
+            new.lock(_refusal(self._path))
+            new.cut(0)
+            new.append(_header_line(self._run))
+            for index, line in self.lines():
+                if not is_failed(line):
+                    new.append(b"%d\t%b" % (index, line.encode("utf-8", "surrogatepass")))
+            new.sync()
+            new.replace(_beside(self._path, ".journal"))
+        except BaseException:
+            new.close()
+            raise
+        self._journal.close()
+        self._journal = new
+        self._at = array("q", [-1]) * len(self._at)
+        self._next, self.was_complete = 0, False
+        if self._output:
+            self._output.cut(0)
+        self._index()
+        self._catch_up()
+
+    # --- the end ---
+
+    def complete(self) -> None:
+        """Remove the journal: the output has everything."""
+        if self._output:
+            self._output.sync()
+            self._output.close()
+        if not self.was_complete:
+            _beside(self._path, ".journal.new").unlink(missing_ok=True)  # of a kill in `forget`
+            self._journal.remove()
+
+    def close(self) -> None:
+        """Leave both files as they are, to go on later."""
+        self._journal.close()
+        if self._output:
+            self._output.close()
+
+
+def _lock(path: Path) -> LineFile:
+    if path.exists() and not path.is_file():
+        raise InputError("is not a regular file; choose another -o", file=str(path))
+    try:
+        return LineFile.locked(_beside(path, ".journal"), _refusal(path))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", file=str(path)) from None
+
+
+def _refusal(path: Path) -> str:
+    return f"{path}: another run is writing it; wait until that has ended"
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
+
+
+def _header_line(run: Run) -> bytes:
+    return _MAGIC.encode() + json.dumps(run.header).removeprefix("{").encode()
+
+
+def _read_header(journal: LineFile) -> Settings | None:
+    """Read the settings of the run a journal belongs to; None if it was killed before it had said so."""
+    first = journal.line_at(0)
+    magic = _MAGIC.encode()
+    if len(first) == journal.end and magic.startswith(first[: len(magic)]):
+        return None  # empty, or torn
+    try:
+        if not first.startswith(magic):
+            raise ValueError
+        return dict(json.loads(b"{" + first.removeprefix(magic)))
+    except ValueError:
+        raise InputError(
+            "is no journal of this command; move it away, or choose another -o", file=str(journal.path)
+        ) from None
+
+
+def _said(value: object) -> str:
+    return shown(value) if isinstance(value, str) else "none" if value is None else json.dumps(value)

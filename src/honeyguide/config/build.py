@@ -15,7 +15,19 @@ from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
 from honeyguide.core.family import FamilyWords
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.profile import Band, Bucket, ContentRules, Kinds, Level, Profile, RuleList, Strategy, Topic, Traversal, chain_of
+from honeyguide.core.profile import (
+    Band,
+    Bucket,
+    ContentRules,
+    Kinds,
+    Level,
+    Profile,
+    RuleList,
+    Strategy,
+    Topic,
+    Traversal,
+    chain_of,
+)
 from honeyguide.core.rules import Group, Rule, Scorecard, compile_card, leaves
 from honeyguide.core.scope import Scope
 from honeyguide.core.url import Tracking
@@ -63,16 +75,22 @@ class Builder:
         ids: set[str] = set()
         groups = []
         for g, group in enumerate(shape.group):
-            rules = tuple(self.rule(rule, f"{where}.group[{g}].rules[{r}]") for r, rule in enumerate(group.rules))
+            rules = tuple(
+                self.rule(rule, f"{where}.group[{g}].rules[{r}]") for r, rule in enumerate(group.rules)
+            )
             for r, rule in enumerate(rules):
                 if rule.id in ids:
                     at = f"{where}.group[{g}].rules[{r}].id"
-                    self.reader.problems.append(Problem(at, f"{rule.id!r} is taken; ids are unique within a card"))
+                    self.reader.problems.append(
+                        Problem(at, f"{rule.id!r} is taken; ids are unique within a card")
+                    )
                 ids.add(rule.id)
             groups.append(Group(group.name, group.mode, rules, group.at_most))
         bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
         if bounds and bounds["low"] > bounds["high"]:
-            self.reader.problems.append(Problem(f"{where}.range", "the first number should not be above the second"))
+            self.reader.problems.append(
+                Problem(f"{where}.range", "the first number should not be above the second")
+            )
         return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
 
     def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
@@ -84,7 +102,9 @@ class Builder:
         where = f"strategy.{name}"
         if shape.card not in self.shape.scorecard:
             known = ", ".join(sorted(self.shape.scorecard))
-            self.reader.problems.append(Problem(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}"))
+            self.reader.problems.append(
+                Problem(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
+            )
         drops = self.decisions(shape.drop, f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
         asked = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
@@ -105,8 +125,13 @@ class Builder:
 
     def kinds(self, shapes: list[BucketShape], where: str) -> Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
-        rules = [Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{i}].when")) for i, b in enumerate(shapes)]
-        return Kinds(RuleList.of(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)})
+        rules = [
+            Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{i}].when"))
+            for i, b in enumerate(shapes)
+        ]
+        return Kinds(
+            RuleList.of(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
+        )
 
     def families(self, shape: FamilyShape) -> FamilyWords:
         """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
@@ -136,7 +161,9 @@ class Builder:
             try:
                 chains[name] = chain_of(name, cards)
             except ValueError as error:
-                self.reader.problems.append(Problem(f"scorecard.{name}", f"cards read each other in a circle: {error}"))
+                self.reader.problems.append(
+                    Problem(f"scorecard.{name}", f"cards read each other in a circle: {error}")
+                )
             except KeyError:
                 self.reader.problems.append(Problem(f"scorecard.{name}", "reads a card that needs a topic"))
         return chains
@@ -152,7 +179,10 @@ def build(shape: ProfileShape, file: str) -> Profile:
         name=shape.name,
         description=shape.description,
         hash=stable_hash(shape.model_dump(by_alias=True)),
-        scope=Scope(frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions), Tracking(tuple(shape.scope.tracking))),
+        scope=Scope(
+            frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
+            Tracking(tuple(shape.scope.tracking)),
+        ),
         cards={} if problems else {name: compile_card(card) for name, card in cards.items()},
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
@@ -166,8 +196,13 @@ def build(shape: ProfileShape, file: str) -> Profile:
             builder.reader.words(shape.content.keywords, "content.keywords"),
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
-        traversals={n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()},
-        levels=tuple(Level(lv.name, lv.at_least, lv.advice) for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)),
+        traversals={
+            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()
+        },
+        levels=tuple(
+            Level(lv.name, lv.at_least, lv.advice)
+            for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)
+        ),
         query=_query(shape, problems),
         topic=builder.topic,
     )
@@ -186,9 +221,10 @@ def _topic(shape: ProfileShape) -> Topic:
 
 
 def _query(shape: ProfileShape, problems: list[Problem]) -> Query:
-    for name in shape.query.fields:
-        if name not in QUERY_FIELDS:
-            problems.append(Problem(f"query.fields.{name}", f"allowed are {', '.join(QUERY_FIELDS)}"))
+    allowed = f"allowed are {', '.join(QUERY_FIELDS)}"
+    problems.extend(
+        Problem(f"query.fields.{name}", allowed) for name in shape.query.fields if name not in QUERY_FIELDS
+    )
     fields = tuple(TextField(n, f.weight, f.usual_words) for n, f in shape.query.fields.items())
     return Query(shape.query.text, fields, shape.query.k1, shape.query.b)
 

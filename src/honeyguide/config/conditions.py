@@ -40,7 +40,7 @@ class Reader:
     def condition(self, raw: Any, where: str, depth: int = 0) -> Condition:
         """Read one `when` table; its entries must all hold."""
         if not isinstance(raw, dict):
-            return self._wrong(where, "should be a table such as { path = { has = [\"fire\"] } }")
+            return self._wrong(where, 'should be a table such as { path = { has = ["fire"] } }')
         if depth > MAX_DEPTH:
             return self._wrong(where, f"is nested deeper than {MAX_DEPTH}")
         parts = tuple(self._entry(key, value, f"{where}.{key}", depth) for key, value in raw.items())
@@ -51,7 +51,9 @@ class Reader:
             case "all" | "any":
                 if not isinstance(value, list) or not value:
                     return self._wrong(where, "should be a list of conditions")
-                parts = tuple(self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value))
+                parts = tuple(
+                    self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value)
+                )
                 return All(parts) if key == "all" else AnyOf(parts)
             case "not":
                 return Not(self.condition(value, where, depth + 1))
@@ -82,9 +84,11 @@ class Reader:
         self._wrong(where, f"no fact is named {name!r}; {hint}")
         return None
 
-    def _test(self, name: str, kind: Kind, test: str, value: Any, where: str) -> Condition:  # noqa: PLR0911, PLR0913 - one exit per test
+    def _test(self, name: str, kind: Kind, test: str, value: Any, where: str) -> Condition:
         if test not in _FOR_KIND[kind]:
-            return self._wrong(where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}")
+            return self._wrong(
+                where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}"
+            )
         match test:
             case "starts" | "ends" | "has" | "word":
                 return Text(name, test, self.words(value, where))
@@ -102,7 +106,11 @@ class Reader:
 
     def _is(self, name: str, kind: Kind, value: Any, where: str) -> Condition:
         if kind is Kind.FLAG:
-            return Is(name, (value,)) if isinstance(value, bool) else self._wrong(where, "should be true or false")
+            return (
+                Is(name, (value,))
+                if isinstance(value, bool)
+                else self._wrong(where, "should be true or false")
+            )
         if isinstance(value, bool) or not isinstance(value, int | float):
             return self._wrong(where, "should be a number")
         return Is(name, (float(value),))

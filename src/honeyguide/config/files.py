@@ -23,7 +23,9 @@ Raw = dict[str, Any]
 def bundled_profiles() -> tuple[str, ...]:
     """Name the profiles that come with Honeyguide."""
     folder = files("honeyguide") / "profiles"
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+    return tuple(
+        sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    )
 
 
 def profile_source(source: str | Path) -> str:
@@ -43,7 +45,9 @@ def read_merged(source: str | Path) -> Raw:
         name = str(current)
         if name in seen or len(seen) == MAX_EXTENDS:
             story = " -> ".join([*seen, name])
-            raise ConfigError(str(source), (Problem("extends", f"goes in a circle or too deep: {story}; end the chain"),))
+            raise ConfigError(
+                str(source), (Problem("extends", f"goes in a circle or too deep: {story}; end the chain"),)
+            )
         seen.append(name)
         raw = _parse(_text(current, str(source)), name)
         chain.append((name, raw))
@@ -73,7 +77,15 @@ def _text(source: str | Path, asked: str) -> str:
     if isinstance(source, str) and not _is_path(source):
         if source not in bundled_profiles():
             known = ", ".join(bundled_profiles())
-            raise ConfigError(asked, (Problem("", f"no profile is named {source!r}; known are {known}, or give a path to a .toml file"),))
+            raise ConfigError(
+                asked,
+                (
+                    Problem(
+                        "",
+                        f"no profile is named {source!r}; known are {known}, or give a path to a .toml file",
+                    ),
+                ),
+            )
         return (files("honeyguide") / "profiles" / f"{source}.toml").read_text("utf-8")
     try:
         with Path(source).open("rb") as file:
@@ -82,11 +94,15 @@ def _text(source: str | Path, asked: str) -> str:
         why = error.strerror if isinstance(error, OSError) else "not a usable path"
         raise ConfigError(asked, (Problem("", f"cannot read {source}: {why}; check the path"),)) from None
     if len(data) > MAX_PROFILE_BYTES:
-        raise ConfigError(asked, (Problem("", f"larger than {MAX_PROFILE_BYTES} bytes; a profile is a page of rules"),))
+        raise ConfigError(
+            asked, (Problem("", f"larger than {MAX_PROFILE_BYTES} bytes; a profile is a page of rules"),)
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(asked, (Problem("", f"is not UTF-8 (byte {error.start}); save it as UTF-8"),)) from None
+        raise ConfigError(
+            asked, (Problem("", f"is not UTF-8 (byte {error.start}); save it as UTF-8"),)
+        ) from None
 
 
 def _parse(text: str, file: str) -> Raw:

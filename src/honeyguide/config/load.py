@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
 
 
-def load_profile(source: str | Path = "company", *, topic: str | None = None, related: tuple[str, ...] | None = None) -> Profile:
+def load_profile(
+    source: str | Path = "company", *, topic: str | None = None, related: tuple[str, ...] | None = None
+) -> Profile:
     """Load a bundled profile by name, or one of your own by path; `topic` and `related` replace what it says.
 
     >>> load_profile("fire-protection").name

@@ -219,22 +219,22 @@ def _problem(location: tuple[str | int, ...], kind: str, message: str) -> Proble
 
 def _allowed(location: tuple[str | int, ...]) -> str:
     """Name the keys that are allowed beside an unknown one."""
-    shape: Any = ProfileShape
+    shape: type[BaseModel] = ProfileShape
     for part in location[:-1]:
-        if isinstance(part, int) or not isinstance(shape, type):
-            continue
-        field = shape.model_fields.get(part)
-        shape = _inner(field.annotation) if field is not None else shape
-    if not isinstance(shape, type) or not issubclass(shape, BaseModel):
-        return "see the reference of profiles"
+        field = None if isinstance(part, int) else shape.model_fields.get(part)
+        shape = _inner(field.annotation, shape) if field is not None else shape
     return "allowed are " + ", ".join(field.alias or name for name, field in shape.model_fields.items())
 
 
-def _inner(annotation: Any) -> Any:
+def _inner(annotation: Any, default: type[BaseModel]) -> type[BaseModel]:
     """Find the shape inside list[...], dict[str, ...] or Annotated[...]."""
-    while not isinstance(annotation, type) or not issubclass(annotation, BaseModel):
-        inner = [arg for arg in getattr(annotation, "__args__", ()) if arg is not str and arg is not type(None)]
-        if not inner:
-            return annotation
-        annotation = inner[0]
-    return annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(
+        (
+            found
+            for arg in getattr(annotation, "__args__", ())
+            if (found := _inner(arg, default)) is not default
+        ),
+        default,
+    )

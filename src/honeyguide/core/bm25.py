@@ -47,7 +47,9 @@ class Query:
     @cached_property
     def best(self) -> Mapping[str, float]:
         """What each field reaches that is the query itself."""
-        return {f.name: len(self.terms) / (1 + self.length_norm(f, len(self.terms))) or 1.0 for f in self.fields}
+        return {
+            f.name: len(self.terms) / (1 + self.length_norm(f, len(self.terms))) or 1.0 for f in self.fields
+        }
 
     def length_norm(self, field: TextField, words: int) -> float:
         """BM25's K: long texts need more mentions."""
@@ -81,13 +83,17 @@ def contextual(query: Query, texts: Mapping[str, str | None]) -> Contextual:
             points = half_up(field.weight * value, _DECIMALS)
             total += points
             matched.update(dict.fromkeys(terms))
-            reasons.append(Reason(f"bm25-{field.name}", points, f"{', '.join(terms)} in {field.name.replace('_', ' ')}"))
+            reasons.append(
+                Reason(f"bm25-{field.name}", points, f"{', '.join(terms)} in {field.name.replace('_', ' ')}")
+            )
     unknown = tuple([field.name for field in query.fields if texts.get(field.name) is None])
     return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(matched))
 
 
 def _field_score(query: Query, field: TextField, text: str) -> tuple[float, list[str]]:
-    possible = [term for term in query.terms if term in text]  # much cheaper than cutting every text into words
+    possible = [
+        term for term in query.terms if term in text
+    ]  # much cheaper than cutting every text into words
     if not possible:
         return 0.0, []
     words = tokens(text)

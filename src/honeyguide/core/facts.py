@@ -59,7 +59,11 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("target", Kind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
     ("plain_path", Kind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
     ("segment", Kind.TEXT, "first path segment, escapes decoded, file extension gone"),
-    ("slug", Kind.TEXT, "last path segment, escapes decoded, file extension gone; of an index file its folder"),
+    (
+        "slug",
+        Kind.TEXT,
+        "last path segment, escapes decoded, file extension gone; of an index file its folder",
+    ),
     ("path_length", Kind.NUMBER, "number of non-empty path segments"),
     ("has_query", Kind.FLAG, "the URL has a query"),
     ("anchor", Kind.TEXTS, "anchor texts of all occurrences"),

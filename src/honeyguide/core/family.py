@@ -120,7 +120,9 @@ def _are_names(members: list[Member], words: FamilyWords, common: frozenset[str]
     names = [(sibling, name) for sibling, name in members if _may_be_name(name, words)]
     if len(names) < words.min_size or len(names) < 0.75 * len(members):
         return False
-    beside_state = sum(not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names)
+    beside_state = sum(
+        not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
+    )
     proper = 0 if common is None else sum(common.isdisjoint(name) for _, name in names)
     return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
 
@@ -137,7 +139,12 @@ def _folder_words(sibling: Sibling) -> list[str]:
 def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
     """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
     for anchor in sibling.anchors:
-        if len(anchor) > 1 and anchor[-1] in words.states and sibling.slug[: len(anchor)] == anchor and _may_be_name(anchor[:-1], words):
+        if (
+            len(anchor) > 1
+            and anchor[-1] in words.states
+            and sibling.slug[: len(anchor)] == anchor
+            and _may_be_name(anchor[:-1], words)
+        ):
             return "a town and its state"
     return None
 

@@ -64,7 +64,9 @@ def compile_pattern(source: str) -> Pattern:
     False
     """
     if len(source) > MAX_PATTERN_CHARS:
-        raise PatternError(source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives")
+        raise PatternError(
+            source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives"
+        )
     folded = _fold_source(source)
     if not folded.strip():
         raise PatternError(source, "empty", hint="write words, such as fire|alarm")
@@ -74,7 +76,7 @@ def compile_pattern(source: str) -> Pattern:
 
 
 def _fold_source(source: str) -> str:
-    """Fold letters but keep escapes: `\\W` and `\\w` differ. The engine itself ignores case."""
+    r"""Fold letters but keep escapes: `\W` and `\w` differ. The engine itself ignores case."""
     return source if source.isascii() else "".join(c if c.isascii() else fold_case(c) for c in source)
 
 
@@ -83,7 +85,10 @@ def _literal(source: str, folded: str) -> Pattern:
     terms = tuple(fold_case(term) for term in folded.split("|"))
     if "" in terms:
         raise PatternError(
-            source, "an empty alternative matches everything", position=_empty_at(source), hint="remove the extra |"
+            source,
+            "an empty alternative matches everything",
+            position=_empty_at(source),
+            hint="remove the extra |",
         )
     return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))))
 
@@ -138,6 +143,8 @@ _ADVICE = (
 
 def _refusal(source: str, message: str) -> PatternError:
     why, _, fragment = message.partition(": ")
-    hint = next((advice for mark, advice in _ADVICE if mark in fragment or mark in why), "see the guide to patterns")
+    hint = next(
+        (advice for mark, advice in _ADVICE if mark in fragment or mark in why), "see the guide to patterns"
+    )
     at = source.find(fragment) if fragment else -1
     return PatternError(source, why, position=at if at >= 0 else None, hint=hint)

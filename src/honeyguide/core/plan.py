@@ -60,7 +60,9 @@ def score_url(signals: Signals, now: datetime, profile: Profile) -> Scored:
     return Scored(signals, score, level_of(score.value, profile))
 
 
-def rank_urls(rows: Iterable[Signals], now: datetime, profile: Profile, top: int | None = None) -> list[Scored]:
+def rank_urls(
+    rows: Iterable[Signals], now: datetime, profile: Profile, top: int | None = None
+) -> list[Scored]:
     """Score URLs and order them, the best first, ties in input order; only `top` of them are ever kept."""
     scored = (score_url(signals, now, profile) for signals in rows)
     if top is None:
@@ -115,13 +117,17 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
     known = {field_name(key): value for key, value in row.items() if key is not None}
     for name in REQUIRED:
         if name not in known:
-            raise InputError(f"is missing; expected are {', '.join(NAMES)}", file=file, row=number, field=name)
+            raise InputError(
+                f"is missing; expected are {', '.join(NAMES)}", file=file, row=number, field=name
+            )
     values: dict[str, Any] = {}
     for name, read in _READERS.items():
         try:
             values[name] = read(known.get(name))
         except (ValueError, OverflowError) as error:
-            raise InputError(f"{_shown(known.get(name))} {error}", file=file, row=number, field=name) from None
+            raise InputError(
+                f"{_shown(known.get(name))} {error}", file=file, row=number, field=name
+            ) from None
     return Signals(**values)
 
 
@@ -143,7 +149,7 @@ def _is_empty(value: Any) -> bool:
 
 def _url(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("should be an http(s) URL")
+        raise ValueError("should be an http(s) URL")  # noqa: TRY004 - one kind of error for all bad values
     try:
         Url.parse(value)
     except UrlError as error:

@@ -260,7 +260,7 @@ def _word(field: str, terms: tuple[str, ...]) -> Check:
         if value is None:
             return None
         text = f" {str(value).replace(JOIN, ' | ')} "
-        return any([needle in text for needle in needles])
+        return any(needle in text for needle in needles)
 
     return word
 
@@ -361,7 +361,12 @@ def _adjust(reasons: list[Reason], rule: str, total: float, limit: float, decima
 def compile_card(card: Scorecard) -> CompiledCard:
     """Turn a scorecard into closures, once."""
     groups = tuple(
-        (group, tuple((compile_condition(rule.when), compile_payment(rule, card.decimals)) for rule in group.rules))
+        (
+            group,
+            tuple(
+                (compile_condition(rule.when), compile_payment(rule, card.decimals)) for rule in group.rules
+            ),
+        )
         for group in card.groups
     )
     optional = tuple(name for name in fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown)

@@ -81,7 +81,9 @@ class Request:
     unwanted: Mapping[Url, str] = field(default_factory=dict)
 
 
-def select_links(links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None) -> Selection:
+def select_links(
+    links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None
+) -> Selection:
     """Choose among the links of a page.
 
     Pure: the same links in any order give the same choice.
@@ -93,16 +95,22 @@ def select_links(links: Iterable[Link], page: Url, profile: Profile, strategy: s
     judged = [judge(candidate, profile, plan, request.heads or {}) for candidate in sifted]
     key = _order(profile, plan)
     places = sorted(range(len(judged)), key=lambda place: key(judged[place]))
-    ranked = _take([judged[place] for place in places], plan, plan.cap if request.cap is None else request.cap)
+    ranked = _take(
+        [judged[place] for place in places], plan, plan.cap if request.cap is None else request.cap
+    )
     selected = tuple(candidate for candidate in ranked if candidate.rank is not None)
-    candidates = tuple(candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0]))
+    candidates = tuple(
+        candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0])
+    )
     return Selection(strategy, selected, candidates, _counts(candidates))
 
 
 # --- filters ----------------------------------------------------------------------------------------------------
 
 
-def sift(links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, request: Request) -> list[Candidate]:
+def sift(
+    links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, request: Request
+) -> list[Candidate]:
     """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is Kind.INSIDE]
     merged = merge_by_key(inside, profile)
@@ -144,7 +152,9 @@ class Sieve:
             why = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, out=Out(verdict.rule, why.strip()))
         whole = self.merged[link.url.key(scope.tracking)]
-        stands_for_all = link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
+        stands_for_all = (
+            link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
+        )
         family = stories(self.families, whole, self.profile.families)
         facts = Facts(Sight(whole), is_duplicate=not stands_for_all, family=family)
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
@@ -202,7 +212,7 @@ class _QueryTexts(dict[str, str | None]):
         super().__init__()
         self._facts = facts
 
-    def get(self, name: str, _default: object = None) -> str | None:  # type: ignore[override]
+    def get(self, name: str, _default: object = None) -> str | None:
         value = self._facts[name]
         return value if isinstance(value, str) else None
 
@@ -259,7 +269,9 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
         elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
             result.append(replace(candidate, out=Out("near-duplicate", f"says nearly the same as {twin}")))
         elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
-            result.append(replace(candidate, out=Out(f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page")))
+            result.append(
+                replace(candidate, out=Out(f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page"))
+            )
         elif taken.total() >= cap:
             result.append(replace(candidate, out=Out("cap", f"{cap} better pages were taken")))
         else:

@@ -29,12 +29,18 @@ def addresses_of(site: str) -> list[Url]:
     if "://" in text:
         return [Url.parse(text)]
     bare = Url.parse(f"https://{text.removeprefix('//')}")
-    with_www = [] if bare.host.startswith("www.") or not _is_name(bare.host) else [_maybe(f"https://www.{text}")]
-    return [bare, *(url for url in with_www if url is not None), Url.parse(f"http://{text.removeprefix('//')}")]
+    with_www = (
+        [] if bare.host.startswith("www.") or not _is_name(bare.host) else [_maybe(f"https://www.{text}")]
+    )
+    return [
+        bare,
+        *(url for url in with_www if url is not None),
+        Url.parse(f"http://{text.removeprefix('//')}"),
+    ]
 
 
 def _is_name(host: str) -> bool:
-    """An address in numbers, or localhost, has no www."""
+    """Tell names from addresses in numbers and localhost, which have no www."""
     return "." in host and host.rpartition(".")[2].isalpha()
 
 
@@ -61,7 +67,11 @@ class Failure:
     @classmethod
     def of_status(cls, status: int) -> Failure:
         """Translate an answer that is no page."""
-        return cls("http_error", f"the homepage answered {status}") if status >= 300 else cls("empty", "the homepage is empty")
+        return (
+            cls("http_error", f"the homepage answered {status}")
+            if status >= 300
+            else cls("empty", "the homepage is empty")
+        )
 
 
 _STATUS: tuple[tuple[type[FetchError], str], ...] = (

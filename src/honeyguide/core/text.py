@@ -18,9 +18,19 @@ _ONE_LETTER = {
 # Dashes that look like one: "service‑area" with a non-breaking hyphen is "service-area" to a reader.
 _DASHES = "‐‑‒–—―−﹘﹣－"
 # Invisible format characters: they split words for a machine and for nobody else.
-_INVISIBLE = (0x00AD, 0x061C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_INVISIBLE = (
+    0x00AD,
+    0x061C,
+    0x180E,
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+)
 
-_FOLD = str.maketrans({**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}})
+_FOLD = str.maketrans(
+    {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}}
+)
 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -28,9 +38,9 @@ _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
 
 def fold(text: str) -> str:
-    """Fold case, width, dashes, invisible characters and whitespace.
+    r"""Fold case, width, dashes, invisible characters and whitespace.
 
-    >>> fold("  SERVICE\\u00a0Area\\u200b ")
+    >>> fold("  SERVICE\u00a0Area\u200b ")
     'service area'
     """
     return " ".join(fold_case(text).split())

@@ -45,5 +45,7 @@ def skip_rule(link: Link, profile: Profile) -> Rule | None:
 def topic_of(profile: Profile) -> Pattern:
     """Return the topic, or say that there is none."""
     if profile.topic.pattern is None:
-        raise ConfigError(profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),))
+        raise ConfigError(
+            profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),)
+        )
     return profile.topic.pattern

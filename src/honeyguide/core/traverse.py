@@ -29,7 +29,9 @@ class Placement:
         return self.lane != "skip"
 
 
-def place(link_score: float, parent_score: float | None, traversal: Traversal, weak_pages: int = 0) -> Placement:
+def place(
+    link_score: float, parent_score: float | None, traversal: Traversal, weak_pages: int = 0
+) -> Placement:
     """Place a link by its score and that of the page it was found on; None is a seed page, which always expands.
 
     `weak_pages` is how many pages below the lowest useful score lead to the parent, in a row.
@@ -45,11 +47,18 @@ def place(link_score: float, parent_score: float | None, traversal: Traversal, w
     page = band_of(parent_score, traversal.pages)
     if page is not traversal.pages[-1]:
         if page.bonus:
-            reasons.append(Reason("parent-bonus", page.bonus, f"found on a page that scores {parent_score:g}"))
+            reasons.append(
+                Reason("parent-bonus", page.bonus, f"found on a page that scores {parent_score:g}")
+            )
         return _placed(link_score, traversal, reasons, 0)
     weak = weak_pages + 1
     if page.lane == "skip":
-        return _skipped(reasons, "pruned", f"found on a page that scores {parent_score:g}: its links are not followed", weak)
+        return _skipped(
+            reasons,
+            "pruned",
+            f"found on a page that scores {parent_score:g}: its links are not followed",
+            weak,
+        )
     if weak >= traversal.tunnel:
         return _skipped(reasons, "tunnel-end", f"{weak} weak pages in a row lead here", weak)
     return _placed(link_score, traversal, reasons, weak)

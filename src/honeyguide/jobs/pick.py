@@ -17,7 +17,6 @@ from honeyguide.core.page import Head
 from honeyguide.core.records import SCHEMA, Record, candidate_record, reason_records, tidy
 from honeyguide.core.select import Request, Selection, select_links, sift
 from honeyguide.core.sites import Failure, addresses_of, worst
-from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, Forbidden, UrlError
 from honeyguide.ports import Part
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page import Link, Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.select import Candidate
+    from honeyguide.core.url import Url
     from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
 
 HEADS_AT_MOST = 30  # PICK-11
@@ -143,7 +143,7 @@ class Picker:
         return HEAD_TIMEOUT_S + HEADS_AT_MOST * 2
 
     def _perfect(self, visit: Visit, page: Page) -> Selection:
-        """What every link would score if its head said exactly what the query asks for."""
+        """Score every link as if its head said exactly what the query asks for."""
         best = Head(self.profile.query.text, self.profile.query.text)
         return self._select(visit, page, {link.url: best for link in page.links})
 
@@ -157,19 +157,27 @@ class Picker:
         for _ in range(ROUNDS):
             selection = self._select(visit, page, heads)
             new = [candidate for candidate in selection.selected if candidate.url not in arrivals]
-            for candidate, arrival in zip(new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True):
+            for candidate, arrival in zip(
+                new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True
+            ):
                 arrivals[candidate.url] = arrival
             bad = self._bad(selection, arrivals, page)
             if not bad:
                 return selection, arrivals
             visit.replaced.update(bad)
-        untried = {link.url: "not tried: too many pages before it were dead or empty" for link in page.links if link.url not in arrivals}
+        untried = {
+            link.url: "not tried: too many pages before it were dead or empty"
+            for link in page.links
+            if link.url not in arrivals
+        }
         return self._select(visit, page, heads, untried), arrivals
 
     def _select(
         self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
     ) -> Selection:
-        asked = replace(self.asked, heads=heads, text=page.text, unwanted={**visit.replaced, **(untried or {})})
+        asked = replace(
+            self.asked, heads=heads, text=page.text, unwanted={**visit.replaced, **(untried or {})}
+        )
         return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
 
     async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
@@ -178,7 +186,10 @@ class Picker:
         except FetchError as error:
             return Arrival(failure=error.why)
         if got.status >= 300 or not got.body:
-            return Arrival(got, failure=f"answered {got.status}" + ("" if got.body or got.status >= 300 else " with nothing"))
+            return Arrival(
+                got,
+                failure=f"answered {got.status}" + ("" if got.body or got.status >= 300 else " with nothing"),
+            )
         return Arrival(got, self.reader.page(got.body, got.url, got.headers.content_type))
 
     def _bad(self, selection: Selection, arrivals: Mapping[Url, Arrival], home: Page) -> dict[Url, str]:
@@ -187,7 +198,9 @@ class Picker:
         seen: dict[Url, Url] = {}
         for candidate in selection.selected:
             arrival = arrivals[candidate.url]
-            why = arrival.failure or (arrival.page and self._misplaced(candidate.link, arrival.page, home, selection.strategy))
+            why = arrival.failure or (
+                arrival.page and self._misplaced(candidate.link, arrival.page, home, selection.strategy)
+            )
             if not why and arrival.page is not None and arrival.page.url in seen:
                 why = f"is the same page as {seen[arrival.page.url].path}"
             if why:
@@ -197,10 +210,12 @@ class Picker:
         return bad
 
     def _misplaced(self, link: Link, page: Page, home: Page, strategy: str) -> str | None:
-        """Judge a page that arrived: may a redirect lead there, and is it more than an empty shell?"""
+        """Say why a page that arrived does not count: a redirect that may not lead there, an empty shell."""
         if page.url != link.url:
             plan = self.profile.strategies[strategy]
-            (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(text=home.text))
+            (target,) = sift(
+                [replace(link, url=page.url)], home.url, self.profile, plan, Request(text=home.text)
+            )
             if target.out is not None:
                 return f"redirects to {page.url.path}: {target.out.why}"
         return gone_or_empty(page, home, self.profile.content)
@@ -214,7 +229,11 @@ class Picker:
         selection: Selection | None = None,
         arrivals: Mapping[Url, Arrival] | None = None,
     ) -> Record:
-        selected = [self._selected(visit, c, (arrivals or {})[c.url]) for c in selection.selected] if selection else []
+        selected = (
+            [self._selected(visit, c, (arrivals or {})[c.url]) for c in selection.selected]
+            if selection
+            else []
+        )
         record: Record = {
             "schema": SCHEMA,
             "site": visit.site,
@@ -227,7 +246,9 @@ class Picker:
             "title": visit.page.title if visit.page else None,
             "selected": selected,
             "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
-            "skipped": [{"href": href, "rule": rule} for href, rule in visit.page.skipped] if visit.page else [],
+            "skipped": [{"href": href, "rule": rule} for href, rule in visit.page.skipped]
+            if visit.page
+            else [],
             "counts": dict(selection.counts) if selection else {},
             "replaced": [{"url": url.text, "why": why} for url, why in visit.replaced.items()],
             "requests": visit.requests,
@@ -266,11 +287,18 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
 
     A head can only add points, so the score without it is a lower bound and a perfect head the upper one.
     """
-    best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and (c.out is None or c.out.rule in _OPEN)}
+    best = {
+        c.url: c.score.value
+        for c in perfect.candidates
+        if c.score is not None and (c.out is None or c.out.rule in _OPEN)
+    }
     floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
     full = len(now.selected) == len(perfect.selected)
     bar = floor[-1] if full and floor else 0.0
-    intrinsic = {c.url: (c.parts["intrinsic"].value if c.parts and "intrinsic" in c.parts else 0.0) for c in now.candidates}
+    intrinsic = {
+        c.url: (c.parts["intrinsic"].value if c.parts and "intrinsic" in c.parts else 0.0)
+        for c in now.candidates
+    }
     open_urls = [url for url, value in best.items() if value >= bar]
     return sorted(open_urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
 
@@ -280,7 +308,9 @@ _OPEN = ("cap", "blog-quota")
 
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Failure:
     if scripts_only(page, body):
-        return Failure("partial", "the homepage links to no page of its own without JavaScript, which is not run")
+        return Failure(
+            "partial", "the homepage links to no page of its own without JavaScript, which is not run"
+        )
     if not selection.counts.get("candidates"):
         return Failure("partial", "the homepage links to no inner page that could be chosen")
     return Failure("partial", "no inner page was worth choosing")
@@ -297,7 +327,11 @@ def failed_record(site: str, status: str, reason: str, request: PickRequest) -> 
 
 
 async def pick_all(
-    picker: Picker, sites: Iterable[str], request: PickRequest, at_once: int, on_record: Callable[[int, Record], None]
+    picker: Picker,
+    sites: Iterable[str],
+    request: PickRequest,
+    at_once: int,
+    on_record: Callable[[int, Record], None],
 ) -> None:
     """Pick from many sites, some at once; each record is handed over as it is finished."""
     queue = iter(enumerate(sites))

@@ -1,0 +1,142 @@
+"""A file of lines that is only appended to, and that one process at a time may hold.
+
+Owns: whole lines, torn tails, the lock, and when the disk is asked to keep what it was given. Must not know: what the
+lines say (`journal.py` does). Start reading at `LineFile.append`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A killed process loses nothing that was written: the system has it. Only a power cut does, and waiting for the disk
+# after every record would cost more than the records of five seconds are worth.
+SYNC_EVERY_S = 5.0
+_BLOCK = 65_536
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class LineFile:
+    """An open file; `end` is how many of its bytes count."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, _FLAGS, 0o666)
+        self._reader = path.open("rb")
+        self._is_open = True
+        self._is_torn = False
+        self._synced_at = time.monotonic()
+        self.end = os.fstat(self._fd).st_size
+
+    @classmethod
+    def locked(cls, path: Path, refusal: str) -> Self:
+        """Open a file that no other process holds; `refusal` is the sentence if one does."""
+        while True:
+            file = cls(path)
+            try:
+                file.lock(refusal)
+                is_there = path.exists() and path.stat().st_ino == os.fstat(file._fd).st_ino
+            except BaseException:
+                file.close()
+                raise
+            if is_there:
+                return file
+            file.close()  # it was removed by the process that held it, between our opening and locking it
+
+    def lock(self, refusal: str) -> None:
+        """Hold the file until it is closed, or the process ends, however it ends."""
+        if (
+            sys.platform != "win32"
+        ):  # where there is no such lock, two runs on one output are the user's business
+            import fcntl  # noqa: PLC0415 - only there
+
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(refusal) from None
+
+    def append(self, line: bytes) -> int:
+        """Write a line with its end, and give where it begins; after a failure nothing more is written."""
+        if self._is_torn:
+            raise OSError(errno.EIO, "writing failed before; start again to go on", str(self.path))
+        start, rest = self.end, memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            self._is_torn = True
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
+        except BaseException:
+            self._is_torn = True
+            raise
+        self.end += len(line) + 1
+        if time.monotonic() - self._synced_at >= SYNC_EVERY_S:
+            self.sync()
+        return start
+
+    def cut_torn(self) -> None:
+        """Cut away what stands after the last end of a line."""
+        at = self.end
+        while at > 0:
+            start = max(0, at - _BLOCK)
+            self._reader.seek(start)
+            found = self._reader.read(at - start).rfind(b"\n")
+            if found >= 0:
+                at = start + found + 1
+                break
+            at = start
+        if at < self.end:
+            self.cut(at)
+
+    def cut(self, size: int) -> None:
+        """Keep the first `size` bytes."""
+        os.ftruncate(self._fd, size)
+        self.end = size
+        self._reader.close()  # it may remember what is gone
+        self._reader = self.path.open("rb")
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Give each whole line with where it begins; others may read in between."""
+        at = 0
+        while at < self.end:
+            line = self.line_at(at)
+            yield at, line
+            at += len(line) + 1
+
+    def line_at(self, start: int) -> bytes:
+        """Give the line that begins there, without its end."""
+        self._reader.seek(start)
+        return self._reader.readline().removesuffix(b"\n")
+
+    def sync(self) -> None:
+        """Have the disk keep what was written so far."""
+        os.fsync(self._fd)
+        self._synced_at = time.monotonic()
+
+    def replace(self, path: Path) -> None:
+        """Take the place of another file, in one step."""
+        self.path.replace(path)
+        self.path = path
+
+    def remove(self) -> None:
+        """Remove the file, before the lock goes, so that nobody else gets hold of it in between."""
+        if sys.platform == "win32":  # an open file cannot be removed there
+            self.close()
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; nothing is written."""
+        if self._is_open:
+            self._is_open = False
+            self._reader.close()
+            os.close(self._fd)
