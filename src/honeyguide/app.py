@@ -116,7 +116,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
         cap,
         _pattern(include),
         _pattern(exclude),
-        whole.text if isinstance(whole, Page) else None,
+        whole if isinstance(whole, Page) else None,
     )
     links = whole.links if isinstance(whole, Page) else whole
     return select.select_links(links, page, chosen, strategy, request)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile, select_links
-from honeyguide.core.family import find_families, lower_case_words, similar
-from honeyguide.core.page import Link, Occurrence
+from honeyguide.core.family import PROSE_WORDS, find_families, ordinary_words, similar
+from honeyguide.core.page import Link, Occurrence, Page
 from honeyguide.core.url import Url
 
 HOME = "https://acme.example/"
 WORDS = load_profile("company").families
-PROSE = "We offer commercial and residential roofing, gutters and repair in the whole region."
+PROSE = (
+    "We offer commercial and residential roofing, gutters and repair in the whole region. Our people have worked on homes, "
+    "schools and shops for thirty years; they know what wind, hail and snow do to shingles, and they tell you what can wait. "
+    "Ask for a visit, and somebody comes within two days, looks at every corner and writes down what it would cost."
+)
 
 
 def links(*pairs: tuple[str, str]) -> list[Link]:
     return [Link(Url.parse(href, HOME), (Occurrence(anchor),), i) for i, (href, anchor) in enumerate(pairs)]
 
 
-def family_paths(text: str | None, *pairs: tuple[str, str]) -> set[str]:
-    return {url.path for url in find_families(links(*pairs), WORDS, text)}
+def family_paths(text: str | None, *pairs: tuple[str, str], language: str = "en") -> set[str]:
+    page = None if text is None else Page(Url.parse(HOME), text=text, language=language)
+    return {url.path for url in find_families(links(*pairs), WORDS, page)}
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,8 @@ def family_paths(text: str | None, *pairs: tuple[str, str]) -> set[str]:
         ],
         [("/oh/akron", "Akron"), ("/oh/parma", "Parma"), ("/oh/bay-village", "Bay Village")],
         [("/x/akron-oh.html", "Akron"), ("/x/parma-oh.html", "Parma"), ("/x/solon-oh.html", "Solon")],
+        [("/koeln-dach", "Köln"), ("/muenchen-dach", "München"), ("/fuerth-dach", "Fürth")],
+        [("/roofing-akron", "Akron, OH"), ("/roofing-parma", "Parma, OH"), ("/roofing-solon", "Solon, OH")],
         [("/a1", "Pumps in Akron"), ("/b1", "Valves in Parma"), ("/c1", "Tanks in Bay Village")],
     ],
 )
@@ -94,7 +101,29 @@ def test_doorways_go_out_with_their_story() -> None:
     assert outs["/city/x"].endswith("in a folder of places, /city")
 
 
-def test_lower_case_words_and_likeness() -> None:
-    assert lower_case_words("The Roof, a roof") == {"roof", "a"}
+def test_what_a_page_writes_in_lower_case() -> None:
+    page = Page(Url.parse(HOME), text=PROSE + " Akron is where we are.")
+    words = ordinary_words(page)
+    assert words is not None
+    assert len(words) >= PROSE_WORDS
+    assert "roofing" in words
+    assert "akron" not in words
+    assert ordinary_words(Page(page.url, text="Home About us")) is None
+    assert ordinary_words(Page(page.url, text=PROSE, language="de-at")) is None
+
+
+def test_nouns_of_german_are_no_names() -> None:
+    pairs = [("/reinigung-buero", "Büro"), ("/reinigung-praxis", "Praxis"), ("/reinigung-hof", "Hof")]
+    assert family_paths(PROSE, *pairs, language="de") == set()
+
+
+def test_anchors_that_repeat_the_slug_take_twice_as_many() -> None:
+    towns = ["Akron", "Parma", "Solon", "Mentor", "Euclid", "Lorain"]
+    pairs = [(f"/{town.lower()}-roofing", f"{town} Roofing") for town in towns]
+    assert family_paths(PROSE, *pairs[:5]) == set()
+    assert len(family_paths(PROSE, *pairs)) == 6
+
+
+def test_likeness() -> None:
     assert similar(["fire", "alarms"], ["fire", "alarm", "systems"]) == pytest.approx(2 / 3)
     assert similar([], []) == 0

@@ -11,6 +11,7 @@ is no recursion, and the work for one anchor is bounded, so that the cost stays 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
@@ -64,8 +65,6 @@ _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space,
 _IN_MAIN, _IN_HEADER, _IN_NAVIGATION, _IN_FOOTER = range(4)
 _POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
-_NOWHERE: Final[tuple[int, _Block | None]] = (_IN_MAIN, None)
-
 _TITLED = frozenset({"head", "body", "html"})
 METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
 _IMAGES = 'img[alt]:not([alt=""]),input[alt]:not([alt=""]),svg title'
@@ -85,13 +84,15 @@ _TEXT_NUMBER: Final = next(number for number, kind in _KINDS.items() if kind == 
 _AREA: Final = _numbers("area")
 
 
-class _Block:
-    """The nearest block around some anchors; its text is gathered when the first of them asks."""
+class _Spot:
+    """Where an element stands, and the nearest block around its content, whose text is gathered when it is asked for."""
 
-    __slots__ = ("misses", "node", "reached", "text")
+    __slots__ = ("block", "misses", "position", "reached", "text", "where")
 
-    def __init__(self, node: LexborNode) -> None:
-        self.node = node
+    def __init__(self, where: int, block: LexborNode | None) -> None:
+        self.where = where
+        self.position = _POSITIONS[where]
+        self.block = block
         self.text: str | None = None
         self.reached = 0  # where in the text the last anchor ended
         self.misses = 0
@@ -114,6 +115,9 @@ class _Block:
         return block[first:last].strip()
 
 
+_NOWHERE: Final = _Spot(_IN_MAIN, None)
+
+
 class Document:
     """Markup, parsed.
 
@@ -133,7 +137,7 @@ class Document:
         if _MAY_HIDE.search(markup) or b"HIDDEN" in markup:
             # A hidden body is a page that waits for its scripts, not a page without text.
             self._hidden.update(node.mem_id for node in self._tree.css("body [hidden]"))
-        self._places: dict[int, tuple[int, _Block | None]] = {}
+        self._spots: dict[int, _Spot] = {}
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
 
     def anchors(self) -> list[LexborNode]:
@@ -166,19 +170,27 @@ class Document:
         """Describe an anchor."""
         child, parent = node.first_child, node.parent
         if child is None:
-            text = ""
+            text = needle = ""
         elif child.next is None and child.tag_id == _TEXT_NUMBER:
-            text = fold(child.text_content, MAX_LABEL)
+            text = needle = fold(child.text_content, MAX_LABEL)
         else:
             text = fold("".join(self._gather(node)), MAX_LABEL)
-        where, block = (self._places.get(parent.mem_id) or self._climb(parent)) if parent is not None else _NOWHERE
+            needle = _tight(fold(node.text(separator=" "), MAX_LABEL))
+        spot = self._spots.get(parent.mem_id) if parent is not None else _NOWHERE
+        if spot is None:
+            spot = self._climb(parent)
+        context = spot.text
+        if context is None:
+            context = spot.text = self._text_of(spot.block)
+        if len(context) > CONTEXT:
+            context = spot.around(needle)
         title, rel = attributes.get("title"), attributes.get("rel")
         return Occurrence(
             text or self._stand_in(node, attributes),
             fold(title, MAX_LABEL) if title else "",
             fold(rel, MAX_LABEL).lower() if rel else "",
-            _POSITIONS[where],
-            self._context(node, text, block) if block is not None else text,
+            spot.position,
+            context,
         )
 
     def _stand_in(self, node: LexborNode, attributes: Attributes) -> str:
@@ -189,39 +201,28 @@ class Document:
         text = "" if image is None else fold(image.attributes.get("alt") or image.text(), MAX_LABEL)
         return text or fold(attributes.get("aria-label"), MAX_LABEL)
 
-    def _climb(self, node: LexborNode | None) -> tuple[int, _Block | None]:
-        """Find out where an element stands, and the nearest block; remembers it for all elements on the way."""
-        places, chain, place = self._places, [], _NOWHERE
-        while node is not None:
-            known = places.get(node.mem_id)
-            if known is not None:
-                place = known
-                break
+    def _climb(self, node: LexborNode | None) -> _Spot:
+        """Find out where an element stands; remembers it for all elements on the way up."""
+        spots, chain, spot = self._spots, [], None
+        while node is not None and (spot := spots.get(node.mem_id)) is None:
             chain.append(node)
             node = node.parent
+        spot = spot or _NOWHERE
         while chain:
             node = chain.pop()
-            where, block = place
-            kind = _KINDS.get(node.tag_id, _OTHER)
-            if kind >= _BLOCK:
-                block = _Block(node)
-            if (kind >= _CONTAINER or kind == _OTHER) and where != _IN_FOOTER:
+            where, kind = spot.where, _KINDS.get(node.tag_id, _OTHER)
+            if where != _IN_FOOTER and (kind >= _CONTAINER or kind == _OTHER):
                 where = _inside(node, kind, where)
-            place = places[node.mem_id] = (where, block)
-        return place
+            if kind >= _BLOCK:
+                spot = _Spot(where, node)
+            elif where != spot.where:
+                spot = _Spot(where, spot.block)
+            spots[node.mem_id] = spot
+        return spot
 
-    def _context(self, node: LexborNode, text: str, block: _Block) -> str:
-        """Give the text of a block, or of a long block what is around an anchor."""
-        whole = block.text
-        if whole is None:
-            whole = block.text = self._text_of(block.node)
-        if len(whole) <= CONTEXT:
-            return whole
-        return block.around(_tight(fold(node.text(separator=" "), CONTEXT)) if text else "")
-
-    def _text_of(self, block: LexborNode) -> str:
+    def _text_of(self, block: LexborNode | None) -> str:
         """Gather the text of a block; nothing, where blocks in blocks would make that cost more than the document."""
-        if self._block_text <= 0:
+        if self._block_text <= 0 or block is None:
             return ""
         raw = block.text(separator=" ")
         self._block_text -= len(raw)
@@ -295,17 +296,25 @@ def _inside(node: LexborNode, kind: int, where: int) -> int:
     """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
     attributes = node.attributes
     if attributes:
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower().split()
-        role = (attributes.get("role") or "").strip().lower()
-        if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
-            return _IN_FOOTER
-        if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
-            where = _IN_NAVIGATION
-    if kind == _FOOTER:
+        named = _named(attributes.get("class"), attributes.get("id"), attributes.get("role"))
+        where = max(named, where) if named else where
+    if kind == _FOOTER or where == _IN_FOOTER:
         return _IN_FOOTER
     if kind == _NAV or (kind == _LIST and where == _IN_HEADER):
         return _IN_NAVIGATION
     return _IN_HEADER if kind == _HEADER and where == _IN_MAIN else where
+
+
+@lru_cache(maxsize=8192)
+def _named(classes: str | None, name: str | None, role: str | None) -> int:
+    """Tell what an element says it is by its class, its id and its role."""
+    names = f"{classes or ''} {name or ''}".lower().split()
+    role = (role or "").strip().lower()
+    if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(names):
+        return _IN_FOOTER
+    if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(names):
+        return _IN_NAVIGATION
+    return _IN_MAIN
 
 
 def fold(text: str | None, limit: int) -> str:

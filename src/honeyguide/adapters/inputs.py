@@ -67,7 +67,7 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
                 file=_name(path),
             )
         found = _READERS[kind](text, path, column)
-    rows = []
+    rows: list[SiteRow] = []
     for row in found:
         if len(rows) == MAX_SITES:
             raise InputError(f"has more than {MAX_SITES:,} sites; split it", file=_name(path))

@@ -24,7 +24,7 @@ import hashlib
 import json
 from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from honeyguide.adapters.lines import LineFile
 from honeyguide.errors import InputError, shown
@@ -97,9 +97,10 @@ class Journal:
 
     def _begin(self, *, in_order: bool, fresh: bool) -> None:
         header = _read_header(self._journal)
+        if header is None:
+            self._journal.cut(0)
         finished = self._run.read_back(self._path) if _has_content(self._path) else None
-        if finished is None and _has_content(self._path) and not (in_order and header is not None):
-            self._drop_empty(header)
+        if finished is None and _has_content(self._path):
             raise InputError(
                 "exists and is no output of this command; choose another -o", file=str(self._path)
             )
@@ -108,21 +109,15 @@ class Journal:
             self._journal.cut(0)
             header = finished = None
         if header is None and finished is not None:
-            self._drop_empty(header)
             self._check_complete(finished)
             self.was_complete = True
             self._next = len(self._run.sites)
             self._output = LineFile(self._path) if in_order else None
-            return
-        self._resume(header, in_order=in_order)
-
-    def _drop_empty(self, header: Settings | None) -> None:
-        if header is None:  # it was made for its lock only
-            self._journal.remove()
+        else:
+            self._resume(header, in_order=in_order)
 
     def _resume(self, header: Settings | None, *, in_order: bool) -> None:
         if header is None:
-            self._journal.cut(0)
             self._journal.append(_header_line(self._run))
             self._journal.sync()
         else:
@@ -207,6 +202,8 @@ class Journal:
 
     def forget(self, is_failed: Callable[[str], bool]) -> None:
         """Make the places of failed records free again (5 of the protocol)."""
+        if not any(is_failed(line) for _, line in self.lines()):
+            return
         new = LineFile(_beside(self._path, ".journal.new"))
         try:
             new.lock(_refusal(self._path))
@@ -235,25 +232,31 @@ class Journal:
         """Remove the journal: the output has everything."""
         if self._output:
             self._output.sync()
-            self._output.close()
-        if not self.was_complete:
-            _beside(self._path, ".journal.new").unlink(missing_ok=True)  # of a kill in `forget`
-            self._journal.remove()
+        _beside(self._path, ".journal.new").unlink(missing_ok=True)  # of a kill in `forget`
+        self._journal.remove()
+        self.close()
 
     def close(self) -> None:
-        """Leave both files as they are, to go on later."""
-        self._journal.close()
+        """Leave both files as they are, to go on later; a journal that was made for its lock only goes."""
         if self._output:
             self._output.close()
+        if self._journal.end == 0:
+            self._journal.remove()
+        self._journal.close()
 
 
 def _lock(path: Path) -> LineFile:
-    if path.exists() and not path.is_file():
-        raise InputError("is not a regular file; choose another -o", file=str(path))
     try:
-        return LineFile.locked(_beside(path, ".journal"), _refusal(path))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", file=str(path)) from None
+        is_odd = path.exists() and not path.is_file()
+        journal = None if is_odd else LineFile.locked(_beside(path, ".journal"), _refusal(path))
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+    if journal is None:
+        raise InputError("is not a regular file; choose another -o", file=str(path))
+    return journal
 
 
 def _refusal(path: Path) -> str:
@@ -279,13 +282,18 @@ def _read_header(journal: LineFile) -> Settings | None:
     if len(first) == journal.end and magic.startswith(first[: len(magic)]):
         return None  # empty, or torn
     try:
-        if not first.startswith(magic):
-            raise ValueError
-        return dict(json.loads(b"{" + first.removeprefix(magic)))
+        return (
+            dict(json.loads(b"{" + first.removeprefix(magic)))
+            if first.startswith(magic)
+            else _foreign(journal)
+        )
     except ValueError:
-        raise InputError(
-            "is no journal of this command; move it away, or choose another -o", file=str(journal.path)
-        ) from None
+        return _foreign(journal)
+
+
+def _foreign(journal: LineFile) -> NoReturn:
+    why = "is no journal of this command; move it away, or choose another -o"
+    raise InputError(why, file=str(journal.path))
 
 
 def _said(value: object) -> str:

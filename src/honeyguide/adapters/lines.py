@@ -10,13 +10,13 @@ import errno
 import os
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 # A killed process loses nothing that was written: the system has it. Only a power cut does, and waiting for the disk
 # after every record would cost more than the records of five seconds are worth.
@@ -34,6 +34,7 @@ class LineFile:
         self._reader = path.open("rb")
         self._is_open = True
         self._is_torn = False
+        self._is_gone = False
         self._synced_at = time.monotonic()
         self.end = os.fstat(self._fd).st_size
 
@@ -131,8 +132,12 @@ class LineFile:
         """Remove the file, before the lock goes, so that nobody else gets hold of it in between."""
         if sys.platform == "win32":  # an open file cannot be removed there
             self.close()
-        self.path.unlink(missing_ok=True)
-        self.close()
+        if not self._is_gone:
+            self._is_gone = True
+            try:
+                self.path.unlink(missing_ok=True)
+            finally:
+                self.close()
 
     def close(self) -> None:
         """Let go of the file; nothing is written."""

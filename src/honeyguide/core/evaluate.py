@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from honeyguide.core.records import tidy
+from honeyguide.core.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,6 +36,15 @@ def page_name(target: str) -> str:
     for end in ("/index.html", "/index.htm", ".html", ".htm"):
         path = path.removesuffix(end)
     return f"{path.rstrip('/')}{mark if query else ''}{query}"
+
+
+def site_key(text: str) -> str:
+    """Give host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
+
+    >>> site_key("Acme.example"), site_key("http://acme.example:80/home"), site_key("https://www.acme.example:8443")
+    ('acme.example', 'acme.example', 'www.acme.example:8443')
+    """
+    return Url.parse(text if "://" in text else f"https://{text}").site
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ or a folder of places is profile data.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,10 +20,13 @@ from honeyguide.core.facts import plain, stem_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.core.page import Link
+    from honeyguide.core.page import Link, Page
     from honeyguide.core.url import Url
 
 _WORD = re.compile(r"[^\W_]+")
+MAX_ANCHOR_WORDS = 6  # a longer anchor text is a sentence
+PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings, not prose
+_GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,16 @@ class Sibling:
     anchors: tuple[tuple[str, ...], ...]
 
 
-def find_families(links: Sequence[Link], words: FamilyWords, text: str | None) -> dict[Url, str]:
+def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
     """Say for each link that belongs to a family of names what that family is.
 
-    `text` is the page's visible text in its own case; without it, a name must be recognised by state or preposition.
+    `page` is where the links stand; without it, a name must be recognised by a state beside it.
     """
     siblings = [_sibling(link) for link in links]
-    common = None if text is None else lower_case_words(text)
+    common = None if page is None else ordinary_words(page)
     found: dict[Url, str] = {}
-    for story, members in _shapes(siblings, words):
-        if len(members) >= words.min_size and _are_names(members, words, common):
+    for story, least, members in _shapes(siblings, words):
+        if len(members) >= least and _are_names(members, words, common):
             for sibling, _ in members:
                 found.setdefault(sibling.link.url, f"{story} ({len(members)} pages)")
     for sibling in siblings:
@@ -70,25 +74,33 @@ def find_families(links: Sequence[Link], words: FamilyWords, text: str | None) -
 Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that changes
 
 
-def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, list[Member]]]:
-    """List every set of siblings that share a shape."""
+def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
+    """List every set of siblings that share a shape, and how many it takes to make a family of them."""
     by_fixed: dict[str, dict[Url, Member]] = defaultdict(dict)
     by_folder: dict[str, dict[Url, Member]] = defaultdict(dict)
     by_phrase: dict[str, dict[Url, Member]] = defaultdict(dict)
+    by_word: dict[str, dict[Url, Member]] = defaultdict(dict)
     for sibling in siblings:
-        for anchor in sibling.anchors:
+        for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
             for fixed in _fixed_words(sibling, anchor, words):
                 by_fixed[fixed].setdefault(sibling.link.url, (sibling, anchor))
             if sibling.folder != "/" and _without_states(sibling.slug, words) == anchor:
                 by_folder[sibling.folder].setdefault(sibling.link.url, (sibling, anchor))
+            if len(anchor) > 1 and sorted(anchor) == sorted(sibling.slug):
+                for fixed in set(anchor) - words.generic:
+                    name = tuple(word for word in anchor if word != fixed)
+                    by_word[fixed].setdefault(sibling.link.url, (sibling, name))
             if name := _name_after_preposition(anchor, words):
                 by_phrase["in"].setdefault(sibling.link.url, (sibling, name))
     for fixed, members in sorted(by_fixed.items()):
-        yield f"pages that share '{fixed}' and differ in a name", list(members.values())
+        yield f"pages that share '{fixed}' and differ in a name", words.min_size, list(members.values())
     for folder, members in sorted(by_folder.items()):
-        yield f"pages under {folder} that differ in a name", list(members.values())
+        yield f"pages under {folder} that differ in a name", words.min_size, list(members.values())
     for members in by_phrase.values():
-        yield "links that read 'in' and a name", list(members.values())
+        yield "links that read 'in' and a name", words.min_size, list(members.values())
+    for fixed, members in sorted(by_word.items()):
+        # The anchor repeats the whole slug, so the fixed word is only a guess: it takes twice as many.
+        yield f"pages that share '{fixed}' and differ in a name", 2 * words.min_size, list(members.values())
 
 
 def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
@@ -149,9 +161,15 @@ def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
     return None
 
 
-def lower_case_words(text: str) -> frozenset[str]:
-    """Collect the words that a text writes in lower case at least once; names never are."""
-    return frozenset(word for word in _WORD.findall(text) if word.islower())
+def ordinary_words(page: Page) -> frozenset[str] | None:
+    """Collect the words that a page writes in lower case at least once: names never are.
+
+    None where that says nothing: in German, which capitalises every noun, and on pages with hardly any prose.
+    """
+    if (page.language or "").startswith("de"):
+        return None
+    words = frozenset(ascii_form(word) for word in _WORD.findall(page.text) if word.islower())
+    return words if len(words) >= PROSE_WORDS else None
 
 
 def _sibling(link: Link) -> Sibling:
@@ -163,7 +181,7 @@ def _sibling(link: Link) -> Sibling:
         link,
         "/" + "/".join(plain(segment) for segment in segments[:-1]),
         tuple(plain_words(stem_of(segments[-1]))) if segments else (),
-        tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= 6)),
+        tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= MAX_ANCHOR_WORDS)),
     )
 
 
@@ -173,7 +191,19 @@ def plain_words(text: str) -> list[str]:
     >>> plain_words("St. Louis, MO")
     ['st', 'louis', 'mo']
     """
-    return _WORD.findall(plain(text))
+    return _WORD.findall(ascii_form(plain(text)))
+
+
+def ascii_form(text: str) -> str:
+    """Write accents as slugs do, so that "Köln" meets /koeln.
+
+    >>> ascii_form("köln"), ascii_form("nîmes")
+    ('koeln', 'nimes')
+    """
+    if text.isascii():
+        return text
+    spelled = unicodedata.normalize("NFD", text.translate(_GERMAN))
+    return "".join(c for c in spelled if not unicodedata.combining(c))
 
 
 def similar(one: Iterable[str], other: Iterable[str]) -> float:

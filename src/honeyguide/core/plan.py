@@ -149,7 +149,7 @@ def _is_empty(value: Any) -> bool:
 
 def _url(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("should be an http(s) URL")  # noqa: TRY004 - one kind of error for all bad values
+        raise ValueError("should be an http(s) URL")
     try:
         Url.parse(value)
     except UrlError as error:
@@ -161,7 +161,7 @@ def _number(value: Any) -> float | None:
     if _is_empty(value):
         return None
     if isinstance(value, bool):
-        raise ValueError("should be a number")
+        raise ValueError("should be a number")  # noqa: TRY004 - one kind of error for all bad values
     try:
         number = float(value)
     except (TypeError, ValueError):

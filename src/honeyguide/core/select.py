@@ -20,7 +20,7 @@ from honeyguide.core.scope import Kind, classify_url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.core.page import Head, Link
+    from honeyguide.core.page import Head, Link, Page
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.profile import Profile, Strategy
     from honeyguide.core.rules import Rule, Score
@@ -69,7 +69,7 @@ class Selection:
 class Request:
     """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's.
 
-    `text` is the page's visible text, where it is known: it tells names from ordinary words. `unwanted` are links
+    `page` is where the links stand, if that is known: its prose tells names from ordinary words. `unwanted` are links
     that were tried and turned out dead or empty, with the reason (PICK-21).
     """
 
@@ -77,7 +77,7 @@ class Request:
     cap: int | None = None
     include: Pattern | None = None
     exclude: Pattern | None = None
-    text: str | None = None
+    page: Page | None = None
     unwanted: Mapping[Url, str] = field(default_factory=dict)
 
 
@@ -114,7 +114,7 @@ def sift(
     """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is Kind.INSIDE]
     merged = merge_by_key(inside, profile)
-    families = find_families(list(merged.values()), profile.families, request.text)
+    families = find_families(list(merged.values()), profile.families, request.page)
     sieve = Sieve(page, profile, plan, request, merged, families)
     return [sieve.sifted(link) for link in links]
 

@@ -176,7 +176,7 @@ class Picker:
         self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
     ) -> Selection:
         asked = replace(
-            self.asked, heads=heads, text=page.text, unwanted={**visit.replaced, **(untried or {})}
+            self.asked, heads=heads, page=page, unwanted={**visit.replaced, **(untried or {})}
         )
         return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
 
@@ -214,7 +214,7 @@ class Picker:
         if page.url != link.url:
             plan = self.profile.strategies[strategy]
             (target,) = sift(
-                [replace(link, url=page.url)], home.url, self.profile, plan, Request(text=home.text)
+                [replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home)
             )
             if target.out is not None:
                 return f"redirects to {page.url.path}: {target.out.why}"

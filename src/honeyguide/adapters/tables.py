@@ -1,0 +1,214 @@
+"""Pick records as tables: CSV with a row for each chosen page, Parquet with a row for each site.
+
+Owns: columns and their types, writing a file in one step, and reading back which sites an output holds.
+Must not know: how cells are made harmless for spreadsheets (the caller says), or where the records come from.
+Start reading at `write_table`. polars lives here and in `inputs.py`; it is an extra.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.adapters.journal import Finished
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import polars as pl
+
+    from honeyguide.core.records import Record
+
+_SITE = ("schema", "site", "homepage", "status", "reason", "strategy", "profile", "profile_hash", "title")
+_PAGE = ("rank", "url", "category", "bucket", "score", "reasons", "title", "text_chars", "status", "keywords")
+_COUNTS = ("links", "candidates", "above_threshold", "selected")
+# Everything about a link that was not chosen is left to the formats that can nest.
+COLUMNS = (
+    *_SITE,
+    *(f"selected_{name}" for name in _PAGE),
+    *(f"counts_{name}" for name in _COUNTS),
+    "requests",
+    "elapsed_s",
+)
+_OPENING = b'{"schema": 1, "site": '  # how every record begins
+_BATCH = 1_000  # records in memory at once while Parquet is written
+_SETTINGS = ("strategy", "profile_hash")
+
+
+def page_rows(record: Record) -> Iterator[list[Any]]:
+    """Give a row for each chosen page of a site, one without a page if there is none; cells as they are in the record.
+
+    >>> [row[8:11] for row in page_rows({"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]})]
+    [[None, 1, 'https://a.example/b']]
+    """
+    counts = record.get("counts") or {}
+    for page in record.get("selected") or [{}]:
+        yield [
+            *(record.get(name) for name in _SITE),
+            *(page.get(name) for name in _PAGE),
+            *(counts.get(name) for name in _COUNTS),
+            record.get("requests"),
+            record.get("elapsed_s"),
+        ]
+
+
+def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
+    """Write a file, `csv` or `parquet`, in one step: a kill leaves the old one or the new one."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        if kind == "csv":
+            _write_csv(part, records, cell)
+        else:
+            _write_parquet(part, records)
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for record in records:
+            writer.writerows([cell(value) for value in row] for row in page_rows(record))
+
+
+# --- Parquet ------------------------------------------------------------------------------------------------------
+
+
+def need_parquet(file: str) -> None:
+    """Raise the sentence that helps if Parquet cannot be written here."""
+    try:
+        import polars  # noqa: F401, ICN001, PLC0415 - only whether it is there
+    except ImportError:
+        raise InputError("Parquet needs the extra: pip install 'honeyguide[bulk]'", file=file) from None
+
+
+def _write_parquet(path: Path, records: Iterable[Record]) -> None:
+    """Write batch by batch, and join the batches without holding them."""
+    import polars as pl  # noqa: PLC0415 - a third of a second, and an extra
+
+    schema = parquet_schema()
+    source = iter(records)
+    with tempfile.TemporaryDirectory() as folder:
+        parts: list[Path] = []
+        while (batch := list(islice(source, _BATCH))) or not parts:
+            parts.append(Path(folder) / f"{len(parts):06}.parquet")
+            rows = [_parquet_row(record) for record in batch]
+            pl.DataFrame(rows, schema=schema, strict=False).write_parquet(parts[-1])
+        if len(parts) == 1:
+            path.write_bytes(parts[0].read_bytes())
+        else:
+            pl.scan_parquet(parts).sink_parquet(path)
+
+
+def parquet_schema() -> dict[str, pl.DataType]:
+    """Give the columns of the Parquet file: the names of the record, always with the same types."""
+    import polars as pl  # noqa: PLC0415
+
+    text, whole, real = pl.String(), pl.Int64(), pl.Float64()
+    texts = pl.List(text)
+    reasons = pl.List(pl.Struct({"rule": text, "points": real, "reason": text}))
+    evidence = pl.List(pl.Struct({"keyword": text, "text": text}))
+    page = pl.Struct({
+        "rank": whole, "url": text, "category": text, "bucket": text, "score": real, "reasons": reasons,
+        "title": text, "text_chars": whole, "status": whole, "markdown": text, "headings": texts,
+        "keywords": texts, "evidence": evidence,
+    })  # fmt: skip
+    candidate = pl.Struct({
+        "url": text, "anchor_text": text, "position": text, "rank": whole, "category": text, "bucket": text,
+        "score": real, "intrinsic_score": real, "contextual_score": real, "total_score": real, "matched": texts,
+        "selection_reason": text, "reasons": reasons, "out": pl.Struct({"rule": text, "why": text}),
+        "unknown": texts,
+    })  # fmt: skip
+    return {
+        "schema": whole, **dict.fromkeys(_SITE[1:], text), "selected": pl.List(page),
+        "candidates": pl.List(candidate), "skipped": pl.List(pl.Struct({"href": text, "rule": text})),
+        "counts": pl.List(pl.Struct({"name": text, "count": whole})),  # the rules that count differ by profile
+        "replaced": pl.List(pl.Struct({"url": text, "why": text})), "requests": whole, "elapsed_s": real,
+    }  # fmt: skip
+
+
+def _parquet_row(record: Record) -> Record:
+    counts = [{"name": name, "count": count} for name, count in (record.get("counts") or {}).items()]
+    row: Record = _encodable({**record, "counts": counts})
+    return row
+
+
+def _encodable(value: Any) -> Any:
+    """Replace halves of letters, which JSON can hold and UTF-8 cannot."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _encodable(item) for name, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list) else value
+
+
+# --- reading back -------------------------------------------------------------------------------------------------
+
+
+def read_back(path: Path, kind: str) -> Finished | None:
+    """Say which sites an output holds, as it writes them, and what it tells of the settings; None if it is not ours."""
+    reader = {"jsonl": _lines_back, "csv": _csv_back, "parquet": _parquet_back}[kind]
+    rows = reader(path)
+    if rows is None:
+        return None
+    told = next((row for row in rows if row["profile_hash"]), None)
+    settings = {name: told[name] for name in _SETTINGS} if told else {}
+    return Finished(tuple(row["site"] for row in rows), settings)
+
+
+def _lines_back(path: Path) -> list[Record] | None:
+    """Read the first fields of each whole line; the others may be megabytes."""
+    rows = []
+    with path.open("rb") as file:
+        for line in file:
+            if not line.startswith(_OPENING[: len(line)]):
+                return None
+            if line.endswith(b"}\n"):
+                rows.append(_first_fields(line.decode("utf-8", "replace")))
+    return rows
+
+
+def _first_fields(line: str) -> Record:
+    """Read the values before the first that nests.
+
+    >>> _first_fields('{"schema": 1, "site": "a.example", "strategy": "rules", "title": "x", "selected": [{"rank"')
+    {'schema': 1, 'site': 'a.example', 'strategy': 'rules', 'title': 'x', 'profile_hash': None}
+    """
+    head = line.partition(', "selected": ')[0]
+    try:
+        return {"profile_hash": None, **json.loads(head + "}")}
+    except ValueError:  # a title that says ', "selected": '
+        return {"profile_hash": None, **json.loads(line)}
+
+
+def _csv_back(path: Path) -> list[Record] | None:
+    """Read the first row of each site; the other pages of a site have higher ranks."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                return None
+            return [row for row in reader if row["selected_rank"] in ("", "1")]
+    except (csv.Error, UnicodeDecodeError):
+        return None
+
+
+def _parquet_back(path: Path) -> list[Record] | None:
+    import polars as pl  # noqa: PLC0415
+
+    try:
+        if pl.read_parquet_schema(path) != parquet_schema():
+            return None
+        return pl.read_parquet(path, columns=["site", *_SETTINGS]).to_dicts()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return None

@@ -1,0 +1,438 @@
+"""Write the generated pages of the reference: docs/reference/profile-format.md and docs/reference/cli.md.
+
+    python tools/make_reference.py           write both
+    python tools/make_reference.py --check   exit with 1 if one is stale
+
+The keys and their types come from `config.shape`, the facts from `core.facts`, the tests from `config.conditions`, the
+commands from `cli`. What a key means is said here, in `MEANING`; a key without a sentence is an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.cli import root
+from honeyguide.config.conditions import _FOR_KIND
+from honeyguide.config.shape import ProfileShape
+from honeyguide.core.facts import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+
+# Where each table of a profile stands, what it is for, and the shape that checks it.
+TABLES = (
+    ("The top of the file", "ProfileShape", "Every other key is in a table or list below."),
+    ("`[topic]`", "TopicShape", "What a crawl is about. Usually given with the command, not in the profile."),
+    ("`[scope]`", "ScopeShape", "What is no page, and what is no part of a URL's identity."),
+    ("`[query]`", "QueryShape", "The query of the contextual score (PICK-13), with the constants of BM25."),
+    ("`[query.fields]`", "TextFieldShape", "One entry for each text that the query is matched against."),
+    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`", "DecisionShape",
+     "The first rule whose condition holds puts a link out. Filters decide before scores are known, drops after."),
+    ("`[[bucket]]`, `[[strategy.NAME.bucket]]`", "BucketShape", "The first bucket whose condition holds names the kind of a page."),
+    ("`[family]`", "FamilyShape", "By which words families of pages that differ only in a name are recognised."),
+    ("`[content]`", "ContentShape", "When a fetched page is empty (PICK-21), and which words are noted."),
+    ("`[scorecard.NAME]`", "CardShape", "A card: base plus groups of rules, kept in range."),
+    ("`[[scorecard.NAME.group]]`", "GroupShape", "A group of rules."),
+    ("Rules of a group", "RuleShape", "A rule pays points when its condition holds."),
+    ("`[strategy.NAME]`", "StrategyShape", "How a pick orders and takes."),
+    ("`[traversal.NAME]`", "TraversalShape", "How a crawl moves (TOPIC-3, TOPIC-4)."),
+    ("Bands of a traversal", "BandShape", "A range of scores, from `at_least` up to the next band."),
+    ("`[plan]`", "PlanShape", "Settings of a plan. Its points are the card `plan`."),
+    ("Levels of a plan", "LevelShape", "A name for a range of plan scores (PLAN-2)."),
+)  # fmt: skip
+
+MEANING = {
+    "ProfileShape": {
+        "schema": "version of the format",
+        "name": "name of the profile; every record carries it",
+        "description": "one sentence: what kind of site it is for",
+        "extends": "name of a bundled profile, or a path relative to this file; its keys apply where this file has none",
+        "terms": "lists of words, by name; conditions refer to one as `$name`, and so may another list",
+        "topic": "see `[topic]`",
+        "scope": "see `[scope]`",
+        "query": "see `[query]`",
+        "filter": "rules that put a link out before any score (PICK-1)",
+        "skip": "rules that keep a crawl away from a link (TOPIC-6)",
+        "bucket": "kinds of pages, for strategies without buckets of their own (PICK-17)",
+        "family": "see `[family]`",
+        "content": "see `[content]`",
+        "scorecard": "cards by name; `link`, `page` and `plan` are those of topics and plans",
+        "strategy": "strategies of pick by name",
+        "traversal": "ways to move of a crawl by name",
+        "plan": "see `[plan]`",
+    },
+    "TopicShape": {
+        "pattern": "the topic, a regular expression; rules refer to it as `$topic`",
+        "related": "terms that are near to the topic; rules refer to them as `$related`",
+    },
+    "ScopeShape": {
+        "skip_extensions": "extensions of files that are no pages (URL-9)",
+        "tracking": "query parameters that the key of a URL leaves out; `utm_*` names a family",
+    },
+    "QueryShape": {
+        "text": "the words that are looked for",
+        "k1": "how soon more mentions of a word stop to count",
+        "b": "how much long texts are discounted, 0 not at all",
+        "fields": "texts by name of fact: head_title, head_description, anchor, slug, plain_path",
+    },
+    "TextFieldShape": {
+        "weight": "share of the score that this text can reach",
+        "usual_words": "how many words such texts usually have",
+    },
+    "DecisionShape": {
+        "id": "names the rule in verdicts and counts",
+        "reason": "the sentence for people",
+        "when": "the condition",
+        "show": "a fact that the reason ends with",
+    },
+    "BucketShape": {
+        "name": "name of the bucket; several entries may have the same one, and the first sets its numbers",
+        "priority": "breaks ties where the strategy orders by bucket, 1 first",
+        "handicap": "taken off the score for the order, where the strategy orders by bucket",
+        "when": "the condition; `{}` always holds",
+    },
+    "FamilyShape": {
+        "min_size": "how many siblings make a family",
+        "places": "folders that list places",
+        "states": "names and codes that stand beside a town",
+        "before_names": "words that stand before a name",
+        "no_names": "beginnings of words that are never a name",
+        "generic": "words that make no family",
+    },
+    "ContentShape": {
+        "min_text_chars": "a page with less visible text is empty",
+        "min_own_chars": "so is a page with less text that the homepage does not have",
+        "gone": "what title or heading of a page say that is not there",
+        "keywords": "words that are noted, with evidence, when content is asked for",
+    },
+    "CardShape": {
+        "base": "what every score starts from",
+        "range": "lowest and highest value; what is cut off is in the reasons",
+        "decimals": "each payment is rounded to so many decimals, half up",
+        "group": "the groups, in order",
+    },
+    "GroupShape": {
+        "name": "name of the group",
+        "mode": "`first`: the first rule that holds pays; `all`: each that holds pays",
+        "rules": "the rules, in order",
+        "at_most": "what the group may pay in all",
+    },
+    "RuleShape": {
+        "id": "names the rule in reasons; unique within the card",
+        "reason": "the sentence for people",
+        "points": "what it pays; below 0 it takes",
+        "when": "the condition; without one it always holds",
+        "per": "a number fact: the rule pays `points` times that fact",
+        "at_most": "what a rule with `per` may pay",
+        "quiet": "in the record, but not among the words for people",
+        "tag": "a word for the short `selection_reason`",
+    },
+    "StrategyShape": {
+        "card": "the card whose score decides",
+        "cap": "how many pages are taken at most",
+        "order": "what decides, and what breaks ties; the URL comes last in any case",
+        "epsilon": "scores count as equal within steps of this size",
+        "filter": "filters beside those of the profile",
+        "drop": "rules that put out what is scored",
+        "quota": "at most so many pages of a bucket",
+        "reads_heads": "titles and descriptions of linked pages are worth fetching",
+        "distinct": "two paths whose words agree to this share are one page too many; 1 turns it off",
+        "bucket": "buckets of its own, instead of the profile's",
+    },
+    "TraversalShape": {
+        "links": "the lane of a link, by its score",
+        "pages": "what the links of a page get, by the page's score",
+        "tunnel": "how many weak pages in a row end a branch",
+    },
+    "BandShape": {
+        "at_least": "the lowest score of the band",
+        "lane": "`skip` is not followed",
+        "bonus": "points for the links of such a page",
+    },
+    "PlanShape": {"levels": "the levels"},
+    "LevelShape": {
+        "name": "name of the level",
+        "at_least": "the lowest score of the level",
+        "advice": "what to do with such a URL",
+    },
+}
+
+TESTS = {
+    "starts": "begins with one of the words",
+    "ends": "ends with one of the words",
+    "has": "contains one of the words, also inside others",
+    "word": "contains one of the words between spaces; `repair*` is the beginning of a word. For `slug`, `segment` and `label`",
+    "is": "equals one of the words; the number; true or false",
+    "matches": "matches a pattern in linear-time syntax, or `$topic`",
+    "below": "is strictly below the number",
+    "above": "is strictly above the number",
+}
+
+
+# --- profile-format.md ------------------------------------------------------------------------------------------
+
+
+def profile_format() -> str:
+    """Write the page about profiles."""
+    return "\n".join([*_head(), *_tables(), *_conditions(), *_facts()])
+
+
+def _head() -> list[str]:
+    return [
+        "# The format of profiles",
+        "",
+        "<!-- Written by tools/make_reference.py; change that, not this. -->",
+        "",
+        'A profile is a TOML file. Unknown keys are mistakes, and nothing is converted: `cap = "4"` is refused.',
+        "All mistakes are told at once; [Profiles](../guides/profiles.md) shows how they look and how to start.",
+        "",
+        "A profile that extends another has its keys and replaces some. Tables are joined key by key. Lists are replaced",
+        "as a whole, and so is each entry of `terms`, `scorecard`, `strategy` and `traversal`.",
+        "A key is required in the joined profile, not in each file.",
+        "",
+    ]
+
+
+def _tables() -> Iterator[str]:
+    schema = ProfileShape.model_json_schema()
+    shapes = {"ProfileShape": schema, **schema["$defs"]}
+    for title, shape, about in TABLES:
+        yield from [f"## {title}", "", about, "", "| key | type | default | meaning |", "|---|---|---|---|"]
+        required = shapes[shape].get("required", ())
+        meaning = dict(MEANING[shape])
+        for key, value in shapes[shape]["properties"].items():
+            default = "required" if key in required else _default(value.get("default"))
+            yield f"| `{key}` | {_type(value)} | {default} | {meaning.pop(key)} |"
+        if meaning:
+            raise SystemExit(f"{shape} has no {', '.join(meaning)}")
+        yield ""
+
+
+def _default(value: Any) -> str:
+    if value is None or value == "" or isinstance(value, dict | list):
+        return "-"
+    return f"`{str(value).lower() if isinstance(value, bool) else f'{value:g}'}`"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Say in words what a value may be."""
+    if "$ref" in schema:
+        return "table"
+    if "anyOf" in schema:
+        return " or ".join(_type(option) for option in schema["anyOf"] if option.get("type") != "null")
+    if "const" in schema or "enum" in schema:
+        return " ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    kind = schema.get("type")
+    if kind == "array":
+        return _array(schema)
+    if kind == "object":
+        return _object(schema)
+    return {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}[
+        str(kind)
+    ] + _bounds(schema)
+
+
+def _array(schema: dict[str, Any]) -> str:
+    items = schema["items"]
+    if "enum" in items:
+        return f"list of {_type(items)}"
+    inner = {"text": "words", "table": "tables", "number": "numbers"}[_type(items).partition(",")[0]]
+    return f"two {inner}" if schema.get("maxItems") == 2 else f"list of {inner}"
+
+
+def _object(schema: dict[str, Any]) -> str:
+    inner = schema.get("additionalProperties")
+    if not isinstance(inner, dict) or not inner:
+        return "condition"
+    of = _type(inner).partition(",")[0]
+    return (
+        f"table of {of}s by name"
+        if not of.startswith("list")
+        else f"table of {of.replace('list', 'lists', 1)} by name"
+    )
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return "" if high >= 1e9 else f", {low:g} to {high:g}"
+    if low is not None:
+        return f", {low:g} or more"
+    above = schema.get("exclusiveMinimum")
+    if above is None:
+        return ""
+    return f", above {above:g}" + ("" if high is None or high >= 1e9 else f", at most {high:g}")
+
+
+def _conditions() -> Iterator[str]:
+    yield from [
+        "## Conditions",
+        "",
+        "A condition is a table. Its entries must all hold. An entry is a fact with its tests, or one of:",
+        "",
+        "- `all = [condition, ...]`: each holds;",
+        "- `any = [condition, ...]`: at least one holds;",
+        "- `not = condition`: it is known not to hold.",
+        "",
+        "```toml",
+        'when = { path = { starts = ["/services"] }, not = { slug = { word = ["jobs", "career*"] } } }',
+        "```",
+        "",
+        "A fact that is not known makes a test neither true nor false. A rule then does not apply, and neither does one with",
+        "`not` around the test. The score names such facts as `unknown`.",
+        "",
+        "Words are compared without case, width and kinds of dashes. A word is written as it is, or as `$name` of a list in",
+        "`terms`; a test takes one word or a list.",
+        "",
+        "| test | for facts that are | holds if the fact |",
+        "|---|---|---|",
+    ]
+    for test, about in TESTS.items():
+        kinds = [kind.value for kind, tests in _FOR_KIND.items() if test in tests]
+        yield f"| `{test}` | {', '.join(kinds)} | {about} |"
+    unknown = {test for tests in _FOR_KIND.values() for test in tests} - set(TESTS)
+    if unknown:
+        raise SystemExit(f"tests without a sentence: {', '.join(unknown)}")
+    yield ""
+
+
+def _facts() -> Iterator[str]:
+    yield from [
+        "## Facts",
+        "",
+        "A fact is filled when a rule first reads it. A fact of kind *texts* holds one text for each occurrence of the link,",
+        "and a test holds if it holds for any of them. `card.NAME` is the value of a card that was scored before.",
+        "",
+        "| fact | kind | may be unknown | what it is |",
+        "|---|---|---|---|",
+    ]
+    for name, fact in FIELDS.items():
+        yield f"| `{name}` | {fact.kind.value} | {'yes' if fact.may_be_unknown else 'no'} | {fact.about} |"
+    yield "| `card.NAME` | number | yes | value of the card NAME |"
+    yield ""
+
+
+# --- cli.md -----------------------------------------------------------------------------------------------------
+
+
+def command_line() -> str:
+    """Write the page about the command line."""
+    lines = [
+        "# The command line",
+        "",
+        "<!-- Written by tools/make_reference.py; change that, not this. -->",
+        "",
+        "Data goes to standard output, messages go to standard error. Exit codes: 0 done, 1 error, 2 wrong usage, 3 stopped by",
+        "a budget or partial, 130 interrupted. `HONEYGUIDE_DEBUG=1` shows the traceback of an internal error.",
+        "",
+        "Every command has `-h` and `--help`. Commands that print records have `--no-color` and `--format table`, `jsonl` or",
+        "`csv`: without it they print a table in a terminal and JSON lines elsewhere.",
+        "",
+    ]
+    for path, command in _walk(root, ("honeyguide",)):
+        lines += _command(path, command)
+    return "\n".join(lines)
+
+
+def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            if child is not None:
+                yield from _walk(child, (*path, name))
+
+
+def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+    yield from [
+        f"## {' '.join(path)}",
+        "",
+        *_paragraphs(command.help or ""),
+        "```text",
+        _usage(path, command),
+        "```",
+        "",
+    ]
+    options = [
+        _option(param)
+        for param in command.params
+        if isinstance(param, click.Option) and not _is_shared(param, path)
+    ]
+    if options:
+        yield from ["| option | meaning |", "|---|---|", *options, ""]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            yield f"- [`{name}`](#{'-'.join((*path, name))}): {child.get_short_help_str(200) if child else ''}"
+        yield ""
+    examples = getattr(command, "examples", ())
+    if examples:
+        yield from ["Examples:", "", "```text", *examples, "```", ""]
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.split("\n\n"):
+        yield from [" ".join(paragraph.split()), ""]
+
+
+def _usage(path: tuple[str, ...], command: click.Command) -> str:
+    words = [*path, "[OPTIONS]"]
+    words += [_metavar(param) for param in command.params if isinstance(param, click.Argument)]
+    if isinstance(command, click.Group):
+        words.append("COMMAND [ARGS]...")
+    return " ".join(words)
+
+
+def _metavar(param: click.Argument) -> str:
+    return param.metavar or (param.name or "").upper()
+
+
+def _is_shared(option: click.Option, path: tuple[str, ...]) -> bool:
+    """Tell whether an option is explained once, at the top."""
+    return len(path) > 1 and (option.name == "no_color" or option.help == FORMAT_HELP)
+
+
+def _option(option: click.Option) -> str:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    value = "" if option.is_flag else f" {option.metavar or _choices(option)}"
+    shown = f" Default: `{option.default}`." if option.show_default and option.default is not None else ""
+    cells = [text.replace("|", "\\|") for text in (f"{names}{value}", f"{option.help or ''}{shown}")]
+    return f"| {cells[0]} | {cells[1]} |"
+
+
+def _choices(option: click.Option) -> str:
+    if isinstance(option.type, click.Choice):
+        return " or ".join(f"`{choice}`" for choice in option.type.choices)
+    return option.type.name.upper()
+
+
+# --- writing ----------------------------------------------------------------------------------------------------
+
+
+def pages() -> dict[Path, str]:
+    """Make every generated page."""
+    return {REFERENCE / "profile-format.md": profile_format(), REFERENCE / "cli.md": command_line()}
+
+
+def main(args: list[str]) -> int:
+    """Write the pages, or name those that are stale."""
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text("utf-8") != text]
+    if args == ["--check"]:
+        sys.stdout.writelines(f"stale: {path.name}; run python tools/make_reference.py\n" for path in stale)
+        return 1 if stale else 0
+    for path, text in pages().items():
+        path.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
