@@ -4,12 +4,13 @@
     python tools/make_reference.py --check   exit with 1 if one is stale
 
 The keys and their types come from `config.shape`, the facts from `core.facts`, the tests from `config.conditions`, the
-commands from `cli`. What a key means is said here, in `MEANING`; a key without a sentence is an error.
+commands from `cli`. What a key means is said in profile_keys.toml; a key without a sentence is an error.
 """
 
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,125 +45,15 @@ TABLES = (
     ("`[strategy.NAME]`", "StrategyShape", "How a pick orders and takes."),
     ("`[traversal.NAME]`", "TraversalShape", "How a crawl moves (TOPIC-3, TOPIC-4)."),
     ("Bands of a traversal", "BandShape", "A range of scores, from `at_least` up to the next band."),
+    ("`[crawl]`", "CrawlShape", "The numbers of the crawl itself."),
+    ("`[traps]`", "TrapShape", "Where a site without end is recognised."),
     ("`[plan]`", "PlanShape", "Settings of a plan. Its points are the card `plan`."),
     ("Levels of a plan", "LevelShape", "A name for a range of plan scores (PLAN-2)."),
 )  # fmt: skip
 
-MEANING = {
-    "ProfileShape": {
-        "schema": "version of the format",
-        "name": "name of the profile; every record carries it",
-        "description": "one sentence: what kind of site it is for",
-        "extends": "name of a bundled profile, or a path relative to this file; its keys apply where this file has none",
-        "terms": "lists of words, by name; conditions refer to one as `$name`, and so may another list",
-        "topic": "see `[topic]`",
-        "scope": "see `[scope]`",
-        "query": "see `[query]`",
-        "filter": "rules that put a link out before any score (PICK-1)",
-        "skip": "rules that keep a crawl away from a link (TOPIC-6)",
-        "bucket": "kinds of pages, for strategies without buckets of their own (PICK-17)",
-        "family": "see `[family]`",
-        "content": "see `[content]`",
-        "scorecard": "cards by name; `link`, `page` and `plan` are those of topics and plans",
-        "strategy": "strategies of pick by name",
-        "traversal": "ways to move of a crawl by name",
-        "plan": "see `[plan]`",
-    },
-    "TopicShape": {
-        "pattern": "the topic, a regular expression; rules refer to it as `$topic`",
-        "related": "terms that are near to the topic; rules refer to them as `$related`",
-    },
-    "ScopeShape": {
-        "skip_extensions": "extensions of files that are no pages (URL-9)",
-        "tracking": "query parameters that the key of a URL leaves out; `utm_*` names a family",
-    },
-    "QueryShape": {
-        "text": "the words that are looked for",
-        "k1": "how soon more mentions of a word stop to count",
-        "b": "how much long texts are discounted, 0 not at all",
-        "fields": "texts by name of fact: head_title, head_description, anchor, slug, plain_path",
-    },
-    "TextFieldShape": {
-        "weight": "share of the score that this text can reach",
-        "usual_words": "how many words such texts usually have",
-    },
-    "DecisionShape": {
-        "id": "names the rule in verdicts and counts",
-        "reason": "the sentence for people",
-        "when": "the condition",
-        "show": "a fact that the reason ends with",
-    },
-    "BucketShape": {
-        "name": "name of the bucket; several entries may have the same one, and the first sets its numbers",
-        "priority": "breaks ties where the strategy orders by bucket, 1 first",
-        "handicap": "taken off the score for the order, where the strategy orders by bucket",
-        "when": "the condition; `{}` always holds",
-    },
-    "FamilyShape": {
-        "min_size": "how many siblings make a family",
-        "places": "folders that list places",
-        "states": "names and codes that stand beside a town",
-        "before_names": "words that stand before a name",
-        "no_names": "beginnings of words that are never a name",
-        "generic": "words that make no family",
-    },
-    "ContentShape": {
-        "min_text_chars": "a page with less visible text is empty",
-        "min_own_chars": "so is a page with less text that the homepage does not have",
-        "gone": "what title or heading of a page say that is not there",
-        "keywords": "words that are noted, with evidence, when content is asked for",
-    },
-    "CardShape": {
-        "base": "what every score starts from",
-        "range": "lowest and highest value; what is cut off is in the reasons",
-        "decimals": "each payment is rounded to so many decimals, half up",
-        "group": "the groups, in order",
-    },
-    "GroupShape": {
-        "name": "name of the group",
-        "mode": "`first`: the first rule that holds pays; `all`: each that holds pays",
-        "rules": "the rules, in order",
-        "at_most": "what the group may pay in all",
-    },
-    "RuleShape": {
-        "id": "names the rule in reasons; unique within the card",
-        "reason": "the sentence for people",
-        "points": "what it pays; below 0 it takes",
-        "when": "the condition; without one it always holds",
-        "per": "a number fact: the rule pays `points` times that fact",
-        "at_most": "what a rule with `per` may pay",
-        "quiet": "in the record, but not among the words for people",
-        "tag": "a word for the short `selection_reason`",
-    },
-    "StrategyShape": {
-        "card": "the card whose score decides",
-        "cap": "how many pages are taken at most",
-        "order": "what decides, and what breaks ties; the URL comes last in any case",
-        "epsilon": "scores count as equal within steps of this size",
-        "filter": "filters beside those of the profile",
-        "drop": "rules that put out what is scored",
-        "quota": "at most so many pages of a bucket",
-        "reads_heads": "titles and descriptions of linked pages are worth fetching",
-        "distinct": "two paths whose words agree to this share are one page too many; 1 turns it off",
-        "bucket": "buckets of its own, instead of the profile's",
-    },
-    "TraversalShape": {
-        "links": "the lane of a link, by its score",
-        "pages": "what the links of a page get, by the page's score",
-        "tunnel": "how many weak pages in a row end a branch",
-    },
-    "BandShape": {
-        "at_least": "the lowest score of the band",
-        "lane": "`skip` is not followed",
-        "bonus": "points for the links of such a page",
-    },
-    "PlanShape": {"levels": "the levels"},
-    "LevelShape": {
-        "name": "name of the level",
-        "at_least": "the lowest score of the level",
-        "advice": "what to do with such a URL",
-    },
-}
+MEANING: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("profile_keys.toml").read_text("utf-8")
+)
 
 TESTS = {
     "starts": "begins with one of the words",
@@ -206,19 +97,21 @@ def _tables() -> Iterator[str]:
     for title, shape, about in TABLES:
         yield from [f"## {title}", "", about, "", "| key | type | default | meaning |", "|---|---|---|---|"]
         required = shapes[shape].get("required", ())
-        meaning = dict(MEANING[shape])
-        for key, value in shapes[shape]["properties"].items():
+        keys, meaning = shapes[shape]["properties"], MEANING[shape]
+        if keys.keys() != meaning.keys():
+            raise LookupError(f"profile_keys.toml, {shape}: missing or too much: {', '.join(keys.keys() ^ meaning.keys())}")
+        for key, value in keys.items():
             default = "required" if key in required else _default(value.get("default"))
-            yield f"| `{key}` | {_type(value)} | {default} | {meaning.pop(key)} |"
-        if meaning:
-            raise SystemExit(f"{shape} has no {', '.join(meaning)}")
+            yield f"| `{key}` | {_type(value)} | {default} | {meaning[key]} |"
         yield ""
 
 
 def _default(value: Any) -> str:
     if value is None or value == "" or isinstance(value, dict | list):
         return "-"
-    return f"`{str(value).lower() if isinstance(value, bool) else f'{value:g}'}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value}`" if isinstance(value, str) else f"`{value:g}`"
 
 
 def _type(schema: dict[str, Any]) -> str:
@@ -299,7 +192,7 @@ def _conditions() -> Iterator[str]:
         yield f"| `{test}` | {', '.join(kinds)} | {about} |"
     unknown = {test for tests in _FOR_KIND.values() for test in tests} - set(TESTS)
     if unknown:
-        raise SystemExit(f"tests without a sentence: {', '.join(unknown)}")
+        raise LookupError(f"tests without a sentence: {', '.join(unknown)}")
     yield ""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import load_profile
 from honeyguide.core import plan, scope, select
-from honeyguide.core.facts import link_facts
+from honeyguide.core.facts import Facts
 from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.page import Head, Link, Occurrence, Page, Position
 from honeyguide.core.pattern import compile_pattern
@@ -144,7 +144,7 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     """
     place = Position.MAIN if position is None else _position(position)
     link = Link(_url(url), (Occurrence(anchor, "", "", place, context),))
-    facts = link_facts(link)
+    facts = Facts(link)
     if position is None:
         facts["position"] = None
     return load_profile(profile, topic=topic, related=tuple(related) or None).score("link", facts)

@@ -8,17 +8,26 @@ joins the page. Here word weights and usual lengths are fixed, and 1 is what a f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules import Reason, Score, half_up
-from honeyguide.core.text import fold, tokens
+from honeyguide.core.text import fold, singular, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DECIMALS = 6
+
+
+def _as_word(term: str) -> str:
+    """Spell a term for the finder. Words are our own cuts of the query, so nothing in them is special."""
+    word = re.escape(term)
+    if not term.isascii() and len(term) == 1:
+        return word  # one Chinese, Japanese or Korean character: it needs no boundary
+    return rf"\b{word}(?={'s?' if singular(f'{term}s') == term else ''}\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +54,36 @@ class Query:
         return tuple(dict.fromkeys(tokens(fold(self.text))))
 
     @cached_property
-    def best(self) -> Mapping[str, float]:
-        """What each field reaches that is the query itself."""
-        return {
-            f.name: len(self.terms) / (1 + self.length_norm(f, len(self.terms))) or 1.0 for f in self.fields
-        }
+    def finder(self) -> re.Pattern[str]:
+        """Find the terms as whole words, singular or plural, in one pass; longer terms first."""
+        spelled = sorted(self.terms, key=lambda term: (-len(term), term))
+        return re.compile("|".join(map(_as_word, spelled)).join("()") if spelled else "(?!)")
 
-    def length_norm(self, field: TextField, words: int) -> float:
-        """BM25's K: long texts need more mentions."""
-        return self.k1 * (1 - self.b + self.b * words / field.usual_words)
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        """What is the same for every text of a field, worked out once."""
+        return tuple(self._scale(field) for field in self.fields)
+
+    def _scale(self, field: TextField) -> Scale:
+        fixed, per_word = self.k1 * (1 - self.b), self.k1 * self.b / field.usual_words
+        size = len(self.terms)
+        best = size / (1 + fixed + per_word * size) or 1.0
+        return Scale(field.name, f"bm25-{field.name}", f" in {field.name.replace('_', ' ')}", field.weight / best, field.weight, fixed, per_word)
 
 
-@dataclass(frozen=True, slots=True)
-class Contextual:
+class Scale(NamedTuple):
+    """BM25 of one field: `fixed + per_word * length` is what length costs, `unit` turns the sum into points."""
+
+    field: str
+    rule: str
+    where: str
+    unit: float
+    weight: float
+    fixed: float
+    per_word: float
+
+
+class Contextual(NamedTuple):
     """A contextual score and the query words that made it."""
 
     score: Score
@@ -72,32 +98,30 @@ def contextual(query: Query, texts: Mapping[str, str | None]) -> Contextual:
     0.5
     """
     reasons: list[Reason] = []
-    matched: dict[str, None] = {}
+    matched: list[str] = []
     total = 0.0
-    for field in query.fields:
-        text = texts.get(field.name)
-        if not text:
-            continue
-        value, terms = _field_score(query, field, text)
-        if value:
-            points = half_up(field.weight * value, _DECIMALS)
-            total += points
-            matched.update(dict.fromkeys(terms))
-            reasons.append(
-                Reason(f"bm25-{field.name}", points, f"{', '.join(terms)} in {field.name.replace('_', ' ')}")
-            )
+    for scale in query.scales:
+        text = texts.get(scale.field)
+        if text:
+            reached, found = _reach(query, scale, text)
+            if found:
+                points = half_up(min(scale.weight, scale.unit * reached), _DECIMALS)
+                total += points
+                matched += found
+                reasons.append(Reason(scale.rule, points, ", ".join(found) + scale.where))
     unknown = tuple([field.name for field in query.fields if texts.get(field.name) is None])
-    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(matched))
+    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(dict.fromkeys(matched)))
 
 
-def _field_score(query: Query, field: TextField, text: str) -> tuple[float, list[str]]:
-    possible = [
-        term for term in query.terms if term in text
-    ]  # much cheaper than cutting every text into words
-    if not possible:
-        return 0.0, []
-    words = tokens(text)
-    norm = query.length_norm(field, len(words))
-    found = [(term, count) for term in possible if (count := words.count(term))]
-    reached = sum(count / (count + norm) for _, count in found)
-    return min(1.0, reached / query.best[field.name]), [term for term, _ in found]
+def _reach(query: Query, scale: Scale, text: str) -> tuple[float, list[str]]:
+    """Sum what each term of the query reaches in a text, and name the terms that occur."""
+    found: list[str] = query.finder.findall(text)
+    if not found:
+        return 0.0, found
+    norm = scale.fixed + scale.per_word * (text.count(" ") + 1)
+    if len(found) == 1:
+        return 1 / (1 + norm), found
+    counts: dict[str, int] = {}
+    for term in found:
+        counts[term] = counts.get(term, 0) + 1
+    return sum([count / (count + norm) for count in counts.values()]), list(counts)

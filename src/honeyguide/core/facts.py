@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from honeyguide.core.page import Head, Link
 
+    Fill = Callable[[Link, Head | None], "Value"]
+
 Value = str | float | bool | None
 
 # Several texts in one fact (the anchors of all occurrences). Neither `.` nor `\s` of a pattern matches all of it, so
@@ -96,33 +98,25 @@ FIELDS: Mapping[str, Field] = _catalogue(
 CARD = "card."  # a fact named card.x is the value of scorecard x
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What link facts are read from: the link, and its target's head where that is known."""
-
-    link: Link
-    head: Head | None = None
-
-
 class Facts(dict[str, Value]):
-    """The flat record rules read; names that were not given are filled from a `Sight` when first read."""
+    """The flat record rules read; names that were not given are filled when first read.
 
-    __slots__ = ("sight",)
+    Facts of a link are read from the link, and from its target's head where that is known.
+    """
 
-    def __init__(self, sight: Sight | None = None, **known: Value) -> None:
-        super().__init__(known)
-        self.sight = sight
+    __slots__ = ("head", "link")
+
+    def __init__(self, link: Link | None = None, head: Head | None = None, **known: Value) -> None:
+        if known:
+            self.update(known)
+        self.link = link
+        self.head = head
 
     def __missing__(self, name: str) -> Value:
         fill = _FILL.get(name)
-        value = None if fill is None or self.sight is None else fill(self.sight)
+        value = None if fill is None or self.link is None else fill(self.link, self.head)
         self[name] = value
         return value
-
-
-def link_facts(link: Link, head: Head | None = None) -> Facts:
-    """Facts of one link, filled as rules ask for them."""
-    return Facts(Sight(link, head))
 
 
 def join(texts: list[str]) -> str:
@@ -175,8 +169,8 @@ def slug_of(segments: tuple[str, ...]) -> str:
     return stem_of(segments[-2]) if slug == "index" and len(segments) > 1 else slug
 
 
-def _first_segment(sight: Sight) -> str:
-    segments = sight.link.url.segments
+def _first_segment(link: Link, _head: Head | None) -> str:
+    segments = link.url.segments
     return stem_of(segments[0]) if segments else ""
 
 
@@ -188,29 +182,49 @@ def _label(anchor: str) -> str:
     return " ".join(words) if len(words) <= _LABEL_WORDS else ""
 
 
-def _head_text(text: str | None) -> str | None:
-    return None if text is None else fold(text)
+def _every(name: str) -> Fill:
+    """Join one attribute of all occurrences; nearly every link has just one."""
+
+    def fill(link: Link, _head: Head | None) -> str:
+        occurrences = link.occurrences
+        if len(occurrences) == 1:
+            return fold(getattr(occurrences[0], name))
+        return join([getattr(occurrence, name) for occurrence in occurrences])
+
+    return fill
 
 
-_FILL: Mapping[str, Callable[[Sight], Value]] = {
-    "url": lambda s: fold(unquote(s.link.url.text)) if "%" in s.link.url.text else s.link.url.text.lower(),
-    "path": lambda s: s.link.url.path.lower(),
-    "target": lambda s: s.link.url.target.lower(),
-    "plain_path": lambda s: plain(s.link.url.path),
+def _url(link: Link, _head: Head | None) -> str:
+    text = link.url.text
+    return fold(unquote(text)) if "%" in text else text.lower()
+
+
+def _positions(link: Link, _head: Head | None) -> str:
+    occurrences = link.occurrences
+    if len(occurrences) == 1:
+        return occurrences[0].position.value
+    return JOIN.join(dict.fromkeys(occurrence.position.value for occurrence in occurrences))
+
+
+_FILL: Mapping[str, Fill] = {
+    "url": _url,
+    "path": lambda link, _: link.url.path.lower(),
+    "target": lambda link, _: link.url.target.lower(),
+    "plain_path": lambda link, _: plain(link.url.path),
     "segment": _first_segment,
-    "slug": lambda s: slug_of(s.link.url.segments),
-    "path_length": lambda s: float(len(s.link.url.segments)),
-    "has_query": lambda s: bool(s.link.url.query),
-    "anchor": lambda s: join([o.anchor for o in s.link.occurrences]),
-    "label": lambda s: JOIN.join(dict.fromkeys(_label(o.anchor) for o in s.link.occurrences)),
-    "slug_words": lambda s: float(len(slug_of(s.link.url.segments).split())),
-    "anchor_words": lambda s: float(max(len(o.anchor.split()) for o in s.link.occurrences)),
-    "title": lambda s: join([o.title for o in s.link.occurrences]),
-    "context": lambda s: join([o.context for o in s.link.occurrences]),
-    "position": lambda s: JOIN.join(dict.fromkeys(o.position.value for o in s.link.occurrences)),
-    "rel": lambda s: join([o.rel for o in s.link.occurrences]),
-    "occurrences": lambda s: float(len(s.link.occurrences)),
-    "order": lambda s: float(s.link.order),
-    "head_title": lambda s: None if s.head is None else _head_text(s.head.title),
-    "head_description": lambda s: None if s.head is None else _head_text(s.head.description),
+    "slug": lambda link, _: slug_of(link.url.segments),
+    "path_length": lambda link, _: float(len(link.url.segments)),
+    "has_query": lambda link, _: bool(link.url.query),
+    "anchor": _every("anchor"),
+    "label": lambda link, _: JOIN.join(dict.fromkeys(_label(o.anchor) for o in link.occurrences)),
+    "slug_words": lambda link, _: float(len(slug_of(link.url.segments).split())),
+    "anchor_words": lambda link, _: float(max(len(o.anchor.split()) for o in link.occurrences)),
+    "title": _every("title"),
+    "context": _every("context"),
+    "position": _positions,
+    "rel": _every("rel"),
+    "occurrences": lambda link, _: float(len(link.occurrences)),
+    "order": lambda link, _: float(link.order),
+    "head_title": lambda _, head: None if head is None or head.title is None else fold(head.title),
+    "head_description": lambda _, head: None if head is None or head.description is None else fold(head.description),
 }

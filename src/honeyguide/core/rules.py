@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from honeyguide.core.facts import FIELDS, JOIN, Kind
 
@@ -132,9 +132,8 @@ class Scorecard:
     decimals: int = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One line of a score's ledger."""
+class Reason(NamedTuple):
+    """One line of a score's ledger. A named tuple, like `Score`, because they are made by the million."""
 
     rule: str
     points: float
@@ -143,8 +142,7 @@ class Reason:
     tag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A number that explains itself: the points of its reasons add up to its value."""
 
     value: float
@@ -198,7 +196,9 @@ def fields_read(card: Scorecard) -> tuple[str, ...]:
 if TYPE_CHECKING:
     Row = Mapping[str, Value]
     Check = Callable[[Row], bool | None]
-    Pay = Callable[[Row], Reason | None]
+    Pay = Callable[[Row], "Reason | None"]
+    CompiledRule = tuple[Check | None, Pay, "Reason | None"]
+    CompiledGroup = tuple["Group", bool, tuple[CompiledRule, ...]]
 
 
 def compile_condition(condition: Condition) -> Check:
@@ -227,13 +227,17 @@ def compile_condition(condition: Condition) -> Check:
 
 def _compile_text(condition: Text) -> Check:
     field, terms = condition.field, condition.terms
-    if condition.test == "has":
-        return _has(field, terms)
-    if condition.test == "word":
-        return _word(field, terms)
-    if condition.test == "starts":
-        return _on_parts(field, lambda value: str(value).startswith(terms))
-    return _on_parts(field, lambda value: str(value).endswith(terms))
+    match condition.test:
+        case "has":
+            return _has(field, terms)
+        case "word":
+            return _word(field, terms)
+        case "starts":
+            return _on_parts(field, lambda value: str(value).startswith(terms))
+        case "ends":
+            return _on_parts(field, lambda value: str(value).endswith(terms))
+        case _:
+            assert_never(condition.test)
 
 
 def _has(field: str, terms: tuple[str, ...]) -> Check:
@@ -270,7 +274,15 @@ def _on_parts(field: str, test: Callable[[Value], bool]) -> Check:
     known = FIELDS.get(field)
     if known is None or known.kind is not Kind.TEXTS:
         return lambda row: None if (value := row[field]) is None else test(value)
-    return lambda row: None if (value := row[field]) is None else any(map(test, str(value).split(JOIN)))
+
+    def on_parts(row: Row) -> bool | None:
+        value = row[field]
+        if value is None:
+            return None
+        text = str(value)
+        return any(map(test, text.split(JOIN))) if JOIN in text else test(text)
+
+    return on_parts
 
 
 def _all(checks: list[Check]) -> Check:
@@ -302,11 +314,8 @@ def _any(checks: list[Check]) -> Check:
 
 
 def compile_payment(rule: Rule, decimals: int) -> Pay:
-    """Turn what a rule pays into a closure; a fixed payment is one shared `Reason`."""
-    if rule.per is None:
-        fixed = Reason(rule.id, half_up(rule.points, decimals), rule.reason, rule.quiet, rule.tag)
-        return lambda _row: fixed
-    per, points, at_most = rule.per, rule.points, rule.at_most
+    """Turn what a rule pays by the unit into a closure."""
+    per, points, at_most = rule.per or "", rule.points, rule.at_most
 
     def pay(row: Row) -> Reason | None:
         value = row[per]
@@ -320,34 +329,44 @@ def compile_payment(rule: Rule, decimals: int) -> Pay:
     return pay
 
 
+def compile_rule(rule: Rule, decimals: int) -> CompiledRule:
+    """Turn a rule into its check (None if it always holds), its payment, and the one `Reason` it pays if that is fixed."""
+    check = None if rule.when == ALWAYS else compile_condition(rule.when)
+    fixed = None if rule.per else Reason(rule.id, half_up(rule.points, decimals), rule.reason, rule.quiet, rule.tag)
+    return check, compile_payment(rule, decimals), fixed
+
+
 @dataclass(frozen=True, slots=True)
 class CompiledCard:
     """A scorecard ready to run on rows."""
 
     card: Scorecard
     may_be_unknown: tuple[str, ...]
-    groups: tuple[tuple[Group, tuple[tuple[Check, Pay], ...]], ...]
+    groups: tuple[CompiledGroup, ...]
 
     def score(self, row: Row) -> Score:
         """Score one row of facts."""
         card = self.card
         total = card.base
         reasons = [Reason("base", total, "base", quiet=True)] if total else []
-        for group, rules in self.groups:
+        for group, first, rules in self.groups:
             before = total
-            first = group.mode == "first"
-            for check, pay in rules:
-                if check(row) and (reason := pay(row)) is not None:
+            for check, pay, fixed in rules:
+                if check is not None and not check(row):
+                    continue
+                reason = fixed or pay(row)
+                if reason is not None:
                     reasons.append(reason)
                     total += reason.points
                     if first:
                         break
             if group.at_most is not None and total - before > group.at_most:
                 total = _adjust(reasons, f"{group.name}-cap", total, before + group.at_most, card.decimals)
-        total = half_up(total, card.decimals)
+        if card.decimals:  # sums of whole numbers are exact
+            total = half_up(total, card.decimals)
         if not card.low <= total <= card.high:
             total = _adjust(reasons, "range", total, min(max(total, card.low), card.high), card.decimals)
-        unknown = tuple([name for name in self.may_be_unknown if row[name] is None])
+        unknown = tuple([name for name in self.may_be_unknown if row[name] is None]) if self.may_be_unknown else ()
         return Score(total, tuple(reasons), unknown)
 
 
@@ -361,12 +380,7 @@ def _adjust(reasons: list[Reason], rule: str, total: float, limit: float, decima
 def compile_card(card: Scorecard) -> CompiledCard:
     """Turn a scorecard into closures, once."""
     groups = tuple(
-        (
-            group,
-            tuple(
-                (compile_condition(rule.when), compile_payment(rule, card.decimals)) for rule in group.rules
-            ),
-        )
+        (group, group.mode == "first", tuple(compile_rule(rule, card.decimals) for rule in group.rules))
         for group in card.groups
     )
     optional = tuple(name for name in fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.bm25 import contextual
-from honeyguide.core.facts import Facts, Sight
+from honeyguide.core.facts import Facts
 from honeyguide.core.family import find_families, plain_words, similar, stories
 from honeyguide.core.rules import half_up
 from honeyguide.core.scope import Kind, classify_url
@@ -156,7 +156,7 @@ class Sieve:
             link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
         )
         family = stories(self.families, whole, self.profile.families)
-        facts = Facts(Sight(whole), is_duplicate=not stands_for_all, family=family)
+        facts = Facts(whole, is_duplicate=not stands_for_all, family=family)
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, out=out_of(rule, facts))
@@ -185,7 +185,7 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     """Score an open candidate, and drop it where the strategy says so."""
     if candidate.out is not None:
         return candidate
-    facts = Facts(Sight(candidate.link, heads.get(candidate.url)))
+    facts = Facts(candidate.link, heads.get(candidate.url))
     context = contextual(profile.query, _QueryTexts(facts))
     facts["contextual"] = context.score.value
     bucket = profile.kinds_of(plan).rules.first(facts)

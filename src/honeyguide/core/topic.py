@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.facts import Facts, Sight
+from honeyguide.core.facts import Facts
 from honeyguide.core.text import fold
 from honeyguide.errors import ConfigError, Problem
 
@@ -23,7 +23,7 @@ MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
 def link_score(link: Link, profile: Profile) -> Score:
     """Score a link against the profile's topic, 0 to 10."""
     topic_of(profile)
-    return profile.score("link", Facts(Sight(link)))
+    return profile.score("link", Facts(link))
 
 
 def page_score(page: Page, profile: Profile) -> Score:
@@ -39,7 +39,7 @@ def page_score(page: Page, profile: Profile) -> Score:
 
 def skip_rule(link: Link, profile: Profile) -> Rule | None:
     """Return the rule that keeps a crawl away from a link (TOPIC-6), if one does."""
-    return profile.skips.first(Facts(Sight(link)))
+    return profile.skips.first(Facts(link))
 
 
 def topic_of(profile: Profile) -> Pattern:
