@@ -8,7 +8,6 @@ import honeyguide
 from bench.measure import Contest, Pair, Unit
 from bench.peers import offered
 from honeyguide.core.bm25 import contextual
-from honeyguide.core.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ def contests(sample: Sample) -> Iterator[Contest]:
     def ours() -> None:
         for batch in batches:
             for document in batch:
-                contextual(profile.query, {name: fold(text) for name, text in document.items()})
+                contextual(profile.query, document)
 
     entrants = {OURS: ours, **_peers(joined, profile.query.text)}
     goals = {"rank_bm25 BM25Okapi": 3.0}

@@ -13,7 +13,7 @@ from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value, plain
 from honeyguide.core.page import Link, Occurrence, Position
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.text import fold, fold_case
+from honeyguide.core.text import ascii_words, fold, fold_case, raw_words
 from honeyguide.core.url import Url
 from honeyguide.errors import PatternError
 
@@ -88,6 +88,11 @@ def test_a_literal_means_the_same_in_both_engines(words: list[str], text: str) -
 def test_folding_is_stable(text: str) -> None:
     assert fold(fold(text)) == fold(text)
     assert plain(plain(text)) is not None
+
+
+@given(text=st.text(st.characters(max_codepoint=127), max_size=60))
+def test_ascii_is_cut_into_the_same_words(text: str) -> None:
+    assert [word.decode() for word in ascii_words(text)] == raw_words(fold(text))
 
 
 HREFS = st.lists(

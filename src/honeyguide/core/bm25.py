@@ -8,26 +8,17 @@ joins the page. Here word weights and usual lengths are fixed, and 1 is what a f
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules import Reason, Score, half_up
-from honeyguide.core.text import fold, singular, tokens
+from honeyguide.core.text import ascii_words, fold, raw_words, singular, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DECIMALS = 6
-
-
-def _as_word(term: str) -> str:
-    """Spell a term for the finder. Words are our own cuts of the query, so nothing in them is special."""
-    word = re.escape(term)
-    if not term.isascii() and len(term) == 1:
-        return word  # one Chinese, Japanese or Korean character: it needs no boundary
-    return rf"\b{word}(?={'s?' if singular(f'{term}s') == term else ''}\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +45,10 @@ class Query:
         return tuple(dict.fromkeys(tokens(fold(self.text))))
 
     @cached_property
-    def finder(self) -> re.Pattern[str]:
-        """Find the terms as whole words, singular or plural, in one pass; longer terms first."""
-        spelled = sorted(self.terms, key=lambda term: (-len(term), term))
-        return re.compile("|".join(map(_as_word, spelled)).join("()") if spelled else "(?!)")
+    def forms(self) -> Mapping[str | bytes, str]:
+        """The spellings that count for each term, singular and plural, as text and as ASCII."""
+        spelled = {form: term for term in self.terms for form in (term, f"{term}s") if singular(form) == term}
+        return {**spelled, **{form.encode(): term for form, term in spelled.items()}}
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
@@ -91,34 +82,34 @@ class Contextual(NamedTuple):
 
 
 def contextual(query: Query, texts: Mapping[str, str | None]) -> Contextual:
-    """Score folded texts by field name; a text that is not known pays nothing, and the score says so.
+    """Score texts by field name, case-blind; a text that is not known pays nothing, and the score says so.
 
     >>> query = Query("fire alarm", (TextField("title", 0.5, 8), TextField("anchor", 0.5, 3)))
     >>> contextual(query, {"title": "fire alarm", "anchor": None}).score.value
     0.5
     """
     reasons: list[Reason] = []
-    matched: list[str] = []
+    matched: dict[str, None] = {}
+    unknown: list[str] = []
     total = 0.0
-    for scale in query.scales:
-        text = texts.get(scale.field)
-        if text:
-            reached, found = _reach(query, scale, text)
-            if found:
-                points = half_up(min(scale.weight, scale.unit * reached), _DECIMALS)
-                total += points
-                matched += found
-                reasons.append(Reason(scale.rule, points, ", ".join(found) + scale.where))
-    unknown = tuple([field.name for field in query.fields if texts.get(field.name) is None])
-    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(dict.fromkeys(matched)))
+    for field, rule, where, unit, weight, fixed, per_word in query.scales:
+        text = texts.get(field)
+        if text is None:
+            unknown.append(field)
+            continue
+        words = ascii_words(text) if text.isascii() else raw_words(fold(text))
+        found = list(filter(None, map(query.forms.get, words)))
+        if found:
+            reached, found = _reach(found, fixed + per_word * len(words))
+            points = half_up(min(weight, unit * reached), _DECIMALS)
+            total += points
+            matched.update(dict.fromkeys(found))
+            reasons.append(Reason(rule, points, ", ".join(found) + where))
+    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), tuple(unknown)), tuple(matched))
 
 
-def _reach(query: Query, scale: Scale, text: str) -> tuple[float, list[str]]:
-    """Sum what each term of the query reaches in a text, and name the terms that occur."""
-    found: list[str] = query.finder.findall(text)
-    if not found:
-        return 0.0, found
-    norm = scale.fixed + scale.per_word * (text.count(" ") + 1)
+def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:
+    """Sum what each term reaches that was found in a text, and name each once."""
     if len(found) == 1:
         return 1 / (1 + norm), found
     counts: dict[str, int] = {}

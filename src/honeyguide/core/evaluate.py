@@ -77,12 +77,29 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """One site in a run: the pages selected, best first, and every other page that was considered."""
+    """One site in a run: the pages selected, best first, and every other page that was considered.
+
+    `site` and `homepage` are host and port of what was asked for and of where that led.
+    """
 
     site: str
     selected: tuple[Seen, ...] = ()
     others: tuple[Seen, ...] = ()
     status: str = "ok"
+    homepage: str | None = None
+
+
+def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:
+    """Find the record of each labelled site: the one that was asked for, else the one whose homepage it is.
+
+    >>> run = {"a.example": Picked("a.example", homepage="www.a.example")}
+    >>> {site: picked.site for site, picked in match_sites(["www.a.example", "b.example"], run).items()}
+    {'www.a.example': 'a.example'}
+    """
+    wanted = list(gold)
+    found = {site: run[site] for site in wanted if site in run}
+    arrived = {picked.homepage: picked for picked in reversed(run.values()) if picked.site not in found}
+    return {site: picked for site in wanted if (picked := found.get(site) or arrived.get(site))}
 
 
 # --- figures ----------------------------------------------------------------------------------------------------

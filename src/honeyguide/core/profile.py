@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.rules import CompiledCard, Rule, Score, Scorecard
     from honeyguide.core.scope import Scope
+    from honeyguide.core.traps import TrapLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,32 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b)."""
+    """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
+
+    `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether.
+    """
 
     name: str
     links: tuple[Band, ...]
     pages: tuple[Band, ...]
     tunnel: int = 0
+    moves_up: bool = False
+    order: str = "score"
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRules:
+    """The numbers of the crawl itself; how each is meant stands beside it in the base profile."""
+
+    lookahead: int = 8
+    window: int = 64
+    max_attempts: int = 3
+    max_site_failures: int = 10
+    retry_s: float = 60.0
+    patience_s: float = 120.0
+    lease_s: float = 600.0
+    sightings: int = 5
+    hub_links: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +173,13 @@ class Profile:
     levels: tuple[Level, ...]
     query: Query
     topic: Topic
+    crawl: CrawlRules
+    traps: TrapLimits
 
     def score(self, card: str, facts: Facts) -> Score:
         """Score a card, after the cards it reads."""
-        return self.scores(self.chains[card], facts)[card]
+        chain = self.chains[card]
+        return self.cards[card].score(facts) if len(chain) == 1 else self.scores(chain, facts)[card]
 
     def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
         """Score cards in the given order; each becomes a fact for the next."""

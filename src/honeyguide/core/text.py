@@ -35,7 +35,7 @@ _FOLD = str.maketrans(
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-_ASCII_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}  # the same for ASCII, in half the time
+_ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
 def fold(text: str) -> str:
@@ -69,7 +69,12 @@ def tokens(folded: str) -> list[str]:
 
 def raw_words(folded: str) -> list[str]:
     """Cut folded text into words as they are."""
-    return folded.translate(_ASCII_SPACES).split() if folded.isascii() else _WORD.findall(folded)
+    return _WORD.findall(folded)
+
+
+def ascii_words(text: str) -> list[bytes]:
+    """Fold ASCII text and cut it into the same words, as bytes: several times as fast, and much text is ASCII."""
+    return text.encode().translate(_ASCII_WORDS).split()
 
 
 def singular(word: str) -> str:

@@ -1,0 +1,262 @@
+"""The crawl as a state machine: events in, commands out.
+
+Owns: `step`. It decides when to ask for leases, in which order results are applied, what a failure means, and when to
+stop. Must not know: the store, fetching, clocks (`now` comes with the events), what a page says (judge).
+
+The order of a run must not depend on the network. So claiming and applying alternate by one rule: as many leases are
+taken as the window allows, and only when no more are to be had is the *oldest* result applied, whichever came first.
+How many requests are in flight at once is then a matter of speed alone.
+
+Start reading at `step`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, assert_never
+
+from honeyguide.core.frontier import Ask, Budgets, Done, Dropped, Retry, Why
+from honeyguide.core.pace import backoff_s
+from honeyguide.core.profile import CrawlRules
+
+if TYPE_CHECKING:
+    from honeyguide.core.frontier import Granted, Lease, Outcome
+
+_PUSHED_BACK = frozenset({429, 503})
+_MAY_PASS = _PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # the fetcher has tried these more than once already
+_LAST_OK = 399  # 304 is a page that did not change
+_MOST_DOUBLED_S = 3600.0
+
+
+# --- events ---
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The store answered a `Claim`, or handed over what a process left behind that died."""
+
+    granted: Granted
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer came; `rest_s` is how long its host asked us to stay away."""
+
+    claim: int
+    status: int
+    now: float
+    rest_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer came. `is_fetch` is false where none was asked for, `may_pass` where trying again is no use."""
+
+    claim: int
+    why: Why
+    now: float
+    may_pass: bool = False
+    is_fetch: bool = True
+    rest_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time passed; `is_interrupted` asks for an end."""
+
+    now: float
+    is_interrupted: bool = False
+
+
+Event = Claimed | Fetched | Failed | Tick
+
+
+# --- commands ---
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Ask the store for leases, and answer with `Claimed`."""
+
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Start to fetch, and answer with `Fetched` or `Failed`."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Apply the result of a lease: read the page if there is one, and commit."""
+
+    lease: Lease
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Claim nothing of a site before then."""
+
+    site: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing can be done before then."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The crawl is over."""
+
+    why: str
+
+
+Command = Claim | Fetch | Finish | Block | Wait | Stop
+Ended = Fetched | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A lease in the window, and how it ended if it did."""
+
+    lease: Lease
+    ended: Ended | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may do."""
+
+    rules: CrawlRules = field(default_factory=CrawlRules)
+    budgets: Budgets = field(default_factory=Budgets)
+    max_time_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A crawl between two events. The window is in claim order; `failing` counts failures in a row, by site."""
+
+    limits: Limits
+    started_at: float
+    window: tuple[Slot, ...] = ()
+    failing: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    closed: frozenset[str] = frozenset()
+    stopping: str | None = None
+    is_claiming: bool = False
+
+
+def step(state: State, event: Event) -> tuple[State, tuple[Command, ...]]:
+    """Take in one event; give the next state, and what is to be done, in order.
+
+    >>> state, commands = step(State(Limits(), 0.0), Tick(0.0))
+    >>> [type(command).__name__ for command in commands]
+    ['Claim']
+    """
+    state = _watch(state, event)
+    match event:
+        case Claimed(granted, now):
+            return _take(state, granted, now)
+        case Fetched(claim) | Failed(claim):
+            window = tuple(replace(slot, ended=event) if slot.lease.claim == claim else slot for slot in state.window)
+            return _advance(replace(state, window=window), event.now)
+        case Tick(now):
+            return _advance(state, now) if state.window else _claim(state, now)
+        case _:
+            assert_never(event)
+
+
+def _watch(state: State, event: Event) -> State:
+    """Decide to stop when the time is over or somebody asks; what is in flight is still applied."""
+    if state.stopping is not None:
+        return state
+    if isinstance(event, Tick) and event.is_interrupted:
+        return replace(state, stopping="interrupted")
+    limit_s = state.limits.max_time_s
+    if limit_s is not None and event.now - state.started_at >= limit_s:
+        return replace(state, stopping="max_time")
+    return state
+
+
+def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Command, ...]]:
+    """Put leases into the window; without any, apply a result, wait, or stop."""
+    slots = tuple(Slot(lease) for lease in granted.leases)
+    state = replace(state, window=state.window + slots, is_claiming=False)
+    fetches = tuple(Fetch(lease) for lease in granted.leases)
+    if state.window:
+        state, more = _advance(state, now)
+        return state, fetches + more
+    rest = granted.rest
+    if state.stopping is None and rest.until is not None and rest.until - now <= state.limits.rules.patience_s:
+        return state, (Wait(rest.until),)
+    return state, (Stop(state.stopping or rest.why),)
+
+
+def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
+    """Apply the oldest result if it is there, then ask for leases before the next one: that is the rule."""
+    if not state.window or state.window[0].ended is None or state.is_claiming:
+        return state, ()
+    slot, window = state.window[0], state.window[1:]
+    state, commands = _end(replace(state, window=window), slot, now)
+    state, more = _claim(state, now)
+    return state, commands + more
+
+
+def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
+    """Ask for as many leases as the window has room for; when stopping, go on without."""
+    rules = state.limits.rules
+    if state.stopping is not None:
+        return _advance(state, now) if state.window else (state, (Stop(state.stopping),))
+    outstanding = Counter(slot.lease.site for slot in state.window)
+    ask = Ask(
+        now, rules.window - len(state.window), now + rules.lease_s, rules.lookahead,
+        outstanding, state.closed, state.limits.budgets,
+    )  # fmt: skip
+    return replace(state, is_claiming=True), (Claim(ask),)
+
+
+def _end(state: State, slot: Slot, now: float) -> tuple[State, tuple[Command, ...]]:
+    """Turn how a lease ended into its outcome, and into what it says of its site."""
+    lease, ended = slot.lease, slot.ended
+    if ended is None or (isinstance(ended, Fetched) and ended.status <= _LAST_OK):
+        return _answered(state, lease.site), (Finish(lease, Done()),)
+    if isinstance(ended, Fetched):
+        why = Why(f"http-{ended.status}", f"answered {ended.status}")
+        may_pass, is_fetch = ended.status in _MAY_PASS, True
+    else:
+        why, may_pass, is_fetch = ended.why, ended.may_pass, ended.is_fetch
+    state = _failed(state, lease.site) if may_pass else _answered(state, lease.site)
+    outcome = _outcome(state, lease, ended, Dropped(why, is_fetch)) if may_pass else Dropped(why, is_fetch)
+    finish: tuple[Command, ...] = (Finish(lease, outcome),)
+    return state, (*finish, Block(lease.site, ended.now + ended.rest_s)) if ended.rest_s else finish
+
+
+def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:
+    rules = state.limits.rules
+    if lease.attempt >= rules.max_attempts:
+        return dropped
+    pause_s = ended.rest_s or backoff_s(lease.attempt, rules.retry_s, _MOST_DOUBLED_S)
+    return Retry(ended.now + pause_s, dropped.why)
+
+
+def _answered(state: State, site: str) -> State:
+    if site not in state.failing:
+        return state
+    return replace(state, failing={name: n for name, n in state.failing.items() if name != site})
+
+
+def _failed(state: State, site: str) -> State:
+    """Count a failure; a site that fails again and again is left alone for the rest of this process."""
+    failing = {**state.failing, site: state.failing.get(site, 0) + 1}
+    gone = failing[site] >= state.limits.rules.max_site_failures
+    return replace(state, failing=failing, closed=state.closed | {site} if gone else state.closed)

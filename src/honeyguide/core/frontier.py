@@ -1,0 +1,228 @@
+"""The frontier as plain data: what is queued, what is leased, how a lease ends, and in which order URLs come.
+
+Owns: `Lease`, the outcomes, `Discovered`, `Standing`, `Ask` and `Granted`, identity in 64 bits, the order of the queue.
+Must not know: where any of it is kept (adapters), why a link is placed where it is (traverse, judge).
+Start reading at `Lease`; the order is `rank_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from honeyguide.core.profile import Traversal
+    from honeyguide.core.traverse import Placement
+    from honeyguide.core.url import Tracking, Url
+
+# Lanes from the first to the last; what is tried again comes after everything else, so that when a pause ends does not
+# change the order of the rest.
+LANES = ("seed", "deep", "broad", "tail", "far", "again")
+_LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
+_LAST_WAVE = (1 << _WAVE_BITS) - 1
+_LAST_STEP = (1 << _STEP_BITS) - 1
+_STEPS_PER_POINT = 100  # priorities are told apart to the hundredth of a point
+
+# Rules that put a link out for what was known when it was met; better evidence brings it back.
+PASSING_RULES = frozenset({"irrelevant", "pruned", "tunnel-end", "max-depth"})
+
+
+class State(IntEnum):
+    """Where an entry is on its way."""
+
+    QUEUED = 0
+    LEASED = 1
+    DONE = 2
+    DROPPED = 3
+
+
+class Why(NamedTuple):
+    """The rule that decided, and its sentence."""
+
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Permission to fetch one URL until a deadline; `claim` is its number in the run, and the order of results."""
+
+    entry: int
+    claim: int
+    url: Url
+    site: str
+    depth: int = 0
+    lane: str = "seed"
+    priority: float = 0.0
+    link_score: float | None = None
+    weak_pages: int = 0
+    hub_depth: int = 0
+    parent: str | None = None
+    attempt: int = 1
+    is_seed: bool = False
+    is_external: bool = False
+    is_recrawl: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The page was had; `due_at` is when it is queued again, if ever."""
+
+    due_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """It is tried again, not before `at`."""
+
+    at: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """It is not tried again. `is_fetch` is false where no page was asked for: robots.txt forbade it."""
+
+    why: Why
+    is_fetch: bool = True
+
+
+Outcome = Done | Retry | Dropped
+
+
+class Sighting(NamedTuple):
+    """One page that links a URL: how, and what the link scored there. `points` are `rule:points`, comma-separated."""
+
+    anchor: str
+    position: str
+    score: float | None
+    points: str
+    lane: str
+
+
+class Discovered(NamedTuple):
+    """A link as the frontier takes it in: queued by `rank`, or put out by `out`. A site of None is not crawled."""
+
+    url: Url
+    digest: int
+    site: str | None
+    rank: int
+    lane: str
+    priority: float
+    score: float | None
+    depth: int
+    weak_pages: int = 0
+    hub_depth: int = 0
+    out: Why | None = None
+    sighting: Sighting | None = None
+    is_seed: bool = False
+    is_external: bool = False
+
+
+class Standing(NamedTuple):
+    """What the frontier holds of a URL already: enough to tell whether new evidence could matter."""
+
+    state: int
+    rank: int
+    seen: int
+    rule: str | None
+    is_https: bool
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no evidence changes what becomes of it."""
+        return self.state in (State.LEASED, State.DONE) or (
+            self.state == State.DROPPED and self.rule not in PASSING_RULES
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How many pages a run may fetch: in all, of one host, and of other sites. None is without limit."""
+
+    max_pages: int | None = None
+    max_pages_per_host: int | None = None
+    external_pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites."""
+
+    now: float
+    limit: int
+    until: float
+    per_site: int = 1_000_000
+    outstanding: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    closed: frozenset[str] = frozenset()
+    budgets: Budgets = field(default_factory=Budgets)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Why nothing was granted, and when to ask again; without a time, asking again is no use."""
+
+    why: str
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """Leases in claim order; `rest` says what stands in the way where there are none."""
+
+    leases: tuple[Lease, ...] = ()
+    rest: Rest = field(default_factory=lambda: Rest("complete"))
+
+
+def digest_of(url: Url, tracking: Tracking) -> int:
+    """Give the identity of a URL's key (URL-7) as a signed 64-bit number that is the same in every process.
+
+    >>> from honeyguide.core.url import Tracking, Url
+    >>> digest_of(Url.parse("http://a.example/b"), Tracking()) == digest_of(Url.parse("https://a.example/b/"), Tracking())
+    True
+    """
+    key = url.key(tracking).encode("utf-8", "backslashreplace")
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
+
+
+def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
+    """Give the place in the queue as one number, lowest first; ties are first discovered first (TOPIC-5).
+
+    `deep` is newest wave first, so that a good branch is exhausted before its siblings; the others are best first.
+    `order` may be `breadth` or `depth` instead: then scores do not count.
+
+    >>> from honeyguide.core.traverse import Placement
+    >>> old, new = Placement("deep", 13, ()), Placement("deep", 8, ())
+    >>> rank_of(new, 7) < rank_of(old, 3) < rank_of(Placement("broad", 10, ()), 9)
+    True
+    """
+    step = 0 if order != "score" else _LAST_STEP - max(0, min(_LAST_STEP, round(placement.priority * _STEPS_PER_POINT)))
+    is_wave = placement.lane == "deep" if order == "score" else order == "depth"
+    waves = (_LAST_WAVE - min(wave, _LAST_WAVE)) << _STEP_BITS if is_wave else 0
+    return (LANES.index(placement.lane) << _LANE_BITS) + waves + step
+
+
+def rank_again(rank: int) -> int:
+    """Give the place of what is tried again: after everything else, in its old order there.
+
+    >>> rank_again(rank_again(5)) == rank_again(5)
+    True
+    """
+    return (LANES.index("again") << _LANE_BITS) + (rank & ((1 << _LANE_BITS) - 1))
+
+
+def is_better(rank: int, than: int, traversal: Traversal) -> bool:
+    """Tell whether a link met again moves up: by a better lane or more points, or, depth first, by being newer."""
+    if traversal.order == "breadth" or not traversal.moves_up:
+        return False
+    if traversal.order == "depth":
+        return rank < than
+    return _evidence(rank) < _evidence(than)
+
+
+def _evidence(rank: int) -> tuple[int, int]:
+    return rank >> _LANE_BITS, rank & _LAST_STEP

@@ -1,0 +1,272 @@
+"""What a fetched page means for the crawl: its score, what happens to its branch, and what becomes of each link.
+
+Owns: `judge_page`, from a parsed page to `Findings`. Must not know: the queue, the store, fetching.
+Start reading at `judge_page`; the order of decisions about a link is `_Judge.place_link`.
+
+A link that is known and settled costs no more than a look-up: it is counted, not scored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.frontier import Discovered, Sighting, State, Why, digest_of, is_better, rank_of
+from honeyguide.core.scope import Kind, classify_url
+from honeyguide.core.text import fold
+from honeyguide.core.topic import link_score, page_score, skip_rule
+from honeyguide.core.traps import soft_404
+from honeyguide.core.traverse import Placement, band_of, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from honeyguide.core.frontier import Lease, Standing
+    from honeyguide.core.page import Link, Page
+    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.profile import Profile, Traversal
+    from honeyguide.core.rules import Score
+    from honeyguide.core.traps import Traps
+    from honeyguide.core.url import Url
+
+_MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
+_ANCHOR = 200  # characters of an anchor that a sighting keeps
+_SEED = Placement("seed", 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What one crawl judges by; the same for every page."""
+
+    profile: Profile
+    traversal: Traversal
+    traps: Traps
+    include: Pattern | None = None
+    exclude: Pattern | None = None
+    max_depth: int | None = None
+    follow_external: bool = False
+    score_all: bool = False
+    memo: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether there is something to score; traversals that go by score need it."""
+        return self.profile.topic.pattern is not None or self.traversal.order == "score"
+
+    def digest(self, url: Url) -> int:
+        """Give the identity of a URL, from memory if it was met lately."""
+        known = self.memo.get(url.text)
+        if known is None:
+            if len(self.memo) >= _MEMO:
+                self.memo.clear()
+            known = self.memo[url.text] = digest_of(url, self.profile.scope.tracking)
+        return known
+
+
+class Candidate(NamedTuple):
+    """A link of a page with its identity."""
+
+    link: Link
+    digest: int
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a page revealed: links that are new, better placed than before, seen by yet another page, only counted.
+
+    `skipped` counts what is no page at all (URL-9), by rule. `scored` has all links, where that was asked for.
+    """
+
+    new: list[Discovered] = field(default_factory=list)
+    better: list[Discovered] = field(default_factory=list)
+    sightings: list[tuple[int, Sighting]] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    scored: list[tuple[Link, Score]] = field(default_factory=list)
+    inside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The page's score, what happens to its branch, and why if that is not the score's doing."""
+
+    score: Score | None
+    action: str
+    why: Why | None
+    findings: Findings
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether its links were looked at."""
+        return self.action not in ("duplicate", "soft-404")
+
+
+def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
+    """Give the links of a page with their identities, each once, in document order."""
+    digest = ground.digest
+    found: dict[int, Candidate] = {}
+    for link in page.links:
+        number = digest(link.url)
+        if number not in found:
+            found[number] = Candidate(link, number)
+    return list(found.values())
+
+
+def judge_page(
+    page: Page, lease: Lease, candidates: Iterable[Candidate], around: Around, ground: Ground
+) -> Judged:
+    """Judge a page and all its links; `around` is what the store knows of them."""
+    score = page_score(page, ground.profile) if ground.has_topic else None
+    findings = Findings()
+    findings.skipped.update(rule for _, rule in page.skipped)
+    why = soft_404(page, ground.profile.traps) or _twin(around.twin)
+    if why is not None and not lease.is_seed:
+        return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
+    judge = _Judge(page, lease, around, ground, findings, None if lease.is_seed or score is None else score.value)
+    for candidate in candidates:
+        judge.meet(candidate)
+    return Judged(score, _action(judge, ground.traversal), None, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the store knows that matters for one page: its links, the sites of the crawl, a page that says the same."""
+
+    known: Mapping[int, Standing]
+    sites: frozenset[str]
+    twin: str | None = None
+
+
+def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
+    """Give the seeds as the frontier takes them in: before everything else, in their order, each once."""
+    found: dict[int, Discovered] = {}
+    for url in urls:
+        digest = ground.digest(url)
+        found.setdefault(
+            digest, Discovered(url, digest, url.site, rank_of(_SEED, 0), "seed", 0.0, None, 0, is_seed=True)
+        )
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    page: Page
+    lease: Lease
+    around: Around
+    ground: Ground
+    findings: Findings
+    parent_score: float | None
+
+    def meet(self, candidate: Candidate) -> None:
+        """Decide about a link, unless nothing is left to decide."""
+        standing = self.around.known.get(candidate.digest)
+        ground, findings = self.ground, self.findings
+        if candidate.link.url.site in self.around.sites:
+            findings.inside += 1
+        if ground.score_all and ground.has_topic:
+            findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
+        if standing is None:
+            findings.new.append(self.place_link(candidate, is_new=True))
+        elif standing.seen >= ground.profile.crawl.sightings and (
+            standing.is_settled or not ground.traversal.moves_up
+        ):
+            findings.again.append(candidate.digest)
+        else:
+            self._meet_again(candidate, standing)
+
+    def _meet_again(self, candidate: Candidate, standing: Standing) -> None:
+        """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few."""
+        found = self.place_link(candidate, is_new=False)
+        findings = self.findings
+        if self._helps(found, standing):
+            findings.better.append(found)
+        elif standing.seen < self.ground.profile.crawl.sightings and found.sighting is not None:
+            findings.sightings.append((found.digest, found.sighting))
+        else:
+            findings.again.append(found.digest)
+
+    def _helps(self, found: Discovered, standing: Standing) -> bool:
+        if standing.is_settled or found.out is not None:
+            return False
+        if standing.state == State.DROPPED or is_better(found.rank, standing.rank, self.ground.traversal):
+            return True
+        return found.url.text.startswith("https:") and not standing.is_https  # URL-7
+
+    def place_link(self, candidate: Candidate, *, is_new: bool) -> Discovered:
+        """Place a link, or say why it is out: scope, skip rules, patterns, traps, the traversal, depth, in this order."""
+        link, digest = candidate
+        url = link.url
+        out = self._out_of_scope(link)
+        site = url.site if out is None or out.rule != "other-site" else None
+        is_external = site is not None and site not in self.around.sites
+        out = out or self._unwanted(link) or (self.ground.traps.inspect(url) if is_new else None)
+        depth, hub_depth = self.lease.depth + 1, self.lease.hub_depth + 1
+        if out is not None:
+            sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
+            return Discovered(url, digest, site, 0, "", 0.0, None, depth, 0, hub_depth, out, sighting)
+        score = link_score(link, self.ground.profile) if self.ground.has_topic else None
+        placement = self._placement(score)
+        if not placement.is_followed:
+            out = Why(placement.reasons[-1].rule, placement.reasons[-1].text)
+        elif self.ground.max_depth is not None and depth > self.ground.max_depth:
+            out = Why("max-depth", f"{depth} links from a seed; the limit is {self.ground.max_depth}")
+        rank = rank_of(placement, self.lease.claim, self.ground.traversal.order) if placement.is_followed else 0
+        sighting = _sighting(link, score, placement)
+        value = None if score is None else score.value
+        return Discovered(
+            url, digest, site, rank, placement.lane, placement.priority, value, depth,
+            placement.weak_pages, hub_depth, out, sighting, is_external=is_external,
+        )  # fmt: skip
+
+    def _placement(self, score: Score | None) -> Placement:
+        traversal = self.ground.traversal
+        if score is None:
+            return Placement(traversal.links[0].lane, 0, ())
+        return place(score.value, self.parent_score, traversal, self.lease.weak_pages)
+
+    def _out_of_scope(self, link: Link) -> Why | None:
+        verdict = classify_url(link.url, self.page.url, self.ground.profile.scope)
+        if verdict.kind is Kind.SKIP:
+            return Why(verdict.rule, verdict.detail)
+        if link.url.site in self.around.sites or self.ground.follow_external:
+            return None
+        return Why("other-site", link.url.site)
+
+    def _unwanted(self, link: Link) -> Why | None:
+        ground = self.ground
+        skip = skip_rule(link, ground.profile)
+        if skip is not None:
+            return Why(skip.id, skip.reason)
+        if ground.include is None and ground.exclude is None:
+            return None
+        text = fold(link.url.text)
+        if ground.include is not None and not ground.include.search(text):
+            return Why("include", f"URL does not match --include {ground.include.source}")
+        if ground.exclude is not None and ground.exclude.search(text):
+            return Why("exclude", f"URL matches --exclude {ground.exclude.source}")
+        return None
+
+
+def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting:
+    points = "" if score is None else ",".join([f"{reason.rule}:{reason.points:g}" for reason in score.reasons])
+    extra = [f"{reason.rule}:{reason.points:g}" for reason in placement.reasons[1:]]
+    told = ",".join([points, *extra]) if extra else points
+    value = None if score is None else score.value
+    return Sighting(link.anchor[:_ANCHOR], link.position.value, value, told, placement.lane)
+
+
+def _twin(url: str | None) -> Why | None:
+    return None if url is None else Why("TRAP-9", f"says what {url} says")
+
+
+def _action(judge: _Judge, traversal: Traversal) -> str:
+    """Name what happens to a page's branch (TOPIC-4)."""
+    if judge.parent_score is None:
+        return "seed" if judge.lease.is_seed else "expand"
+    band = band_of(judge.parent_score, traversal.pages)
+    if band is not traversal.pages[-1]:
+        return "exhaust" if band.lane == "deep" and band.bonus else "expand"
+    if band.lane == "skip":
+        return "keep"
+    return "tunnel" if judge.lease.weak_pages + 1 < traversal.tunnel else "tunnel-end"

@@ -1,0 +1,85 @@
+"""When two fetches of a page, or two pages, say the same.
+
+Owns: `main_digest` (has a page changed?) and `sketch_of` with `likeness` (is a page like another?).
+Must not know: traps, history, who compares. Start reading at `main_lines`.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from heapq import nsmallest
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from honeyguide.core.page import Position
+
+if TYPE_CHECKING:
+    from honeyguide.core.page import Page
+
+Sketch = tuple[int, ...]
+
+_TAIL_LINES = 8  # at most so many lines at the end may be a footer
+_FOOTER_CHARS = 200  # a longer line is prose
+_SKETCH = 32  # numbers kept of a page: its likeness to another is then known to a few per cent
+_FEW_LINES = 20  # pages with fewer lines are compared by their words
+_MAX_PARTS = 5_000  # lines or words looked at
+
+
+def main_lines(page: Page) -> list[str]:
+    """Give the lines of a page without its menus, and without dates and counters at its end.
+
+    A page does not tell where its text stands, but its links do: a line that is the anchor of a menu's link is menu.
+    """
+    menu = {
+        occurrence.anchor
+        for link in page.links
+        for occurrence in link.occurrences
+        if occurrence.position is not Position.MAIN
+    }
+    lines = [line for line in page.text.split("\n") if line not in menu]
+    tail = min(_TAIL_LINES, len(lines) // 4)
+    kept = len(lines) - tail
+    return lines[:kept] + [line for line in lines[kept:] if not _is_stamp(line)]
+
+
+def _is_stamp(line: str) -> bool:
+    return len(line) <= _FOOTER_CHARS and any(map(str.isdigit, line))
+
+
+def main_digest(lines: list[str]) -> str | None:
+    """Give a digest of what a page says; None if it says nothing.
+
+    >>> main_digest(["Fire alarms", "We test them."]) == main_digest(["Fire alarms", "We test them. "])
+    True
+    """
+    text = "\n".join(line.strip() for line in lines).strip()
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest() if text else None
+
+
+def sketch_of(lines: list[str]) -> Sketch:
+    """Give a few numbers that are alike where pages are: the smallest checksums of their lines.
+
+    Short pages are compared by groups of three words, as a line more or less is all they have.
+
+    >>> sketch_of(["a"]) == sketch_of(["a"]) != sketch_of(["b"])
+    True
+    """
+    parts: list[str] | set[str] = lines[:_MAX_PARTS]
+    if len(lines) < _FEW_LINES:
+        words = " ".join(lines)[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
+        parts = [" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
+    return tuple(nsmallest(_SKETCH, {crc32(part.encode("utf-8", "backslashreplace")) for part in parts}))
+
+
+def likeness(one: Sketch, other: Sketch) -> float:
+    """Estimate which share of what two pages say is the same, 0 to 1.
+
+    >>> likeness((1, 2, 3), (1, 2, 3)), likeness((1, 2), (3, 4)), likeness((), ())
+    (1.0, 0.0, 1.0)
+    """
+    if one == other:
+        return 1.0
+    both = set(one) | set(other)
+    least = nsmallest(_SKETCH, both)
+    shared = set(one) & set(other)
+    return sum(number in shared for number in least) / len(least)
