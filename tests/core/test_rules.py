@@ -4,6 +4,7 @@ import pytest
 
 from honeyguide.core.facts import JOIN, Facts, Value
 from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.rows import compile_card, compile_condition
 from honeyguide.core.rules import (
     Above,
     All,
@@ -17,8 +18,6 @@ from honeyguide.core.rules import (
     Rule,
     Scorecard,
     Text,
-    compile_card,
-    compile_condition,
     fields_read,
     half_up,
 )
@@ -58,7 +57,8 @@ NO = Is("is_hub", (False,))
 def test_conditions_have_three_values(
     condition: Condition, facts: dict[str, Value], result: bool | None
 ) -> None:
-    assert compile_condition(condition)(Facts(None, **facts)) is result
+    assert bool(compile_condition(condition)(Facts(None, None, **facts))) is (result is True)
+    assert bool(compile_condition(Not(condition))(Facts(None, None, **facts))) is (result is False)
 
 
 def card(*groups: Group, **settings: float) -> Scorecard:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 
+import plain_rows
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +16,22 @@ from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value, plain
 from honeyguide.core.page import Link, Occurrence, Position
 from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.rows import compile_card, compile_condition
+from honeyguide.core.rules import (
+    Above,
+    All,
+    AnyOf,
+    Below,
+    Condition,
+    Group,
+    Is,
+    Matches,
+    Not,
+    Rule,
+    Scorecard,
+    Text,
+    half_up,
+)
 from honeyguide.core.text import ascii_words, fold, fold_case, raw_words
 from honeyguide.core.url import Url
 from honeyguide.errors import PatternError
@@ -48,12 +67,85 @@ def test_reasons_add_up_in_every_card_of_every_profile(name: str, facts: dict[st
     profile = load_profile(name, topic="topic|fi.e")
     for card_name, compiled in profile.cards.items():
         card = compiled.card
-        score = profile.score(card_name, Facts(None, **facts))
+        score = profile.score(card_name, Facts(None, None, **facts))
         assert sum(reason.points for reason in score.reasons) == pytest.approx(
             score.value, abs=10**-card.decimals
         )
         assert card.low <= score.value <= card.high
-        assert profile.score(card_name, Facts(None, **facts)) == score
+        assert profile.score(card_name, Facts(None, None, **facts)) == score
+        row = Facts(None, None, **facts)
+        for chained in profile.chains[card_name]:
+            row[f"card.{chained}"] = plain_rows.score(profile.cards[chained].card, row).value
+        assert plain_rows.score(card, row) == score
+
+
+NUMBERS = ("visits", "hub_depth", "relevance")
+WORD_LISTS = st.lists(
+    st.sampled_from(["fire", "install", "x", "fi*", "services", "/"]), min_size=1, max_size=3
+).map(tuple)
+TEXTS = ("path", "anchor", "head_title", "slug", "label")
+LEAVES: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(Text, st.sampled_from(TEXTS), st.sampled_from(["starts", "ends", "has", "word"]), WORD_LISTS),
+    st.builds(Is, st.sampled_from(TEXTS), WORD_LISTS),
+    st.builds(Is, st.just("is_hub"), st.sampled_from([(True,), (False,)])),
+    st.builds(Below, st.sampled_from(NUMBERS), st.floats(0, 10)),
+    st.builds(Above, st.sampled_from(NUMBERS), st.floats(0, 10)),
+    st.builds(
+        Matches, st.sampled_from(TEXTS), st.sampled_from(["fire|x", "fi.e$", "^x"]).map(compile_pattern)
+    ),
+)
+CONDITIONS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(All, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple)),
+        st.builds(Not, inner),
+    ),
+    max_leaves=6,
+)
+POINTS = st.integers(-50, 50).map(lambda n: n / 4)
+RULES = st.builds(
+    Rule,
+    st.sampled_from("abcdef"),
+    st.just("r"),
+    POINTS,
+    CONDITIONS,
+    st.none() | st.sampled_from(NUMBERS),
+    st.none() | st.floats(0.5, 20),
+)
+GROUPS = st.builds(
+    Group,
+    st.sampled_from(["g", "h"]),
+    st.sampled_from(["first", "all"]),
+    st.lists(RULES, max_size=4).map(tuple),
+    st.none() | st.floats(0.5, 30),
+)
+CARDS = st.builds(
+    Scorecard,
+    st.just("card"),
+    st.lists(GROUPS, max_size=3).map(tuple),
+    POINTS,
+    st.sampled_from([-math.inf, 0.0]),
+    st.sampled_from([math.inf, 10.0]),
+    st.sampled_from([0, 2, 6]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(card=CARDS, facts=FACTS)
+def test_compiled_cards_say_what_plain_ones_say(card: Scorecard, facts: dict[str, Value]) -> None:
+    card = replace(card, base=half_up(card.base, card.decimals))
+    assert compile_card(card).score(Facts(None, None, **facts)) == plain_rows.score(
+        card, Facts(None, None, **facts)
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(condition=CONDITIONS, facts=FACTS)
+def test_compiled_conditions_know_what_is_not_known(condition: Condition, facts: dict[str, Value]) -> None:
+    value = plain_rows.value_of(condition, Facts(None, None, **facts))
+    assert bool(compile_condition(condition)(Facts(None, None, **facts))) is (value is True)
+    assert bool(compile_condition(Not(condition))(Facts(None, None, **facts))) is (value is False)
 
 
 LITERALS = st.lists(

@@ -19,17 +19,20 @@ from honeyguide.core.profile import (
     Band,
     Bucket,
     ContentRules,
+    CrawlRules,
     Kinds,
     Level,
     Profile,
-    RuleList,
     Strategy,
     Topic,
     Traversal,
     chain_of,
 )
-from honeyguide.core.rules import Group, Rule, Scorecard, compile_card, leaves
+from honeyguide.core.rows import RuleList, compile_card
+from honeyguide.core.rules import Group, Rule, Scorecard, leaves
 from honeyguide.core.scope import Scope
+from honeyguide.core.text import fold
+from honeyguide.core.traps import TrapLimits
 from honeyguide.core.url import Tracking
 from honeyguide.errors import ConfigError, PatternError, Problem
 
@@ -197,7 +200,7 @@ def build(shape: ProfileShape, file: str) -> Profile:
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={
-            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel) for n, t in shape.traversal.items()
+            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order) for n, t in shape.traversal.items()
         },
         levels=tuple(
             Level(lv.name, lv.at_least, lv.advice)
@@ -205,10 +208,19 @@ def build(shape: ProfileShape, file: str) -> Profile:
         ),
         query=_query(shape, problems),
         topic=builder.topic,
+        crawl=CrawlRules(**shape.crawl.model_dump()),
+        traps=_traps(shape),
     )
     if problems:
         raise ConfigError(file, tuple(problems))
     return profile
+
+
+def _traps(shape: ProfileShape) -> TrapLimits:
+    """Read where traps are recognised; words are compared folded."""
+    table = shape.traps.model_dump()
+    words = {name: tuple(fold(word) for word in table.pop(name)) for name in ("sessions", "soft_404")}
+    return TrapLimits(**table, **words)
 
 
 def _topic(shape: ProfileShape) -> Topic:

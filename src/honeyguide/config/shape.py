@@ -125,6 +125,40 @@ class TraversalShape(Shape):
     links: Annotated[list[BandShape], Field(min_length=1)]
     pages: Annotated[list[BandShape], Field(min_length=1)]
     tunnel: Annotated[int, Field(ge=0, le=100)] = 0
+    moves_up: bool = False
+    order: Literal["score", "breadth", "depth"] = "score"
+
+
+class CrawlShape(Shape):
+    """The numbers of the crawl itself."""
+
+    lookahead: Annotated[int, Field(ge=1, le=1000)] = 8
+    window: Annotated[int, Field(ge=1, le=10_000)] = 64
+    max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    max_site_failures: Annotated[int, Field(ge=1)] = 10
+    retry_s: Positive = 60.0
+    patience_s: Annotated[float, Field(ge=0, le=1e6)] = 120.0
+    lease_s: Annotated[float, Field(ge=10, le=1e6)] = 600.0
+    sightings: Annotated[int, Field(ge=1, le=100)] = 5
+    hub_links: Annotated[int, Field(ge=1)] = 30
+
+
+class TrapShape(Shape):
+    """Where a site without end is recognised."""
+
+    max_url_chars: Annotated[int, Field(ge=1)] = 2_000
+    max_segments: Annotated[int, Field(ge=1)] = 20
+    max_repeats: Annotated[int, Field(ge=2)] = 3
+    sessions: Words = []
+    max_sessions: Annotated[int, Field(ge=1)] = 1
+    facet_params: Annotated[int, Field(ge=1)] = 3
+    max_facets: Annotated[int, Field(ge=1)] = 100
+    max_dates: Annotated[int, Field(ge=1)] = 120
+    alike: Annotated[float, Field(gt=0, le=1)] = 0.9
+    max_alike: Annotated[int, Field(ge=2)] = 6
+    soft_404: Words = []
+    soft_404_chars: Annotated[int, Field(ge=0)] = 2_000
+    min_twin_chars: Annotated[int, Field(ge=0)] = 100
 
 
 class LevelShape(Shape):
@@ -187,6 +221,8 @@ class ProfileShape(Shape):
     scorecard: dict[str, CardShape] = {}
     strategy: dict[str, StrategyShape] = {}
     traversal: dict[str, TraversalShape] = {}
+    crawl: CrawlShape = CrawlShape()
+    traps: TrapShape = TrapShape()
     plan: PlanShape
 
 

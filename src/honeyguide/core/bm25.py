@@ -59,7 +59,15 @@ class Query:
         fixed, per_word = self.k1 * (1 - self.b), self.k1 * self.b / field.usual_words
         size = len(self.terms)
         best = size / (1 + fixed + per_word * size) or 1.0
-        return Scale(field.name, f"bm25-{field.name}", f" in {field.name.replace('_', ' ')}", field.weight / best, field.weight, fixed, per_word)
+        return Scale(
+            field.name,
+            f"bm25-{field.name}",
+            f" in {field.name.replace('_', ' ')}",
+            field.weight / best,
+            field.weight,
+            fixed,
+            per_word,
+        )
 
 
 class Scale(NamedTuple):

@@ -76,31 +76,31 @@ Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that c
 
 def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
     """List every set of siblings that share a shape, and how many it takes to make a family of them."""
-    by_fixed: dict[str, dict[Url, Member]] = defaultdict(dict)
-    by_folder: dict[str, dict[Url, Member]] = defaultdict(dict)
-    by_phrase: dict[str, dict[Url, Member]] = defaultdict(dict)
-    by_word: dict[str, dict[Url, Member]] = defaultdict(dict)
+    found: dict[tuple[str, int], dict[Url, Member]] = defaultdict(dict)
     for sibling in siblings:
         for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
-            for fixed in _fixed_words(sibling, anchor, words):
-                by_fixed[fixed].setdefault(sibling.link.url, (sibling, anchor))
-            if sibling.folder != "/" and _without_states(sibling.slug, words) == anchor:
-                by_folder[sibling.folder].setdefault(sibling.link.url, (sibling, anchor))
-            if len(anchor) > 1 and sorted(anchor) == sorted(sibling.slug):
-                for fixed in set(anchor) - words.generic:
-                    name = tuple(word for word in anchor if word != fixed)
-                    by_word[fixed].setdefault(sibling.link.url, (sibling, name))
-            if name := _name_after_preposition(anchor, words):
-                by_phrase["in"].setdefault(sibling.link.url, (sibling, name))
-    for fixed, members in sorted(by_fixed.items()):
-        yield f"pages that share '{fixed}' and differ in a name", words.min_size, list(members.values())
-    for folder, members in sorted(by_folder.items()):
-        yield f"pages under {folder} that differ in a name", words.min_size, list(members.values())
-    for members in by_phrase.values():
-        yield "links that read 'in' and a name", words.min_size, list(members.values())
-    for fixed, members in sorted(by_word.items()):
+            for story, least, name in _shapes_of(sibling, anchor, words):
+                found[story, least].setdefault(sibling.link.url, (sibling, name))
+    for (story, least), members in sorted(found.items()):
+        yield story, least, list(members.values())
+
+
+def _shapes_of(
+    sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords
+) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """List the shapes that one anchor text gives a link, each with the part of it that would be the name."""
+    least = words.min_size
+    for fixed in _fixed_words(sibling, anchor, words):
+        yield f"pages that share '{fixed}' and differ in a name", least, anchor
+    if sibling.folder != "/" and _without_states(sibling.slug, words) == anchor:
+        yield f"pages under {sibling.folder} that differ in a name", least, anchor
+    if name := _name_after_preposition(anchor, words):
+        yield "links that read 'in' and a name", least, name
+    if len(anchor) > 1 and sorted(anchor) == sorted(sibling.slug):
         # The anchor repeats the whole slug, so the fixed word is only a guess: it takes twice as many.
-        yield f"pages that share '{fixed}' and differ in a name", 2 * words.min_size, list(members.values())
+        for fixed in set(anchor) - words.generic:
+            rest = tuple(word for word in anchor if word != fixed)
+            yield f"pages that share '{fixed}' and differ in a name", 2 * least, rest
 
 
 def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:

@@ -9,40 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.facts import CARD
-from honeyguide.core.rules import compile_condition, fields_read
+from honeyguide.core.facts import CARD, Facts
+from honeyguide.core.rows import RuleList
+from honeyguide.core.rules import fields_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from honeyguide.core.bm25 import Query
-    from honeyguide.core.facts import Facts
     from honeyguide.core.family import FamilyWords
+    from honeyguide.core.page import Head, Link
     from honeyguide.core.pattern import Pattern
-    from honeyguide.core.rules import CompiledCard, Rule, Score, Scorecard
+    from honeyguide.core.rows import CompiledCard
+    from honeyguide.core.rules import Score, Scorecard
     from honeyguide.core.scope import Scope
     from honeyguide.core.traps import TrapLimits
 
 
-@dataclass(frozen=True, slots=True)
-class RuleList:
-    """Rules of which the first match decides: filters, buckets, drops."""
-
-    rules: tuple[Rule, ...]
-    checks: tuple[Callable[[Facts], bool | None], ...]
-
-    @classmethod
-    def of(cls, rules: Iterable[Rule]) -> RuleList:
-        """Compile the rules."""
-        listed = tuple(rules)
-        return cls(listed, tuple(compile_condition(rule.when) for rule in listed))
-
-    def first(self, facts: Facts) -> Rule | None:
-        """Return the rule that decides, if any does."""
-        for rule, check in zip(self.rules, self.checks, strict=True):
-            if check(facts):
-                return rule
-        return None
+_NO_RULES = RuleList.of()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +60,8 @@ class Strategy:
     cap: int
     order: tuple[str, ...]
     epsilon: float = 0.0
-    filters: RuleList = RuleList((), ())
-    drops: RuleList = RuleList((), ())
+    filters: RuleList = _NO_RULES
+    drops: RuleList = _NO_RULES
     quotas: Mapping[str, int] = field(default_factory=dict)
     reads_heads: bool = False
     distinct: float = 1.0
@@ -180,6 +164,12 @@ class Profile:
         """Score a card, after the cards it reads."""
         chain = self.chains[card]
         return self.cards[card].score(facts) if len(chain) == 1 else self.scores(chain, facts)[card]
+
+    def score_link(self, card: str, link: Link, head: Head | None = None) -> Score:
+        """Score one card of one link: the short way where no other card is read."""
+        if len(self.chains[card]) == 1:
+            return self.cards[card].score_link(link, head)
+        return self.score(card, Facts(link, head))
 
     def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
         """Score cards in the given order; each becomes a fact for the next."""

@@ -23,7 +23,7 @@ MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
 def link_score(link: Link, profile: Profile) -> Score:
     """Score a link against the profile's topic, 0 to 10."""
     topic_of(profile)
-    return profile.score("link", Facts(link))
+    return profile.score_link("link", link)
 
 
 def page_score(page: Page, profile: Profile) -> Score:
