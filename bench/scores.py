@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import honeyguide
 from bench.measure import Contest, Pair, Unit
 from bench.peers import offered
-from honeyguide.core.facts import link_facts
+from honeyguide.core.facts import Facts
 from honeyguide.core.topic import link_score
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _ours(links: Sequence[Link]) -> dict[str, Task]:
 
     def category() -> None:
         for link in links:
-            rules.score("category", link_facts(link))
+            rules.score_link("category", link)
 
     def topic() -> None:
         for link in links:
@@ -83,7 +83,7 @@ def _ours(links: Sequence[Link]) -> dict[str, Task]:
 
 def _at_hand(profile: Profile, card: str, links: Sequence[Link]) -> Task:
     """Score facts that were read before: the first call fills them."""
-    facts = [link_facts(link) for link in links]
+    facts = [Facts(link) for link in links]
 
     def score() -> None:
         for row in facts:

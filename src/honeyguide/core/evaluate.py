@@ -98,7 +98,7 @@ def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Pic
     """
     wanted = list(gold)
     found = {site: run[site] for site in wanted if site in run}
-    arrived = {picked.homepage: picked for picked in reversed(run.values()) if picked.site not in found}
+    arrived = {picked.homepage: picked for picked in reversed(list(run.values())) if picked.site not in found}
     return {site: picked for site in wanted if (picked := found.get(site) or arrived.get(site))}
 
 

@@ -125,9 +125,9 @@ def join(texts: list[str]) -> str:
     >>> join(["Fire  Alarms", "", "fire alarms", "CCTV"]).split(JOIN)
     ['fire alarms', 'cctv']
     """
-    if len(texts) == 1:
-        return fold(texts[0])
-    return JOIN.join(dict.fromkeys(folded for folded in map(fold, texts) if folded))
+    folded = dict.fromkeys(map(fold, dict.fromkeys(texts)))  # a menu repeats itself word for word
+    folded.pop("", None)
+    return JOIN.join(folded)
 
 
 _SPACES = str.maketrans("-_+.", "    ")

@@ -15,6 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from honeyguide.core.profile import Traversal
     from honeyguide.core.traverse import Placement
     from honeyguide.core.url import Tracking, Url
@@ -226,3 +228,99 @@ def is_better(rank: int, than: int, traversal: Traversal) -> bool:
 
 def _evidence(rank: int) -> tuple[int, int]:
     return rank >> _LANE_BITS, rank & _LAST_STEP
+
+
+# --- who may be asked, and why nobody may ---
+
+_SHARED_S = 1.0  # how long to wait for another process that holds the last leases
+
+
+def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | None) -> bool:
+    """Tell whether a site may be asked: not closed, not at its limits. `external` is what other sites used up already.
+
+    >>> is_open(Ask(0.0, 1, 9.0, per_site=2), "a.example", 10, 1, None)
+    True
+    """
+    most = ask.budgets.max_pages_per_host
+    if site in ask.closed or outstanding >= ask.per_site or (most is not None and used >= most):
+        return False
+    return external is None or external < ask.budgets.external_pages
+
+
+def rest_of(ask: Ask, sites: Iterable[tuple[str, float, int]], due_at: float | None, held_until: float | None) -> Rest:
+    """Say why nothing was granted, and when to ask again, from what is queued: site, its pause, pages used.
+
+    >>> rest_of(Ask(5.0, 1, 9.0), [("a.example", 8.0, 1)], None, None)
+    Rest(why='resting', until=8.0)
+    """
+    listed = [(name, until, used) for name, until, used in sites if name not in ask.closed]
+    times = [until for _, until, _ in listed if until > ask.now]
+    if due_at is not None:
+        times.append(due_at)
+    if times:
+        return Rest("resting", min(times))
+    if held_until is not None:
+        return Rest("shared", min(held_until, ask.now + _SHARED_S))
+    if listed:
+        most = ask.budgets.max_pages_per_host
+        is_capped = most is not None and any(used >= most for _, _, used in listed)
+        return Rest("max_pages_per_host" if is_capped else "external_pages")
+    return Rest("site_failing" if ask.closed else "complete")
+
+
+# --- what is told of a run ---
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What makes a run the same run: `key` covers command, topic and profile, but no budget."""
+
+    key: str
+    command: str
+    topic: str | None
+    profile: str
+    profile_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run in a store."""
+
+    id: int
+    spec: RunSpec
+    started_at: float
+    updated_at: float
+    fetched: int = 0
+    claims: int = 0
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Everything the frontier knows of one URL of a run."""
+
+    entry: int
+    url: str
+    state: State
+    lane: str
+    priority: float
+    score: float | None
+    depth: int
+    parent: str | None
+    seen: int
+    attempts: int
+    claim: int | None
+    due_at: float | None
+    why: Why | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A run in numbers: by state, queued by lane, put out by rule, hrefs that are no pages by rule."""
+
+    states: Mapping[str, int]
+    lanes: Mapping[str, int]
+    out: Mapping[str, int]
+    skipped: Mapping[str, int]
+    fetched: int
+    external_links: int

@@ -168,9 +168,7 @@ class _Judge:
             findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
         if standing is None:
             findings.new.append(self.place_link(candidate, is_new=True))
-        elif standing.seen >= ground.profile.crawl.sightings and (
-            standing.is_settled or not ground.traversal.moves_up
-        ):
+        elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
             findings.again.append(candidate.digest)
         else:
             self._meet_again(candidate, standing)
@@ -181,6 +179,8 @@ class _Judge:
         findings = self.findings
         if self._helps(found, standing):
             findings.better.append(found)
+        elif self._is_safer(found, standing):
+            findings.better.append(found._replace(rank=standing.rank))
         elif standing.seen < self.ground.profile.crawl.sightings and found.sighting is not None:
             findings.sightings.append((found.digest, found.sighting))
         else:
@@ -189,9 +189,12 @@ class _Judge:
     def _helps(self, found: Discovered, standing: Standing) -> bool:
         if standing.is_settled or found.out is not None:
             return False
-        if standing.state == State.DROPPED or is_better(found.rank, standing.rank, self.ground.traversal):
-            return True
-        return found.url.text.startswith("https:") and not standing.is_https  # URL-7
+        return standing.state == State.DROPPED or is_better(found.rank, standing.rank, self.ground.traversal)
+
+    @staticmethod
+    def _is_safer(found: Discovered, standing: Standing) -> bool:
+        """Tell whether a queued URL is met as https for the first time (URL-7): it keeps its place."""
+        return standing.state == State.QUEUED and not standing.is_https and found.url.text.startswith("https:")
 
     def place_link(self, candidate: Candidate, *, is_new: bool) -> Discovered:
         """Place a link, or say why it is out: scope, skip rules, patterns, traps, the traversal, depth, in this order."""

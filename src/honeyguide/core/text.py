@@ -32,6 +32,8 @@ _FOLD = str.maketrans(
     {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}}
 )
 
+_FOLDED = re.compile(f"[{re.escape(''.join(map(chr, _FOLD)))}]")  # translating character by character is slow
+
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
@@ -44,7 +46,10 @@ def fold(text: str) -> str:
     >>> fold("  SERVICE\u00a0Area\u200b ")
     'service area'
     """
-    return " ".join(fold_case(text).split())
+    folded = fold_case(text)
+    if folded.isascii() and folded.isprintable() and "  " not in folded and folded.strip() == folded:
+        return folded  # nothing but single spaces inside, as in most text from pages
+    return " ".join(folded.split())
 
 
 def fold_case(text: str) -> str:
@@ -55,7 +60,8 @@ def fold_case(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).replace("İ", "i").lower().translate(_FOLD)
+    lower = unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
+    return lower.translate(_FOLD) if _FOLDED.search(lower) else lower
 
 
 def tokens(folded: str) -> list[str]:
