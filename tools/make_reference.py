@@ -9,6 +9,7 @@ commands from `cli`. What a key means is said in profile_keys.toml; a key withou
 
 from __future__ import annotations
 
+import inspect
 import sys
 import tomllib
 from pathlib import Path
@@ -99,7 +100,9 @@ def _tables() -> Iterator[str]:
         required = shapes[shape].get("required", ())
         keys, meaning = shapes[shape]["properties"], MEANING[shape]
         if keys.keys() != meaning.keys():
-            raise LookupError(f"profile_keys.toml, {shape}: missing or too much: {', '.join(keys.keys() ^ meaning.keys())}")
+            raise LookupError(
+                f"profile_keys.toml, {shape}: missing or too much: {', '.join(keys.keys() ^ meaning.keys())}"
+            )
         for key, value in keys.items():
             default = "required" if key in required else _default(value.get("default"))
             yield f"| `{key}` | {_type(value)} | {default} | {meaning[key]} |"
@@ -248,7 +251,7 @@ def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
     yield from [
         f"## {' '.join(path)}",
         "",
-        *_paragraphs(command.help or ""),
+        *_paragraphs(inspect.cleandoc(command.help or "")),
         "```text",
         _usage(path, command),
         "```",
@@ -274,7 +277,8 @@ def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
 
 def _paragraphs(text: str) -> Iterator[str]:
     for paragraph in text.split("\n\n"):
-        yield from [" ".join(paragraph.split()), ""]
+        plain = " ".join(paragraph.split())
+        yield from ["```text", plain, "```", ""] if paragraph.startswith("  ") else [plain, ""]
 
 
 def _usage(path: tuple[str, ...], command: click.Command) -> str:

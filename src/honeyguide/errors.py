@@ -111,7 +111,32 @@ class NotText(FetchError):  # noqa: N818
 
 
 class Forbidden(FetchError):  # noqa: N818
-    """Ruled out before a packet was sent: robots.txt, or an address that may not be visited."""
+    """Ruled out before a packet was sent, by robots.txt."""
+
+
+class AddressRefused(Forbidden):
+    """Ruled out before a packet was sent: a private, loopback or metadata address."""
+
+
+class StoreError(HoneyguideError):
+    """A store that cannot be used: which file, why, and what to do."""
+
+    def __init__(self, file: str, why: str) -> None:
+        self.file = file
+        self.why = why
+        super().__init__(f"{file}: {why}")
+
+
+class SchemaMismatch(StoreError):  # noqa: N818 - the three say what is the matter
+    """A store of another program, or of a newer version of this one."""
+
+
+class Busy(StoreError):  # noqa: N818
+    """Another process has been writing for too long."""
+
+
+class LeaseLost(StoreError):  # noqa: N818
+    """A page was given to another process in the meantime; what we know of it no longer counts."""
 
 
 def shown(text: str, limit: int = 80) -> str:

@@ -17,9 +17,9 @@ from honeyguide.adapters.http import HttpFetcher
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import (
+    AddressRefused,
     ConfigError,
     FetchError,
-    Forbidden,
     NameNotFound,
     NotText,
     TimedOut,
@@ -293,7 +293,7 @@ def test_a_loopback_address_gets_no_packet() -> None:
     async def run() -> int:
         async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}) as fetcher:
             for host in ("127.0.0.1", "[::ffff:127.0.0.1]"):
-                with pytest.raises(Forbidden, match="loopback"):
+                with pytest.raises(AddressRefused, match="loopback"):
                     await fetcher.fetch(Url.parse(f"http://{host}:{server.port}/"))
             return server.connections
 
@@ -311,7 +311,7 @@ def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
                 return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
             asyncio.get_running_loop().getaddrinfo = rebind  # type: ignore[method-assign,assignment]
-            with pytest.raises(Forbidden, match="loopback"):
+            with pytest.raises(AddressRefused, match="loopback"):
                 await fetcher.fetch(Url.parse(f"http://innocent.example:{server.port}/"))
             return server.connections
 
@@ -320,7 +320,7 @@ def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fd00:ec2::254]", "0.0.0.0"])  # noqa: S104 - refused
 def test_private_and_metadata_addresses_are_forbidden(host: str) -> None:
-    assert type(fail(f"http://{host}/", Policy())) is Forbidden
+    assert type(fail(f"http://{host}/", Policy())) is AddressRefused
 
 
 # --- proxy ---
@@ -340,7 +340,7 @@ def test_a_proxy_gets_the_whole_url_and_may_itself_be_private() -> None:
     "url", ["http://127.0.0.1/", "http://169.254.169.254/", "http://metadata.google.internal/"]
 )
 def test_behind_a_proxy_what_the_name_tells_is_still_refused(url: str) -> None:
-    assert type(fail(url, Policy(), {"http": "http://127.0.0.1:9"})) is Forbidden
+    assert type(fail(url, Policy(), {"http": "http://127.0.0.1:9"})) is AddressRefused
 
 
 def test_no_proxy_is_honoured() -> None:

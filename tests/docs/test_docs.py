@@ -1,10 +1,11 @@
 """Every example of the documentation is run, and every link between its pages is followed.
 
-A page's examples run from top to bottom in a folder of their own, as in a terminal that is 100 columns wide:
+A page's examples run from top to bottom in a folder of their own, as in a terminal that is 80 columns wide:
 - a `python` block is a session with `>>>` prompts; names live on from block to block of a page;
 - in a `console` block, `$ honeyguide …` is run, `$ cat FILE` shows a file, `$ echo $?` the last exit code. `<`, `>` and
-  `|` work; a command must end with 0 unless its exit code is shown. What sets up a machine (`pip`, …) is not run;
-- a block after `<!-- file: NAME -->` is written to NAME first; so is everything in `files/` beside this module.
+  `|` work; a command must end with 0 unless its exit code is shown. What sets up a machine (`pip`, …) is not run, but
+  `$ python3 -m http.server 48000 …` serves a folder, on a free port that looks like 48000;
+- a block after `<!-- file: NAME -->` is written to NAME.
 `...` in an output stands for anything. HONEYGUIDE_WRITE_DOCS=1 writes what really came out into console blocks.
 """
 
@@ -16,10 +17,12 @@ import io
 import os
 import re
 import shlex
-import shutil
 import sys
+import threading
 import tomllib
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = Path(__file__).parent / "files"
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+SERVE = "python3 -m http.server 48000 --directory "
 NOT_RUN = ("pip ", "python", "git ", "cd ", ". ", "source ", "uv ", ".venv/", "curl ")
 FENCE = re.compile(r"^(```+)([a-z]*)[^\n`]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
@@ -92,16 +95,41 @@ class Terminal(io.TextIOWrapper):
         return self.is_terminal
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder and says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is inherited
+        pass
+
+
 @dataclass
 class Shell:
     """Just enough of a shell for the examples."""
 
     monkeypatch: pytest.MonkeyPatch
     codes: list[int] = field(default_factory=lambda: [0])
+    servers: list[ThreadingHTTPServer] = field(default_factory=list)
 
     def run(self, line: str) -> str:
         if line == "echo $?":
             return f"{self.codes[-1]}\n"
+        if line.startswith(SERVE):
+            self._serve(line.removeprefix(SERVE).rstrip("& "))
+            return ""
+        return self._run_stages(line.replace(":48000", self.port)).replace(self.port, ":48000")
+
+    @property
+    def port(self) -> str:
+        """What stands for :48000; as long, so that tables look the same."""
+        return f":{self.servers[-1].server_port}" if self.servers else ":48000"
+
+    def _serve(self, folder: str) -> None:
+        ports = (ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) for _ in range(9))
+        server = next(server for server in ports if server.server_port > 9999)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        self.servers.append(server)
+
+    def _run_stages(self, line: str) -> str:
         words = shlex.shlex(line, posix=True, punctuation_chars="<>|")
         words.whitespace_split = True
         screen, stages, standard_input = Terminal(), _split(list(words)), b""
@@ -157,12 +185,16 @@ def tidy(text: str) -> str:
 def run_console(block: Block, shell: Shell) -> list[tuple[Typed, str]]:
     """Run a console block; return the commands whose output is another than the page says, with that output."""
     wrong = []
-    entries = [entry for entry in typed(block) if not entry.command.startswith(NOT_RUN)]
+    entries = [
+        entry
+        for entry in typed(block)
+        if entry.command.startswith(SERVE) or not entry.command.startswith(NOT_RUN)
+    ]
     for entry, after in zip(entries, [*entries[1:], None], strict=True):
         got = tidy(shell.run(entry.command))
         if not doctest.OutputChecker().check_output(tidy(entry.output), got, doctest.ELLIPSIS):
             wrong.append((entry, got))
-        is_shown = after is not None and after.command == "echo $?"
+        is_shown = "echo $?" in (entry.command, after.command if after else "")
         assert is_shown or shell.codes[-1] == 0, f"$ {entry.command}\nends with {shell.codes[-1]}\n{got}"
     return wrong
 
@@ -178,13 +210,15 @@ def run_python(block: Block, names: dict[str, Any], page: Path) -> str:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    if FILES.exists():
-        shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
-    for name, value in {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}.items():
+    for name, value in {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
-    return Shell(monkeypatch)
+    running = Shell(monkeypatch)
+    yield running
+    for server in running.servers:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -196,7 +230,7 @@ def test_examples(page: Path, shell: Shell) -> None:
     for block in blocks(text):
         if block.file is not None:
             Path(block.file).parent.mkdir(parents=True, exist_ok=True)
-            Path(block.file).write_text(block.text, "utf-8")
+            Path(block.file).write_text(block.text.replace(":48000", shell.port), "utf-8")
         elif block.language == "toml":
             tomllib.loads(block.text)
         elif block.language == "console":
@@ -213,8 +247,8 @@ def test_examples(page: Path, shell: Shell) -> None:
 def _corrected(text: str, wrong: list[tuple[Typed, str]]) -> str:
     for entry, got in reversed(wrong):
         end = entry.start + len(entry.output)
-        after = "\n" if entry.output.endswith("\n\n") else ""
-        text = text[: entry.start] + got.lstrip("\n") + after + text[end:]
+        gap = "\n" if got.count("\n") > 1 and text.startswith("$ ", end) else ""
+        text = text[: entry.start] + got.lstrip("\n") + gap + text[end:]
     return text
 
 
@@ -247,12 +281,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
 
 
-def test_every_page_is_reachable_from_the_index() -> None:
-    start = ROOT / "docs" / "index.md"
-    seen, waiting = {start}, [start]
+def test_every_page_is_reachable() -> None:
+    starts = [ROOT / "README.md", ROOT / "docs" / "index.md"]
+    seen, waiting = set(starts), starts
     while waiting:
         page = waiting.pop()
         new = {target_of(page, link)[0] for link in links(page)} - seen
         seen |= new
-        waiting += [target for target in new if target.suffix == ".md"]
+        waiting += [target for target in new if target.suffix == ".md" and target.exists()]
     assert set((ROOT / "docs").rglob("*.md")) - seen == set()

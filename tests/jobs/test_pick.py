@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide.app import picker
 from honeyguide.core.url import Url
-from honeyguide.errors import FetchError, Forbidden, NameNotFound, NotText, TimedOut, TooLarge, Unreachable
+from honeyguide.errors import AddressRefused, FetchError, Forbidden, NameNotFound, NotText, TimedOut, TooLarge, Unreachable
 from honeyguide.jobs.pick import PickRequest, failed_record, pick_all
 from honeyguide.ports import Fetched, Headers
 from honeyguide.testing import FakeFetcher, FrozenClock
@@ -99,6 +99,7 @@ def test_the_final_url_is_the_seed() -> None:
         (Unreachable, "unreachable"),
         (TimedOut, "timeout"),
         (Forbidden, "robots_disallowed"),
+        (AddressRefused, "unreachable"),
         (NotText, "empty"),
         (TooLarge, "empty"),
         (404, "http_error"),

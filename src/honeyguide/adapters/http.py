@@ -22,9 +22,9 @@ from yarl import URL
 
 from honeyguide.adapters.addresses import RefusedAddress, guarded_socket, refused_host
 from honeyguide.errors import (
+    AddressRefused,
     ConfigError,
     FetchError,
-    Forbidden,
     NameNotFound,
     NotText,
     Problem,
@@ -126,7 +126,7 @@ class HttpFetcher:
         target = URL(url.as_linked, encoded=True).with_user(None)  # a link's password is not ours to send
         proxy = self._proxy(url)
         if proxy and not self._policy.allow_private and (why := refused_host(url.host)):
-            raise Forbidden(url.as_linked, f"its address is not on the public web ({why})")
+            raise AddressRefused(url.as_linked, f"its address is not on the public web ({why})")
         session = self._session(guarded=not proxy and not self._policy.allow_private)
         sent = _conditions(validators or Validators())
         async with session.get(target, headers=sent, proxy=proxy, allow_redirects=False) as response:
@@ -330,7 +330,7 @@ def _insecure(url: str, error: ssl.SSLError) -> FetchError:
 
 # What each failure means; the first that fits the error or its cause counts, so the special ones come first.
 _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], ...] = (
-    (RefusedAddress, lambda url, error: Forbidden(url, error.strerror)),
+    (RefusedAddress, lambda url, error: AddressRefused(url, error.strerror)),
     (socket.gaierror, _no_name),
     (aiohttp.ConnectionTimeoutError, lambda url, _: TimedOut(url, "no connection in time")),
     (aiohttp.SocketTimeoutError, lambda url, _: TimedOut(url, "silent for too long")),
@@ -341,7 +341,7 @@ _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], .
     (UnicodeError, lambda url, _: NameNotFound(url, "its host is no name that can be looked up")),
     (
         ValueError,
-        lambda url, _: Forbidden(url, "its host or port is malformed"),
+        lambda url, _: AddressRefused(url, "its host or port is malformed"),
     ),  # such a request is never sent
     (aiohttp.ClientHttpProxyError, lambda url, error: Unreachable(url, f"the proxy answered {error.status}")),
     (aiohttp.ClientResponseError, lambda url, _: _final(Unreachable(url, "its answer is not HTTP"))),

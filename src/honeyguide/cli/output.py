@@ -154,8 +154,14 @@ def csv_cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
-    text = "; ".join(map(_item, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, dict):
+        value = [f"{name}: {_join(part)}" for name, part in value.items()]
+    text = _join(value) if isinstance(value, list) else str(value)
     return printable(f"'{text}" if text.startswith(_FORMULA) else text)
+
+
+def _join(values: list[Any]) -> str:
+    return "; ".join(map(_item, values))
 
 
 def _item(value: Any) -> str:

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from honeyguide.core.url import Url
-from honeyguide.errors import FetchError, Forbidden, NameNotFound, NotText, TimedOut, TooLarge, UrlError
+from honeyguide.errors import (
+    AddressRefused,
+    FetchError,
+    Forbidden,
+    NameNotFound,
+    NotText,
+    TimedOut,
+    TooLarge,
+    UrlError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +86,7 @@ class Failure:
 _STATUS: tuple[tuple[type[FetchError], str], ...] = (
     (NameNotFound, "dns_failed"),
     (TimedOut, "timeout"),
+    (AddressRefused, "unreachable"),
     (Forbidden, "robots_disallowed"),
     (NotText, "empty"),
     (TooLarge, "empty"),
