@@ -52,7 +52,9 @@ def digest(python: str, seed: int) -> str:
 
 def main() -> int:
     """Compare all runs with the first."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON")
     args = parser.parse_args()

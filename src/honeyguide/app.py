@@ -61,7 +61,9 @@ def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
     >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
     ['https://acme.example/about']
     """
-    return parse_page(html, url).links
+    from honeyguide.adapters import html as adapter  # noqa: PLC0415 - see parse_page
+
+    return adapter.extract_links(html, _url(url))
 
 
 def parse_markdown(text: str, url: str | Url) -> Page:
@@ -216,6 +218,10 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
 
     profile = _profile(request.profile or default_profile(request.strategy))
     _strategy(profile, request.strategy)
+    if request.content:
+        from honeyguide.adapters.content import load_extractor  # noqa: PLC0415 - an extra
+
+        load_extractor()  # what is missing is said before the run, not in the middle of it
     if request.query is not None:
         profile = profile.with_query(request.query)
     asked = select.Request(None, request.cap, _pattern(request.include), _pattern(request.exclude))

@@ -52,6 +52,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "heads.jsonl").write_text(json.dumps(head), "utf-8")
     profile = 'schema = 1\nextends = "company"\nname = "plumbers"\ndescription = "Plumbers."\n'
     (tmp_path / "plumbers.toml").write_text(profile, "utf-8")
+    picks = {
+        "site": "acme.example",
+        "status": "ok",
+        "selected": [{"url": "https://acme.example/inspection", "rank": 1}],
+    }
+    (tmp_path / "now.jsonl").write_text(json.dumps(picks), "utf-8")
+    (tmp_path / "before.jsonl").write_text(json.dumps({**picks, "selected": []}), "utf-8")
+    (tmp_path / "gold.jsonl").write_text(
+        json.dumps({"site": "acme.example", "core": ["/inspection"]}), "utf-8"
+    )
     return tmp_path
 
 

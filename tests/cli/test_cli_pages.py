@@ -247,7 +247,9 @@ def test_select_all_lists_every_link(run: Run) -> None:
 
 def test_select_csv_has_one_row_per_link(run: Run) -> None:
     records = _records(run("select", "home.html", *BASE, *RULES))
-    rows = list(csv.DictReader(io.StringIO(run("select", "home.html", *BASE, *RULES, "--format", "csv").stdout)))
+    rows = list(
+        csv.DictReader(io.StringIO(run("select", "home.html", *BASE, *RULES, "--format", "csv").stdout))
+    )
     assert [row["url"] for row in rows] == [record["url"] for record in records]
     assert {row["out_rule"] for row in rows} >= {"", "service-area", "other-site"}
     assert "services hub (+80); absolute term under the hub (+20)" in {row["reasons"] for row in rows}

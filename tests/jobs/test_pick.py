@@ -9,7 +9,16 @@ import pytest
 
 from honeyguide.app import picker
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, FetchError, Forbidden, NameNotFound, NotText, TimedOut, TooLarge, Unreachable
+from honeyguide.errors import (
+    AddressRefused,
+    FetchError,
+    Forbidden,
+    NameNotFound,
+    NotText,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
 from honeyguide.jobs.pick import PickRequest, failed_record, pick_all
 from honeyguide.ports import Fetched, Headers
 from honeyguide.testing import FakeFetcher, FrozenClock

@@ -82,7 +82,11 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
 
 def _parse(data: bytes | str, content_type: str | None) -> tuple[Document, int]:
     """Parse a document; also tell how many bytes of it were left out."""
-    markup = data.removeprefix("\ufeff").encode("utf-8", "replace") if isinstance(data, str) else to_utf8(data, content_type)
+    markup = (
+        data.removeprefix("\ufeff").encode("utf-8", "replace")
+        if isinstance(data, str)
+        else to_utf8(data, content_type)
+    )
     if not is_page(markup):
         return Document(b""), 0
     markup, left_out = tamed(markup)
@@ -100,7 +104,7 @@ def _base(href: str | None, url: Url) -> Url:
 def _canonical(href: str | None, base: Url) -> str | None:
     """Resolve a canonical link; None if it is no URL."""
     try:
-        return None if href is None else resolve(href, base)
+        return None if href is None or not_a_page(href) else resolve(href, base)
     except UrlError:
         return None
 
@@ -130,7 +134,9 @@ class _Links:
 
     def merged(self) -> tuple[Link, ...]:
         """Give the links in the order of their first occurrences."""
-        return tuple(Link(url, tuple(occurrences), order) for url, order, occurrences in self._by_url.values())
+        return tuple(
+            Link(url, tuple(occurrences), order) for url, order, occurrences in self._by_url.values()
+        )
 
     def skipped(self, left_out: int) -> tuple[tuple[str, str], ...]:
         """Give the hrefs that are no links, each with the rule that put it out, and what went over a limit."""
@@ -142,23 +148,26 @@ class _Links:
         return tuple(skipped)
 
     def _meet(self, href: str, order: int) -> list[Occurrence] | None:
-        """Find the link that a new href belongs to, or skip the href (URL-9)."""
+        """Find the link that a new href belongs to, or skip the href."""
+        found = self._place(href, order)
+        occurrences = None if isinstance(found, str) else found
+        if isinstance(found, str):
+            self._skipped.append((href[:MAX_SKIPPED_HREF], found))
+        self._by_href[href] = occurrences
+        return occurrences
+
+    def _place(self, href: str, order: int) -> list[Occurrence] | str:
+        """Find the occurrences of a link, or the rule that puts the href out (URL-9)."""
         # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
         if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
-            return self._skip(href, verdict.rule)
+            return verdict.rule
         try:
             url = Url.parse(href, self._base)
         except UrlError:
-            return self._skip(href, "unparsable")
+            return "unparsable"
         known = self._by_url.get(url.text)
         if known is None:
             if len(self._by_url) >= MAX_LINKS:
-                return self._skip(href, LIMIT)
+                return LIMIT
             known = self._by_url[url.text] = (url, order, [])
-        self._by_href[href] = known[2]
         return known[2]
-
-    def _skip(self, href: str, rule: str) -> None:
-        """Put an href out, once."""
-        self._by_href[href] = None
-        self._skipped.append((href[:MAX_SKIPPED_HREF], rule))

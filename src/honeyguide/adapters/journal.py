@@ -79,6 +79,7 @@ class Journal:
         self._output = output
         self._next = 0  # records in the output
         self._at = array("q", [-1]) * len(run.sites)  # where in the journal a record stands
+        self._bare = 0  # a journal of this size has no record
         self.was_complete = False
 
     @classmethod
@@ -122,6 +123,7 @@ class Journal:
             self._journal.sync()
         else:
             self._compare(header, self._run.header)
+        self._bare = len(_header_line(self._run)) + 1
         self._journal.cut_torn()
         if in_order:
             self._output = LineFile(self._path)
@@ -160,7 +162,7 @@ class Journal:
         for start, line in self._journal.lines():
             place, tab, record = line.partition(b"\t")
             index = int(place) if tab and place.isdigit() and len(place) < 10 else -1
-            if self._run.owns(index, record) and self._at[index] < 0:
+            if self._run.owns(index, record):
                 self._at[index] = start
 
     # --- records ---
@@ -171,9 +173,7 @@ class Journal:
         return [index for index in range(self._next, len(self._at)) if self._at[index] < 0]
 
     def add(self, index: int, line: str) -> None:
-        """Keep a finished record, at once; a second one for the same place is not wanted."""
-        if index < self._next or self._at[index] >= 0:
-            return
+        """Keep a finished record, at once."""
         record = line.encode("utf-8", "surrogatepass")
         if self._output and index == self._next:
             self._output.append(record)
@@ -220,7 +220,7 @@ class Journal:
         self._journal.close()
         self._journal = new
         self._at = array("q", [-1]) * len(self._at)
-        self._next, self.was_complete = 0, False
+        self._next, self._bare, self.was_complete = 0, -1, False
         if self._output:
             self._output.cut(0)
         self._index()
@@ -237,12 +237,13 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Leave both files as they are, to go on later; a journal that was made for its lock only goes."""
-        if self._output:
-            self._output.close()
-        if self._journal.end == 0:
-            self._journal.remove()
-        self._journal.close()
+        """Leave both files as they are, to go on later; where nothing is finished, leave none."""
+        is_bare = self._journal.end <= self._bare and (self._output is None or self._output.end == 0)
+        try:
+            if self._output:
+                self._output.remove() if is_bare else self._output.close()
+        finally:
+            self._journal.remove() if is_bare or self._journal.end == 0 else self._journal.close()
 
 
 def _lock(path: Path) -> LineFile:

@@ -126,7 +126,8 @@ def parquet_schema() -> dict[str, pl.DataType]:
     candidate = pl.Struct({
         "url": text, "anchor_text": text, "position": text, "rank": whole, "category": text, "bucket": text,
         "score": real, "intrinsic_score": real, "contextual_score": real, "total_score": real, "matched": texts,
-        "selection_reason": text, "reasons": reasons, "out": pl.Struct({"rule": text, "why": text}),
+        "selection_reason": text, "reasons": reasons,
+        "parts": pl.List(pl.Struct({"name": text, "reasons": reasons})), "out": pl.Struct({"rule": text, "why": text}),
         "unknown": texts,
     })  # fmt: skip
     return {
@@ -138,9 +139,15 @@ def parquet_schema() -> dict[str, pl.DataType]:
 
 
 def _parquet_row(record: Record) -> Record:
+    """Turn what is keyed by a profile's names into lists: columns have the same types in every file."""
     counts = [{"name": name, "count": count} for name, count in (record.get("counts") or {}).items()]
-    row: Record = _encodable({**record, "counts": counts})
+    candidates = [{**one, "parts": _parts(one)} for one in record.get("candidates") or []]
+    row: Record = _encodable({**record, "counts": counts, "candidates": candidates})
     return row
+
+
+def _parts(candidate: Record) -> list[Record]:
+    return [{"name": name, "reasons": reasons} for name, reasons in (candidate.get("parts") or {}).items()]
 
 
 def _encodable(value: Any) -> Any:
@@ -162,33 +169,32 @@ def read_back(path: Path, kind: str) -> Finished | None:
     if rows is None:
         return None
     told = next((row for row in rows if row["profile_hash"]), None)
-    settings = {name: told[name] for name in _SETTINGS} if told else {}
+    settings = {name: told.get(name) for name in _SETTINGS} if told else {}
     return Finished(tuple(row["site"] for row in rows), settings)
 
 
 def _lines_back(path: Path) -> list[Record] | None:
-    """Read the first fields of each whole line; the others may be megabytes."""
+    """Read the first fields of each whole line; a last one that was torn off does not count."""
     rows = []
     with path.open("rb") as file:
         for line in file:
             if not line.startswith(_OPENING[: len(line)]):
                 return None
-            if line.endswith(b"}\n"):
-                rows.append(_first_fields(line.decode("utf-8", "replace")))
+            try:
+                rows += [_first_fields(line.decode("utf-8", "replace"))] if line.endswith(b"\n") else []
+            except (ValueError, RecursionError):
+                return None
     return rows
 
 
 def _first_fields(line: str) -> Record:
-    """Read the values before the first that nests.
+    """Read the values before the first that nests: what follows may be megabytes.
 
-    >>> _first_fields('{"schema": 1, "site": "a.example", "strategy": "rules", "title": "x", "selected": [{"rank"')
-    {'schema': 1, 'site': 'a.example', 'strategy': 'rules', 'title': 'x', 'profile_hash': None}
+    >>> _first_fields('{"schema": 1, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
+    {'profile_hash': '5a', 'schema': 1, 'site': 'a.example'}
     """
-    head = line.partition(', "selected": ')[0]
-    try:
-        return {"profile_hash": None, **json.loads(head + "}")}
-    except ValueError:  # a title that says ', "selected": '
-        return {"profile_hash": None, **json.loads(line)}
+    head, _, rest = line.partition(', "selected": ')
+    return {"profile_hash": None, **json.loads(f"{head}}}" if rest else head)}
 
 
 def _csv_back(path: Path) -> list[Record] | None:

@@ -19,19 +19,23 @@ MAX_TAGS = 250_000  # of a document, start and end; about 9 MB of ordinary marku
 MAX_DEPTH = 2_000  # of elements in a large document; browsers stop at 512
 MAX_ATTRIBUTES = 256  # of one tag in a large document
 LARGE_BYTES = 128 * 1024  # under this, the worst shapes cost a second or two
-MANY_TAGS = 50_000  # under this, the worst nesting costs a second or two
+MANY_TAGS = 25_000  # under this, the worst nesting costs a second or two
 SMALL_BYTES = 8 * 1024  # under this, not even styling can do harm
 MAX_COPIES = 1_000_000  # elements that a parser may have to make up for unclosed styling
 
 _WS = rb" \t\n\f\r"
-_ATTRIBUTE = rb"[^%(ws)b/>][^%(ws)b/>=]*+(?:[%(ws)b]*+=[%(ws)b]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%(ws)b>]*+))?+" % {b"ws": _WS}
+_ATTRIBUTE = (
+    rb"[^%(ws)b/>][^%(ws)b/>=]*+(?:[%(ws)b]*+=[%(ws)b]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%(ws)b>]*+))?+"
+    % {b"ws": _WS}
+)
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TOKEN = re.compile(rb"<(?:(!--)|(/?)([A-Za-z][^%b/>]*+)((?:[%b/]++|%b)*+))" % (_WS, _WS, _ATTRIBUTE))
-_MANY_ATTRIBUTES = re.compile(rb"<[A-Za-z][^%b/>]*+(?:[%b/]*+%b){%d}" % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES + 1))
+_MANY_ATTRIBUTES = re.compile(
+    rb"<[A-Za-z][^%b/>]*+(?:[%b/]*+%b){%d}" % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES + 1)
+)
 
 # Elements whose styling a parser carries over into every following block (the standard's formatting elements) and which
 # hold nothing that we read. Both cases are spelled out, which is three times as fast as ignoring case.
-_STYLES = "b big code em font i nobr s small strike strong tt u".split()
 _STYLE_NAMES = (
     rb"(?:[bB](?:[iI][gG])?+|[sS](?:[mM][aA][lL]{2}|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+|[iIuU]|[eE][mM]|[tT]{2}"
     rb"|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])"
@@ -41,21 +45,24 @@ _STYLE_WITH_ATTRIBUTES = re.compile(rb"<(?=[bBcCeEfFiInNsStTuU])%b[%b/]" % (_STY
 
 # What is inside these is text to a parser.
 _RAW = {
-    name.encode(): re.compile(rb"</%b[%b/>]" % (name.encode(), _WS), re.IGNORECASE)
-    for name in "script style textarea title xmp iframe noembed noframes".split()
+    name: re.compile(rb"</%b[%b/>]" % (name, _WS), re.IGNORECASE)
+    for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
 }
 # Elements that never nest by themselves: without content, closed by the next of their kind, or styling.
-_FLAT = frozenset(
-    name.encode()
-    for name in [
-        *"area base br col embed frame hr img input link meta param source track wbr image".split(),
-        *"a p li dt dd option optgroup tr td th thead tbody tfoot colgroup caption rb rt rp rtc html head body".split(),
-        *_STYLES,
-    ]
-)
+_FLAT = frozenset({
+    b"area", b"base", b"br", b"col", b"embed", b"frame", b"hr", b"image", b"img", b"input", b"link", b"meta", b"param",
+    b"source", b"track", b"wbr", b"a", b"p", b"li", b"dt", b"dd", b"option", b"optgroup", b"tr", b"td", b"th", b"thead",
+    b"tbody", b"tfoot", b"colgroup", b"caption", b"rb", b"rt", b"rp", b"rtc", b"html", b"head", b"body", b"b",
+    b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u",
+})  # fmt: skip
 
-_XML = re.compile(rb"\s*<(?:\?xml\s|(?:rss|feed|urlset|sitemapindex|svg|rdf:rdf)[\s>])", re.IGNORECASE)
-_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|div|p|a|h1)[\s/>]", re.IGNORECASE)
+_XML = re.compile(rb"\s*<(?:\?xml\s|(?:rss|feed|urlset|sitemapindex|rdf:rdf)[\s>])", re.IGNORECASE)
+_XHTML = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
+_HTML = re.compile(
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|header|nav|main|section|article|form|table|div|span"
+    rb"|ul|ol|li|p|a|b|br|img|h[1-6]|font|center)[\s/>]",
+    re.IGNORECASE,
+)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LOOK_BYTES = 2048  # where a document shows what it is
 
@@ -67,7 +74,9 @@ def is_page(data: bytes) -> bool:
     (True, False, False)
     """
     start = data[:_LOOK_BYTES]
-    return bool(_HTML.search(start)) or not (_XML.match(start) or _CONTROL.search(start))
+    if _XML.match(start):
+        return bool(_XHTML.search(start))
+    return not _CONTROL.search(start) or bool(_HTML.search(start))
 
 
 def tamed(data: bytes) -> tuple[bytes, int]:
@@ -98,15 +107,16 @@ def _reach(data: bytes) -> int:
     """Find how far a large document can be read: to its end, or to the tag that goes over a bound."""
     path: list[bytes] = []
     opened: Counter[bytes] = Counter()
-    at = 0
-    for _ in range(MAX_TAGS):
-        token = _TOKEN.search(data, at)
-        if token is None:
-            return len(data)
+    at = tags = 0
+    while token := _TOKEN.search(data, at):
         comment, closing, name, attributes = token.groups()
         at = token.end()
+        tags += 1
+        if tags > MAX_TAGS:
+            return token.start()
         if comment:
-            at = _after(data.find(b"-->", token.start() + 2), 3, data)
+            end_of_comment = data.find(b"-->", token.start() + 2)  # <!--> is a whole comment
+            at = end_of_comment + 3 if end_of_comment >= 0 else len(data)
         elif closing:
             _close(name.lower(), path, opened)
         elif len(path) > MAX_DEPTH or (
@@ -119,12 +129,7 @@ def _reach(data: bytes) -> int:
         elif name not in _FLAT:
             path.append(name)
             opened[name] += 1
-    return at
-
-
-def _after(found: int, length: int, data: bytes) -> int:
-    """Go on behind what was found, or at the end."""
-    return found + length if found >= 0 else len(data)
+    return len(data)
 
 
 def _close(name: bytes, path: list[bytes], opened: Counter[bytes]) -> None:

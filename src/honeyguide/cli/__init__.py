@@ -28,6 +28,9 @@ INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 # Name and summary of each command; the module of the same name has the rest.
 COMMANDS = {
+    "demo": "Show a first run, step by step, on a made-up company site.",
+    "pick": "Pick the pages worth a visit of each site, and say why.",
+    "eval": "Judge the picks of a run by labels of your own.",
     "select": "Choose the pages worth a visit among the links of a page.",
     "links": "List the links of a page, with what becomes of each.",
     "score": "Score a link or a page against a topic.",

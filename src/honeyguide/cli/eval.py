@@ -26,6 +26,7 @@ from honeyguide.core.evaluate import (
     Seen,
     compare_sites,
     judge_site,
+    match_sites,
     page_name,
     share,
     site_key,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 PARTIAL = 3  # exit code: some sites have no record
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
+MAX_NAME = 200  # characters of what was asked for but is no site
 NAMED_AT_MOST = 10  # sites in a note
 COLUMNS = (
     "schema", "kind", "site", "verdict", "picks", "core", "good", "junk", "core_pages", "labels", "has_record",
@@ -56,8 +58,8 @@ COLUMNS = (
     "eval",
     cls=Command,
     examples=(
-        "honeyguide eval picks.jsonl --gold gold.jsonl",
-        "honeyguide eval picks.jsonl --gold gold.jsonl --compare before.jsonl --format csv",
+        "honeyguide eval now.jsonl --gold gold.jsonl",
+        "honeyguide eval now.jsonl --gold gold.jsonl --compare before.jsonl --format csv",
     ),
 )
 @click.argument("picks", metavar="PICKS")
@@ -87,15 +89,30 @@ def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -
     core or acceptable. The exit code is 3 if a labelled site has no record.
     """
     labels = read_gold(gold)
-    before = {} if compare is None else read_picks(compare, labels, keep_others=True)
-    now = read_picks(picks, labels, keep_others=compare is not None)
-    _check(labels, now, picks, gold)
-    judged = [judge_site(one, now.get(site), cap) for site, one in labels.items()]
-    changes = {} if compare is None else _changes(now, before)
+    before = None if compare is None else read_picks(compare, keep_others=True)
+    now = read_picks(picks, keep_others=before is not None)
+    matched = match_sites(labels, now)
+    if not matched:
+        raise InputError(
+            f"has no record of a labelled site: it has {_named(list(now))}, labelled are {_named(list(labels))}; "
+            "host and port must be the same",
+            file=name_of(picks),
+        )
+    names = {picked.site: site for site, picked in matched.items()}
+    _check(
+        [site for site in labels if site not in matched],
+        [site for site in now if site not in names],
+        picks,
+        gold,
+    )
+    judged = [judge_site(one, matched.get(site), cap) for site, one in labels.items()]
+    changes = (
+        None if before is None else {names.get(site, site): found for site, found in _changes(now, before)}
+    )
     if output == "table":
-        _show(judged, changes if compare else None)
+        _show(judged, changes)
     else:
-        _write(output, judged, changes if compare else None)
+        _write(output, judged, changes)
     if not all(site.has_record for site in judged):
         click.get_current_context().exit(PARTIAL)
 
@@ -143,20 +160,20 @@ def _labels(row: Record, where: str) -> dict[str, str]:
     return found
 
 
-def read_picks(path: str, gold: dict[str, Gold], *, keep_others: bool) -> dict[str, Picked]:
-    """Read the records of a run, by the site that the labels know them under, else by the site as asked."""
+def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
+    """Read the records of a run, by the site that was asked for."""
     found: dict[str, Picked] = {}
     for where, row in _rows(path):
-        asked = _site(row, where)
-        site = asked if asked in gold else _homepage(row, where) or asked
-        site = site if site in gold else asked
+        site, homepage = _key(_asked(row, where)), row.get("homepage")
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
         selected = _pages(row, "selected", where)
         others = (
             [page for page in _pages(row, "candidates", where) if page.rank is None] if keep_others else []
         )
-        found[site] = Picked(site, tuple(selected), tuple(others), str(row.get("status") or "ok"))
+        status = str(row.get("status") or "ok")
+        arrived = _key(homepage) if isinstance(homepage, str) else None
+        found[site] = Picked(site, tuple(selected), tuple(others), status, arrived)
     return found
 
 
@@ -218,34 +235,35 @@ def _parsed(text: str, where: str, *, one_line: bool) -> Record:
 
 
 def _site(row: Record, where: str) -> str:
-    site = row.get("site")
-    if not isinstance(site, str) or not site.strip():
-        raise InputError("is missing: the address that was asked for", file=where, field="site")
+    """Read the site of labels, which must be one."""
+    site = _asked(row, where)
     try:
-        return site_key(site.strip())
+        return site_key(site)
     except UrlError as error:
         raise InputError(f"is no site: {shown(site)}: {error.why}", file=where, field="site") from None
 
 
-def _homepage(row: Record, where: str) -> str | None:
-    homepage = row.get("homepage")
-    return _site({"site": homepage}, where) if isinstance(homepage, str) and homepage else None
+def _asked(row: Record, where: str) -> str:
+    site = row.get("site")
+    if not isinstance(site, str) or not site.strip():
+        raise InputError("is missing: the address that was asked for", file=where, field="site")
+    return site.strip()
 
 
-def _check(gold: dict[str, Gold], now: dict[str, Picked], picks: str, path: str) -> None:
-    """Say which sites cannot be judged; nothing at all to judge is an error."""
-    without_record = [site for site in gold if site not in now]
-    without_gold = [site for site in now if site not in gold]
-    if len(without_record) == len(gold):
-        raise InputError(
-            f"has no record of any site in {path}: it has {_named(without_gold)}, the labels are of {_named(without_record)}; "
-            "host and port must be the same",
-            file=name_of(picks),
-        )
+def _key(text: str) -> str:
+    """Name the site of a record; what was asked for may be no address, and then stands for itself."""
+    try:
+        return site_key(text)
+    except UrlError:
+        return text[:MAX_NAME]
+
+
+def _check(without_record: list[str], without_gold: list[str], picks: str, gold: str) -> None:
+    """Say which sites cannot be judged."""
     if without_record:
         note(f"{name_of(picks)} has no record of {_named(without_record)}: judged as no picks")
     if without_gold:
-        note(f"{path} has no labels of {_named(without_gold)}: not judged")
+        note(f"{name_of(gold)} has no labels of {_named(without_gold)}: not judged")
 
 
 def _named(sites: list[str]) -> str:
@@ -255,14 +273,14 @@ def _named(sites: list[str]) -> str:
     )
 
 
-def _changes(now: dict[str, Picked], before: dict[str, Picked]) -> Changes:
+def _changes(now: dict[str, Picked], before: dict[str, Picked]) -> Iterator[tuple[str, list[Change]]]:
     """Compare the sites that both runs have; the others are named."""
     for ours, theirs, run in ((now, before, "this run"), (before, now, "the other run")):
         only = [site for site in ours if site not in theirs]
         if only:
             note(f"only {run} has {_named(only)}: not compared")
     pairs = ((site, compare_sites(picked, before[site])) for site, picked in now.items() if site in before)
-    return {site: changes for site, changes in pairs if changes}
+    return ((site, changes) for site, changes in pairs if changes)
 
 
 # --- data -------------------------------------------------------------------------------------------------------
@@ -284,7 +302,7 @@ def _record(site: str, judged: Judged | None, changes: Changes | None) -> Record
     if judged is not None:
         figures |= {
             "verdict": _verdict(judged), "picks": len(judged.labels), "core": judged.core, "good": judged.good,
-            "junk": judged.junk, "core_pages": judged.core_pages, "labels": list(judged.labels),
+            "junk": judged.junk, "core_pages": judged.core_pages, "labels": [label or "unlabelled" for label in judged.labels],
             "has_record": judged.has_record,
         }  # fmt: skip
     found = None if changes is None else changes.get(site, [])
@@ -307,11 +325,21 @@ def _total_record(totals: Totals) -> Record:
         "core_sites": totals.core,
         **_tally(totals.picks),
     }
-    return {"schema": SCHEMA, "kind": "total", **figures, "coverage": totals.coverage, "buckets": buckets}
+    return {
+        "schema": SCHEMA,
+        "kind": "total",
+        **figures,
+        "coverage": _rounded(totals.coverage),
+        "buckets": buckets,
+    }
 
 
 def _tally(tally: Tally) -> Record:
-    return {**asdict(tally), "precision": tally.precision}
+    return {**asdict(tally), "precision": _rounded(tally.precision)}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 def _verdict(judged: Judged) -> str:

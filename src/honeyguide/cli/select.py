@@ -141,5 +141,13 @@ def _record(candidate: Candidate) -> Record:
 def _skipped(href: str, rule: str) -> Record:
     """Give an href that is no URL the same names, in the same order (URL-9)."""
     out = {"rule": rule, "why": f"URL-9: {rule.replace('-', ' ')}"}
-    known = {"schema": SCHEMA, "url": href, "matched": [], "reasons": [], "parts": {}, "out": out, "unknown": []}
+    known = {
+        "schema": SCHEMA,
+        "url": href,
+        "matched": [],
+        "reasons": [],
+        "parts": {},
+        "out": out,
+        "unknown": [],
+    }
     return {**dict.fromkeys(NAMES), **known}

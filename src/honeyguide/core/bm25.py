@@ -48,7 +48,8 @@ class Query:
     def forms(self) -> Mapping[str | bytes, str]:
         """The spellings that count for each term, singular and plural, as text and as ASCII."""
         spelled = {form: term for term in self.terms for form in (term, f"{term}s") if singular(form) == term}
-        return {**spelled, **{form.encode(): term for form, term in spelled.items()}}
+        both: dict[str | bytes, str] = {form.encode(): term for form, term in spelled.items()}
+        return both | spelled
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:

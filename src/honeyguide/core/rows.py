@@ -76,7 +76,8 @@ def compile_card(card: Scorecard) -> CompiledCard:
 def compile_condition(condition: Condition) -> Callable[[Row], bool]:
     """Compile a single condition; what it returns says whether it is known to hold."""
     writer = _Writer("row")
-    return writer.function("check(row)", [f"    return {writer.holds(condition)}"])
+    check: Callable[[Row], bool] = writer.function("check(row)", [f"    return {writer.holds(condition)}"])
+    return check
 
 
 def _compile(card: Scorecard, writer: _Writer) -> Any:

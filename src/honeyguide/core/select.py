@@ -218,9 +218,9 @@ class _QueryTexts(dict[str, str | None]):
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
-    """Name the rule of the card's first group that paid: A, B, C, U, T, D."""
+    """Name the rule that paid in a card that starts with categories (PICK-3): A, B, C, U, T, D."""
     first = profile.cards[plan.card].card.groups[0]
-    ids = {rule.id for rule in first.rules} if first.mode == "first" else set()
+    ids = {rule.id for rule in first.rules} if first.name == "category" else set()
     return next((reason.rule for reason in score.reasons if reason.rule in ids), None)
 
 

@@ -37,7 +37,9 @@ _FOLDED = re.compile(f"[{re.escape(''.join(map(chr, _FOLD)))}]")  # translating 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-_ASCII_WORDS = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+_ASCII_WORDS = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256)
+)
 
 
 def fold(text: str) -> str:

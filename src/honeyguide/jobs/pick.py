@@ -175,9 +175,7 @@ class Picker:
     def _select(
         self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
     ) -> Selection:
-        asked = replace(
-            self.asked, heads=heads, page=page, unwanted={**visit.replaced, **(untried or {})}
-        )
+        asked = replace(self.asked, heads=heads, page=page, unwanted={**visit.replaced, **(untried or {})})
         return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
 
     async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
@@ -213,9 +211,7 @@ class Picker:
         """Say why a page that arrived does not count: a redirect that may not lead there, an empty shell."""
         if page.url != link.url:
             plan = self.profile.strategies[strategy]
-            (target,) = sift(
-                [replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home)
-            )
+            (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home))
             if target.out is not None:
                 return f"redirects to {page.url.path}: {target.out.why}"
         return gone_or_empty(page, home, self.profile.content)

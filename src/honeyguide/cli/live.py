@@ -1,0 +1,132 @@
+"""How far a long run is, while it runs: a live line in a terminal, a few plain lines in a log.
+
+Owns: drawing it on standard error, and getting out of the way of what is printed. Must not know: what is counted
+(`jobs/progress.py` does). Start reading at `watch`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from rich.console import RenderableType
+
+    from honeyguide.jobs.progress import Progress
+
+_BAR_WIDTH = 24
+
+
+class Watch(Protocol):
+    """Somebody who wants to know how far it is."""
+
+    def update(self) -> None:
+        """Hear that a site is finished."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Leave the terminal to what is printed meanwhile."""
+
+
+@contextmanager
+def watch(progress: Progress, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
+    """Show the progress on standard error while the block runs, as whoever reads it likes it best."""
+    if quiet:
+        yield _Nobody()
+    elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        line = _LiveLine(progress, no_color=no_color)
+        try:
+            line.start()
+            yield line
+        finally:
+            line.stop()
+    else:
+        yield Log(progress, time.monotonic)
+
+
+class _Nobody:
+    """Nobody wants to know."""
+
+    def update(self) -> None:
+        """Say nothing."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Nothing is drawn."""
+        return nullcontext()
+
+
+class Log:
+    """Plain lines, a few: no carriage returns, nothing a file could not hold."""
+
+    def __init__(self, progress: Progress, now: Callable[[], float]) -> None:
+        self._progress = progress
+        self._now = now
+
+    def update(self) -> None:
+        """Write a line if one is due."""
+        now = self._now()
+        if self._progress.is_line_due(now):
+            click.echo(self._progress.line(now), err=True)
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Whole lines get in nobody's way."""
+        return nullcontext()
+
+
+class _LiveLine:
+    """A bar and a line that are drawn again and again, and gone when the run is over."""
+
+    def __init__(self, progress: Progress, *, no_color: bool) -> None:
+        from rich.console import Console  # noqa: PLC0415 - rich costs more than a pipe should pay
+        from rich.live import Live  # noqa: PLC0415
+
+        self._progress = progress
+        self._live = Live(
+            console=Console(file=sys.stderr, no_color=no_color or None, highlight=False),
+            get_renderable=self._render,
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def start(self) -> None:
+        """Begin to draw."""
+        self._live.start()
+
+    def stop(self) -> None:
+        """Wipe it away."""
+        self._live.stop()
+
+    def update(self) -> None:
+        """Do nothing: it is drawn anew four times a second."""
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Wipe the line away, and draw it again below what is printed; a pipe does not see it."""
+        if not sys.stdout.isatty():
+            yield
+            return
+        self._live.stop()
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            self._live.start()
+
+    def _render(self) -> RenderableType:
+        from rich.progress_bar import ProgressBar  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        grid = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=max(1, self._progress.total), completed=self._progress.done, width=_BAR_WIDTH)
+        grid.add_row(bar, Text(self._progress.line(time.monotonic())))
+        return grid

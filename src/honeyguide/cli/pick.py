@@ -1,0 +1,300 @@
+"""`honeyguide pick`: the pages worth a visit of many sites.
+
+Owns: the command, its options, and what they come to. Must not know: how a site is picked (`app` does), how a list is
+read (`adapters/inputs.py`), how records are kept (`sinks.py`). Start reading at `pick`, then `_Work.run`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide import app
+from honeyguide.adapters.inputs import STDIN, SiteRow, given_sites, read_sites, unique
+from honeyguide.cli.command import Command
+from honeyguide.cli.live import watch
+from honeyguide.cli.output import no_color_option, note, printable, say
+from honeyguide.cli.sinks import Kept, Printed, write_reports
+from honeyguide.config import load_profile
+from honeyguide.core.policy import Policy
+from honeyguide.errors import shown
+from honeyguide.jobs.pick import PickRequest, failed_record
+from honeyguide.jobs.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from honeyguide.cli.sinks import Sink
+    from honeyguide.core.records import Record
+
+PARTIAL = 3
+_FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "parquet": "parquet", "pq": "parquet"}
+_REPORTS = (".html", ".htm", ".md", ".markdown")
+_REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclude", "timings")
+
+
+def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what is looked for on each site."""
+    options = (
+        click.option("--strategy", type=click.Choice(["rules", "blend", "portfolio"]), default="portfolio", show_default=True, help="How to choose."),
+        click.option("--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."),
+        click.option("--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages of a site; the profile says 4."),
+        click.option("--query", metavar="WORDS", help="What to look for, instead of the profile's words."),
+        click.option("--include", metavar="PATTERN", help="Consider only URLs that match."),
+        click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match."),
+        click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."),
+        click.option("--no-timings", "timings", flag_value=False, default=True, help="Leave out elapsed_s, so that equal runs give equal bytes."),
+    )  # fmt: skip
+    return _all(options, command)
+
+
+def _how_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add how we behave towards the sites: these override the policy."""
+    options = (
+        click.option("--concurrency", type=click.IntRange(1, 512), default=16, show_default=True, metavar="N", help="Sites at once."),
+        click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two requests to one host; 0.5 if not given."),
+        click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="S", help="Seconds for one request as a whole; 30 if not given."),
+        click.option("--retries", type=click.IntRange(0, 20), metavar="N", help="Further tries after a failure that may pass; 2 if not given."),
+        click.option("--user-agent", metavar="TEXT", help="The whole User-Agent header."),
+        click.option("--contact", metavar="URL", help="Where the owner of a site reaches you; goes into the User-Agent."),
+        click.option("--allow-private", is_flag=True, help="Visit addresses of this machine and of private networks, too."),
+    )  # fmt: skip
+    return _all(options, command)
+
+
+def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add where sites come from and records go to."""
+    options = (
+        click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
+        click.option("--column", metavar="NAME", help="The column of a table that names the site; domain, website or url if not given."),
+        click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command goes on where it was stopped."),
+        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+        click.option("--fresh", is_flag=True, help="Start over, whatever -o holds."),
+        click.option("--retry-failed", is_flag=True, help="Try sites of -o again whose status is not ok."),
+        click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated."),
+        click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
+    )  # fmt: skip
+    return _all(options, command)
+
+
+def _all(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide pick http://127.0.0.1:9/ --allow-private --retries 0",
+        "honeyguide pick 127.0.0.1:9 localhost:9 --allow-private --retries 0 --strategy rules --cap 6 --format csv",
+    ),
+)
+@click.argument("sites", metavar="[SITE]...", nargs=-1)
+@_where_options
+@_what_options
+@_how_options
+@no_color_option
+def pick(sites: tuple[str, ...], **asked: Any) -> None:
+    """Pick the pages worth a visit of each site, and say why.
+
+    SITE is a name, such as acme.com, or an address; `-` reads a list from standard input. A list is text with one
+    site a line, CSV, JSON lines, Parquet, Markdown or a sitemap:
+
+      honeyguide pick -i sites.csv -o picks.jsonl --report picks.html
+
+    Ctrl-C, or worse, loses nothing that is finished: the same command goes on with the rest.
+    """
+    destination, output = _destination(asked)
+    asked["profile"] = asked["profile"] or app.default_profile(asked["strategy"])
+    request = PickRequest(**{name: asked[name] for name in _REQUEST})
+    policy = _policy(asked)
+    rows = _rows(sites, asked)
+    sink: Sink
+    if destination is None:
+        sink = Printed(output, len(rows), keep=bool(asked["reports"]))
+    else:
+        hashed = {"profile_hash": load_profile(asked["profile"]).hash}
+        settings = {**{name: asked[name] for name in _REQUEST if name != "profile"}, **hashed}
+        sink = Kept(destination, output, rows, settings, fresh=asked["fresh"])
+    is_done = _Work(rows, request, policy, sink, asked).run()
+    if not is_done:
+        click.get_current_context().exit(PARTIAL)
+
+
+# --- what is asked for --------------------------------------------------------------------------------------------
+
+
+def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
+    """Settle where records go, and how they are written there."""
+    file, output = asked["file"], asked["output"]
+    for report in asked["reports"]:
+        if not report.lower().endswith(_REPORTS):
+            raise click.BadParameter(f"{shown(report)} is neither .html nor .md.", param_hint="--report")
+    _check_distinct(asked)
+    if file in (None, STDIN):
+        if output == "parquet":
+            raise click.UsageError("Parquet needs a file: name it with -o.")
+        if asked["fresh"] or asked["retry_failed"]:
+            raise click.UsageError("--fresh and --retry-failed are about the file of -o: name it.")
+        return None, output or ("table" if sys.stdout.isatty() else "jsonl")
+    if output == "table":
+        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
+    if asked["fresh"] and asked["retry_failed"]:
+        raise click.UsageError("--fresh tries every site again; leave out --retry-failed.")
+    return Path(file), output or _FORMATS.get(file.rpartition(".")[2].lower(), "jsonl")
+
+
+def _check_distinct(asked: dict[str, Any]) -> None:
+    """Refuse to write over a list of sites, or to write two things into one file."""
+    seen = {_place(file) for file in asked["inputs"]}
+    for file in (asked["file"], *asked["reports"]):
+        if file not in (None, STDIN):
+            if _place(file) in seen:
+                raise click.UsageError(
+                    f"{shown(file)} is named twice; what is written needs a file of its own."
+                )
+            seen.add(_place(file))
+
+
+def _place(file: str) -> Path:
+    try:
+        return Path(file).resolve()
+    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
+        return Path(file)
+
+
+def _policy(asked: dict[str, Any]) -> Policy:
+    plain = Policy()
+    given: dict[str, Any] = {
+        "delay_s": asked["delay"],
+        "retries": asked["retries"],
+        "user_agent": asked["user_agent"],
+        "contact": asked["contact"],
+        "allow_private": asked["allow_private"],
+        "concurrency": max(plain.concurrency, asked["concurrency"]),
+    }
+    if (timeout := asked["timeout"]) is not None:
+        given["total_timeout_s"] = timeout
+        given["read_timeout_s"] = min(plain.read_timeout_s, timeout)
+        given["connect_timeout_s"] = min(plain.connect_timeout_s, timeout)
+    return replace(plain, **{name: value for name, value in given.items() if value is not None})
+
+
+def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:
+    """Read all sites that are named, each once."""
+    named = [site for site in sites if site != STDIN]
+    files = [*asked["inputs"], *([STDIN] if STDIN in sites else [])]
+    if not named and not files:
+        raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
+    rows = [_placed(row, "argument") for row in given_sites(named)]
+    for file in files:
+        name = "standard input" if file == STDIN else file
+        rows += [_placed(row, f"{name} line") for row in read_sites(file, asked["column"])]
+    kept, repeated = unique(rows)
+    if repeated:
+        count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
+        note(f"{count} named again and picked once; the first is {shown(repeated[0].text)}")
+    return kept
+
+
+def _placed(row: SiteRow, where: str) -> SiteRow:
+    return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
+
+
+# --- the run ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One run over the sites whose records are missing."""
+
+    rows: list[SiteRow]
+    request: PickRequest
+    policy: Policy
+    sink: Sink
+    asked: dict[str, Any]
+
+    def run(self) -> bool:
+        """Pick, and tell how it went; True if no site is left. Ctrl-C ends it, and what is finished stays."""
+        try:
+            return self._run()
+        finally:
+            self.sink.close()
+
+    def _run(self) -> bool:
+        if self.asked["retry_failed"]:
+            self.sink.forget_failed()
+        missing = self.sink.missing
+        progress = Progress(len(self.rows), time.monotonic(), len(self.rows) - len(missing))
+        quiet, no_color = self.asked["quiet"], "honeyguide.no_color" in click.get_current_context().meta
+        with watch(progress, quiet=quiet or not missing, no_color=no_color) as watcher:
+
+            def finish(index: int, record: Record) -> None:
+                with nullcontext() if self.sink.name else watcher.paused():
+                    self.sink.add(index, record)
+                progress.finish(record["status"])
+                watcher.update()
+
+            is_stopped = not self._pick(missing, finish)
+        self.sink.end()
+        write_reports(self.asked["reports"], self.sink)
+        is_done = progress.done == progress.total
+        self._tell(progress, is_done=is_done)
+        if is_done:
+            self.sink.complete()
+        return is_done or not is_stopped
+
+    def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
+        """Make the missing records; False if Ctrl-C came in between."""
+        todo = []
+        for index in missing:
+            row = self.rows[index]
+            if row.problem:
+                finish(index, failed_record(row.text, "unreachable", row.problem, self.request))
+            else:
+                todo.append(index)
+        if not todo:
+            return True
+        sites = [self.rows[index].text for index in todo]
+        picking = app.pick_sites(
+            sites,
+            self.request,
+            self.policy,
+            lambda place, record: finish(todo[place], record),
+            at_once=self.asked["concurrency"],
+        )
+        try:
+            asyncio.run(picking)
+        except KeyboardInterrupt:
+            return False
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+        return True
+
+    def _tell(self, progress: Progress, *, is_done: bool) -> None:
+        summary = progress.summary(time.monotonic())
+        if self.sink.is_table:
+            say(summary)
+        elif not self.asked["quiet"]:
+            click.echo(printable(f"{self.sink.name}: {summary}" if self.sink.name else summary), err=True)
+        if not is_done:
+            go_on = (
+                "the same command goes on with the others"
+                if self.sink.name
+                else "-o FILE would keep them, to go on"
+            )
+            note(f"stopped; {progress.done:,} of {progress.total:,} sites are finished: {go_on}")
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Find what went wrong first; the other tasks were only told to stop."""
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

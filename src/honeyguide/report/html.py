@@ -1,0 +1,253 @@
+"""A report as one HTML file that needs nothing else: no script, no image, nothing from a network.
+
+Owns: how the report looks in a browser; the style sheet is `style.css`. Must not know: records (`summary.py` reads
+them). Start reading at `first` and `site`. Every text goes through `escape`, and only what `link_of` allowed is a link.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from honeyguide.report.summary import OutGroup, Row, Site, Step, Summary
+
+# Nothing may be loaded or run, whatever a page managed to put into its title.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+GOOD, PARTIAL = "ok", "partial"
+
+
+def first(summary: Summary) -> str:
+    """Write everything before the sites: the head and the summary."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="honeyguide">
+<title>Honeyguide: {summary.picks:,} pages of {_count(summary.sites, "site")}</title>
+<style>
+{_style()}</style>
+</head>
+<body>
+<header><h1>Pages worth a visit</h1>
+<p class="soft">{_methods(summary)}</p></header>
+{_cards(summary)}
+<h2>Sites by status</h2>
+{_statuses(summary)}
+<h2>From links to picks</h2>
+{_funnel(summary)}
+{_replacements(summary)}{_failures(summary)}<h2>Sites</h2>
+"""
+
+
+def last(_summary: Summary) -> str:
+    """Write everything after the sites."""
+    return "<p><small>Written by Honeyguide. Scores are the sums of the points shown beside them.</small></p>\n</body>\n</html>\n"
+
+
+@cache
+def _style() -> str:
+    return (files("honeyguide.report") / "style.css").read_text("utf-8")
+
+
+# --- summary ----------------------------------------------------------------------------------------------------
+
+
+def _methods(summary: Summary) -> str:
+    """Name what chose the pages, most used first."""
+    named = [f"strategy {escape(method)}" for method, _ in summary.methods.most_common(3) if method]
+    return "; ".join(named) or "Nothing was picked."
+
+
+def _cards(summary: Summary) -> str:
+    cards = [
+        (f"{summary.sites:,}", "site" if summary.sites == 1 else "sites"),
+        (f"{summary.statuses[GOOD]:,}", "of them ok"),
+        (f"{summary.picks:,}", "pages picked"),
+        (f"{summary.links:,}", "links considered"),
+    ]
+    pace = summary.pace()
+    if pace is not None:
+        most = f"; nine in ten within {pace[1]:.1f} s" if summary.sites > 1 else ""
+        cards.append((f"{pace[0]:.1f} s", f"a site{most}"))
+    return (
+        '<div class="cards">'
+        + "".join(f'<div class="card"><b>{n}</b> <small>{w}</small></div>' for n, w in cards)
+        + "</div>"
+    )
+
+
+def _statuses(summary: Summary) -> str:
+    rows = "".join(
+        f'<div class="line"><span>{_badge(status)}</span>{_bar(count, summary.sites)}<span class="num">{count:,}</span></div>'
+        for status, count in summary.statuses.most_common()
+    )
+    return f'<div class="box">{rows}</div>' if rows else '<p class="soft">No site was asked for.</p>'
+
+
+def _badge(status: str) -> str:
+    kind = {GOOD: "good", PARTIAL: "some"}.get(status, "bad")
+    return f'<span class="badge {kind}">{escape(status.replace("_", " "))}</span>'
+
+
+def _bar(part: int, whole: int) -> str:
+    share = 100 * part / whole if whole > 0 else 0
+    return f'<div class="bar"><i style="width:{min(max(share, 0), 100):.2f}%"></i></div>'
+
+
+def _funnel(summary: Summary) -> str:
+    return f'<div class="box">{"".join(_step(step, summary.links) for step in summary.funnel())}</div>'
+
+
+def _step(step: Step, links: int) -> str:
+    """Write a step: what is left as a bar, and what was put out beside the rule that did it."""
+    name, count, why = f'<span class="step">{escape(step.name)}</span>', f"<b>{step.left:,}</b>", ""
+    if step.out:
+        name, count = f'<span class="lost">{escape(step.name)}</span>', f"−{step.out:,} → {step.left:,}"
+        why = f'<small class="why">{escape(step.why)}</small>' if step.why else ""
+    return f'<div class="line">{name}{_bar(step.left, links)}<span class="num">{count}</span>{why}</div>'
+
+
+def _replacements(summary: Summary) -> str:
+    if not summary.replaced:
+        return ""
+    items = "".join(f"<li>{count:,} × {escape(why)}</li>" for why, count in summary.replaced.most_common(10))
+    return f'<h2>Replaced pages</h2><div class="box"><p>Chosen, fetched, and found to be no use:</p><ul class="plain">{items}</ul></div>\n'
+
+
+def _failures(summary: Summary) -> str:
+    """Write what went wrong, by kind, each site with its sentence and the way to its section."""
+    if not summary.failed:
+        return ""
+    parts = []
+    for status, named in summary.failed.items():
+        more = summary.statuses[status] - len(named)
+        items = "".join(f'<li><a href="#s{n}">{escape(name)}</a> {_said(why)}</li>' for n, name, why in named)
+        rest = f"<li>and {more:,} more</li>" if more > 0 else ""
+        parts.append(
+            f'<div class="group">{_badge(status)} <small>{_count(summary.statuses[status], "site")}</small><ul class="plain">{items}{rest}</ul></div>'
+        )
+    return f'<h2>Not all went well</h2><div class="box">{"".join(parts)}</div>\n'
+
+
+def _said(why: str) -> str:
+    return f'<span class="soft">{escape(why)}</span>' if why else ""
+
+
+# --- sites ------------------------------------------------------------------------------------------------------
+
+
+def site(site: Site, *, detailed: bool) -> str:
+    """Write a site; without details only its picks."""
+    opened = " open" if site.number == 1 else ""
+    title = f'<span class="soft" dir="auto">{escape(site.title)}</span>' if site.title else ""
+    return f"""<details class="site" id="s{site.number}"{opened}>
+<summary><b>{escape(site.name)}</b> {_badge(site.status)} {title} <small class="end">{_numbers(site)}</small></summary>
+<div class="in">{_about(site)}{_selected(site)}{_replaced(site)}{_ranked(site) + _outs(site) if detailed else _left_out(site)}</div>
+</details>
+"""
+
+
+def _numbers(site: Site) -> str:
+    seconds = "" if site.elapsed_s is None else f", {site.elapsed_s} s"
+    return f"{_count(site.picks, 'pick')} of {_count(site.links, 'link')}{seconds}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def _about(site: Site) -> str:
+    home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
+    asked = "" if site.requests is None else f" <small>{site.requests:,} requests</small>"
+    reason = (
+        f'<p><span class="soft">Why it is {escape(site.status.replace("_", " "))}:</span> {escape(site.reason)}</p>'
+        if site.reason
+        else ""
+    )
+    return f"<p>{home}{asked}</p>{reason}"
+
+
+def _link(row: Row) -> str:
+    shown = escape(row.url)
+    if row.link is None:
+        return f"<span>{shown}</span>"
+    return f'<a href="{escape(row.link)}" rel="noopener noreferrer nofollow">{shown}</a>'
+
+
+def _selected(site: Site) -> str:
+    if not site.selected:
+        return '<p class="soft">No page was selected.</p>'
+    more = (
+        f"<p><small>and {site.picks - len(site.selected):,} more</small></p>"
+        if site.picks > len(site.selected)
+        else ""
+    )
+    return f'<h3>Selected</h3><ol class="pages">{"".join(map(_page, site.selected))}</ol>{more}'
+
+
+def _page(row: Row) -> str:
+    """Write a page with its score, and the points that made it."""
+    rank = "" if row.rank is None else str(row.rank)
+    text = f'<div dir="auto">{escape(row.text)}</div>' if row.text else ""
+    facts = f"<small>{escape('; '.join(row.facts))}</small>" if row.facts else ""
+    quotes = "".join(f'<div><small><q dir="auto">{escape(text)}</q></small></div>' for text in row.evidence)
+    score = "" if row.score is None else f'<div class="score">{row.score}</div>'
+    return (
+        f'<li><span class="rank">{rank}</span><div>{_link(row)}{text}{facts}{_points(row)}{quotes}{_out(row)}</div>'
+        f'<div>{score}<div class="kind">{escape(row.kind)}</div></div></li>'
+    )
+
+
+def _points(row: Row) -> str:
+    chips = "".join(f"<span><b>{escape(points)}</b> {escape(words)}</span>" for points, words in row.reasons)
+    return f'<div class="points">{chips}</div>' if chips else ""
+
+
+def _out(row: Row) -> str:
+    return f'<div class="out">out: <b>{escape(row.out[0])}</b> {escape(row.out[1])}</div>' if row.out else ""
+
+
+def _replaced(site: Site) -> str:
+    if not site.replaced:
+        return ""
+    items = "".join(f"<li>{_link(row)} {escape(row.out[1] if row.out else '')}</li>" for row in site.replaced)
+    return f'<h3>Replaced</h3><ul class="plain">{items}</ul>'
+
+
+def _ranked(site: Site) -> str:
+    if not site.ranked:
+        return ""
+    more = f"<p><small>and {site.more_ranked:,} more</small></p>" if site.more_ranked else ""
+    return (
+        f'<details class="more"><summary>Ranked candidates ({site.candidates:,})</summary>'
+        f'<ul class="pages">{"".join(map(_page, site.ranked))}</ul>{more}</details>'
+    )
+
+
+def _outs(site: Site) -> str:
+    if not site.outs:
+        return ""
+    total = sum(group.count for group in site.outs)
+    return f'<details class="more"><summary>Put out, by rule ({total:,})</summary>{"".join(map(_group, site.outs))}</details>'
+
+
+def _group(group: OutGroup) -> str:
+    """Write what one rule put out; a reason that is the same for all stands once."""
+    whys = {row.out[1] for row in group.rows if row.out}
+    shared = escape(next(iter(whys))) if len(whys) == 1 else ""
+    items = "".join(
+        f"<li>{_link(row)} {'' if shared or not row.out else _said(row.out[1])}</li>" for row in group.rows
+    )
+    more = group.count - len(group.rows)
+    rest = f"<li>and {more:,} more</li>" if more > 0 else ""
+    return f'<div class="group out"><b>{escape(group.rule)}</b> {group.count:,} {shared}<ul class="plain">{items}{rest}</ul></div>'
+
+
+def _left_out(site: Site) -> str:
+    return f"<p><small>{_count(site.candidates, 'candidate')} not shown: the report would be too large. The records have them.</small></p>"

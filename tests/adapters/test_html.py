@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import pytest
+
+from honeyguide.adapters import dom, html
+from honeyguide.adapters.html import extract_links, parse_head, parse_page
+from honeyguide.adapters.tame import MAX_DEPTH
+from honeyguide.core.page import Head, Page
+from honeyguide.core.url import Url
+
+PAGE = Url.parse("https://acme.example/")
+
+
+def page(data: bytes | str, content_type: str | None = None) -> Page:
+    return parse_page(data, PAGE, content_type)
+
+
+# --- encodings ---
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type"),
+    [
+        ("<title>Grüße</title>", None),
+        ("\ufeff<title>Grüße</title>", None),
+        ("<title>Grüße</title>".encode(), None),
+        (b"\xef\xbb\xbf<title>Gr\xc3\xbc\xc3\x9fe</title>", "text/html; charset=windows-1252"),
+        ("<title>Grüße</title>".encode("utf-16"), None),
+        ("<title>Grüße</title>".encode("cp1252"), None),
+        ("<title>Grüße</title>".encode("cp1250"), "text/html; charset=windows-1250"),
+        ("<meta charset=koi8-r><title>Grüße</title>".encode("cp1252"), "text/html; charset=latin1"),
+        ("<meta charset=iso-8859-15><title>Grüße</title>".encode("iso-8859-15"), "text/html"),
+        ("<title>Gr&uuml;&#223;e</title>", None),
+    ],
+)
+def test_text_is_read_whatever_its_encoding(data: bytes | str, content_type: str | None) -> None:
+    assert page(data, content_type).title == "Grüße"
+    assert parse_head(data, content_type).title == "Grüße"
+
+
+def test_hrefs_are_read_in_the_encoding_of_the_page() -> None:
+    (link,) = page("<meta charset=windows-1251><a href='/услуги'>x</a>".encode("cp1251")).links
+    assert link.url.text == "https://acme.example/%D1%83%D1%81%D0%BB%D1%83%D0%B3%D0%B8"
+
+
+# --- what is no page, and what is a broken one ---
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        "",
+        b" \n\t ",
+        b"\0\0\0",
+        b"<!-- <a href=x>x</a>",
+        b"<!doctype",
+        b"</html>",
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR<a href=x>x</a>"[:16],
+        b"<?xml version='1.0'?><rss><channel><title>x</title><link>https://a.example/</link></channel></rss>",
+        b"<?xml version='1.0'?><!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>",
+        bytes(range(256)),
+        b"<script><a href=x>x</a>",
+        b"<template><a href=x>x</a>",
+        b"<title></title>",
+    ],
+)
+def test_a_page_with_nothing_in_it(data: bytes | str) -> None:
+    assert page(data) == Page(PAGE)
+    assert parse_head(data) == Head()
+    assert extract_links(data, PAGE) == ()
+
+
+def anchors(data: bytes | str) -> list[tuple[str, str]]:
+    return [
+        (link.url.target, occurrence.anchor) for link in page(data).links for occurrence in link.occurrences
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("<a href=x>x", [("/x", "x")]),
+        ("<a href=x>x<a href=y>y", [("/x", "x"), ("/y", "y")]),
+        ("<a href='x>x</a>", []),
+        ("<a href='x\ny'>x</a>", [("/xy", "x")]),
+        ("<a href=x href=y>x</a>", [("/x", "x")]),
+        ("<a\nHREF\n=\n' x '\n>x</a\n>", [("/x", "x")]),
+        ("<a/href=x/>x", [("/x", "x")]),
+        ("<a href=x<b>x</a>", [("/x%3Cb", "x")]),
+        ("<a href=&quot;x&amp;y>x</a>", [("/%22x&y", "x")]),
+        ("<a href=?a=1&copy=2>x</a>", [("/?a=1&copy=2", "x")]),
+        (b"<a href=x>a\0b</a>", [("/x", "ab")]),
+        (b"<a href=x>\xff\xfe</a><title>\xc3</title>", [("/x", "ÿþ")]),
+        ("<b><p><a href=x><i>x</b>y</a>z", [("/x", "x"), ("/x", "y")]),
+        ("<table><a href=x>x</a><tr><td><a href=y>y</table>", [("/x", "x"), ("/y", "y")]),
+        ("<table><tr><td><a href=x>x<table><tr><td><a href=y>y", [("/x", "x y"), ("/y", "y")]),
+        ("<p><a href=x>x<p>y</a>z", [("/x", "x"), ("/x", "y")]),
+        ("<head><noscript><img src=x></noscript><a href=x>x", [("/x", "x")]),
+        ("<html><body><html lang=de><body><a href=x>x</body></html><a href=y>y", [("/x", "x"), ("/y", "y")]),
+        ("<frameset><frame src=x></frameset><noframes><a href=x>x</a></noframes>", []),
+        ("<select><option><a href=x>x</a></select>", [("/x", "x")]),
+        ("<svg><foreignObject><div><a href=x>x</a>", [("/x", "x")]),
+        ("<math><a href=x>x</a></math>", [("/x", "x")]),
+        ("<p>&lt;a href=x&gt;x&lt;/a&gt;", []),
+        ("<![CDATA[<a href=x>x</a>]]><a href=y>y", [("/y", "y")]),
+        ("<a href=x>x</a\0>", [("/x", "x")]),
+        ("<a href=x\udc80>x</a>", [("/x?", "x")]),
+    ],
+)
+def test_broken_markup_is_read_as_browsers_read_it(
+    data: bytes | str, expected: list[tuple[str, str]]
+) -> None:
+    assert anchors(data) == expected
+
+
+# --- heads ---
+
+
+@pytest.mark.parametrize(
+    ("data", "title", "description"),
+    [
+        ("<title>a</title><meta name=description content=b>", "a", "b"),
+        ("<meta property=og:title content=a><meta property=og:description content=b>", "a", "b"),
+        ("<title>a</title><meta property=og:title content=x><meta name=og:description content=b>", "a", "b"),
+        ("<title> </title><meta name=description content=' '>", None, None),
+        ("<title>a</title><script>var x = '", "a", None),
+        ("<title>a", "a", None),
+        ('<title>a</title><meta name=description content="cut o', "a", None),
+        ("<html><head><title>a</title><style>b { c", "a", None),
+        (b"<meta charset=utf-8><title>Gr\xc3\xbc\xc3", "Grü\ufffd", None),
+    ],
+)
+def test_heads(data: bytes | str, title: str | None, description: str | None) -> None:
+    assert parse_head(data) == Head(title, description)
+
+
+# --- sizes ---
+
+
+def test_very_deep_nesting_is_no_problem() -> None:
+    parsed = page(b"<a href=x>x</a>" + b"<div>" * 100_000 + b"<a href=y>y</a>")
+    assert [link.anchor for link in parsed.links] == ["x"]
+    assert parsed.skipped == ((f"{5 * (100_000 - MAX_DEPTH - 1) + 15} bytes of markup", "limit"),)
+
+
+def test_deep_nesting_in_a_small_document_is_read_to_the_end() -> None:
+    parsed = page(b"<div>" * 5_000 + b"<nav><p>Call <a href=y>us</a>")
+    assert [(link.anchor, link.context, link.position) for link in parsed.links] == [
+        ("us", "Call us", "navigation")
+    ]
+
+
+def test_blocks_in_blocks_with_anchors_cost_no_more_than_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dom, "_BLOCK_TEXT_FACTOR", 1)
+    parsed = page("".join(f"<div><a href=p{n}>link {n}</a> and some words " for n in range(300)))
+    contexts = [link.context for link in parsed.links]
+    assert contexts[0].startswith("link 0 and some words link 1")
+    assert contexts[-1] == ""
+
+
+def test_the_number_of_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "MAX_LINKS", 2)
+    parsed = page("<a href=a>1</a><a href=b>2</a><a href=c>3</a><a href=a>4</a><a href=c>5</a>")
+    assert [(link.url.target, len(link.occurrences)) for link in parsed.links] == [("/a", 2), ("/b", 1)]
+    assert parsed.skipped == (("c", "limit"),)
+
+
+def test_the_number_of_occurrences_is_bounded() -> None:
+    (link,) = page("<a href=a>x</a>" * (html.MAX_OCCURRENCES + 5)).links
+    assert len(link.occurrences) == html.MAX_OCCURRENCES
+
+
+def test_what_is_skipped_is_counted_beyond_its_bound() -> None:
+    parsed = page("".join(f"<a href='tel:{n}'>x</a>" for n in range(html.MAX_SKIPPED + 5)))
+    assert len(parsed.skipped) == html.MAX_SKIPPED + 1
+    assert parsed.skipped[-1] == ("5 more", "limit")
+
+
+def test_texts_are_bounded() -> None:
+    long = "word " * 300_000
+    parsed = page(
+        f"<html lang='{long}'><title>{long}</title><meta name=description content='{long}'>"
+        f"<h1>{long}</h1><a href=a title='{long}' rel='{long}'>{long}</a>"
+    )
+    (link,) = parsed.links
+    assert all(
+        len(text) <= dom.MAX_LABEL for text in (parsed.title, parsed.h1[0], link.anchor, link.title, link.rel)
+    )
+    assert len(parsed.description) <= dom.MAX_DESCRIPTION
+    assert len(parsed.text) <= dom.MAX_TEXT
+    assert len(link.context) <= dom.CONTEXT
+    assert parsed.language is not None
+    assert len(parsed.language) <= dom.MAX_LABEL
+
+
+def test_the_number_of_headings_is_bounded() -> None:
+    assert len(page("<h2>x</h2>" * (dom.MAX_HEADINGS + 5)).h2) == dom.MAX_HEADINGS
+
+
+def test_an_index_of_many_links_has_a_context_for_each() -> None:
+    links = page("<body>" + "".join(f"<a href=p{n}>page {n}</a> of the index, " for n in range(10_000))).links
+    assert len(links) == 10_000
+    assert all(link.anchor in link.context and len(link.context) <= dom.CONTEXT for link in links)
+
+
+def test_anchors_that_cannot_be_found_in_their_block_still_have_a_context() -> None:
+    links = page("<div>" + "".join(f"some words <a href=p{n}>a<i>b</i>c .{n}</a> " for n in range(50))).links
+    assert all(link.context for link in links)
+
+
+def test_only_the_links_are_the_same_links() -> None:
+    data = "<base href=/b/><nav><a href=a>x</a></nav><p>Words <a href=b>y</a> more<p><a href=#z>z</a><a href=a>w</a>"
+    assert extract_links(data, PAGE) == page(data).links
+    assert extract_links(data.encode(), PAGE) == page(data).links

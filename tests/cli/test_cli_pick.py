@@ -1,0 +1,418 @@
+"""`honeyguide pick` over lists of sites, against real HTTP on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import types
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide.cli.live import Log
+from honeyguide.cli.sinks import Printed
+from honeyguide.jobs.progress import Progress
+from honeyguide.testing import LoopbackServer, response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Start = Callable[..., subprocess.Popen[bytes]]
+
+HOME = b"""<title>Acme \x1b[31m</title><nav><a href="/services">Services</a> <a href="/about">About us</a>
+<a href="/privacy">Privacy</a></nav><p>We install and repair things, and have done so for a long time.</p>"""
+PAGE = (
+    b"<title>Page</title><h1>Services</h1><p>"
+    + b"We install, inspect and repair sprinklers in your town. " * 20
+    + b"</p>"
+)
+ABOUT = (
+    b"<title>About</title><h1>About us</h1><p>"
+    + b"Our family has run this company for three generations. " * 20
+    + b"</p>"
+)
+QUICK = ("--allow-private", "--delay", "0", "--retries", "0", "--no-timings")
+
+
+async def _silence(_: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+def site(status: str = "200 OK") -> LoopbackServer:
+    pages = {"/": response(HOME, status=status), "/services": response(PAGE), "/about": response(ABOUT)}
+    return LoopbackServer(pages)
+
+
+def silent() -> LoopbackServer:
+    return LoopbackServer({"/": _silence})
+
+
+@contextmanager
+def served(*servers: LoopbackServer) -> Iterator[list[str]]:
+    """Run servers beside the test; give their addresses."""
+    loop = asyncio.new_event_loop()
+    started, stop = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with AsyncExitStack() as stack:
+            for server in servers:
+                await stack.enter_async_context(server)
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield [f"{server.root}/" for server in servers]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def sites_of(text: str) -> list[str]:
+    return [record["site"] for record in records(text)]
+
+
+# --- standard output ---
+
+
+def test_records_in_input_order(run: Run) -> None:
+    with served(site(), site("404 Not Found"), site()) as sites:
+        result = run("pick", *sites, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    found = records(result.stdout)
+    assert [record["site"] for record in found] == sites
+    assert [record["status"] for record in found] == ["ok", "http_error", "ok"]
+    assert [page["url"] for page in found[0]["selected"]] == [f"{sites[0]}services", f"{sites[0]}about"]
+    assert "elapsed_s" not in found[0]
+    assert "3 sites, 2 ok, 1 not ok (1 http_error)" in result.stderr
+
+
+def test_the_same_bytes_at_any_concurrency(run: Run) -> None:
+    with served(*(site() for _ in range(4))) as sites:
+        one, many = (run("pick", *sites, *QUICK, "--concurrency", count).stdout for count in ("1", "8"))
+    assert one == many
+
+
+def test_a_table_for_a_person(run: Run) -> None:
+    with served(site()) as sites:
+        result = run("pick", *sites, "N/A", *QUICK, "--format", "table")
+    assert result.exit_code == 0, result.stderr
+    home = sites[0]
+    assert result.stdout.startswith(f"{home}  ok  {home}\n  Acme \\x1b[31m\n")
+    assert "/services" in result.stdout
+    assert "+" in result.stdout
+    assert "N/A  unreachable\n  argument 2: is not an address: a name without a dot\n" in result.stdout
+    assert "2 sites, 1 ok, 1 not ok (1 unreachable); " in result.stdout
+
+
+def test_csv_on_standard_output(run: Run) -> None:
+    with served(site()) as sites:
+        rows = list(csv.DictReader(run("pick", *sites, *QUICK, "--format", "csv").stdout.splitlines()))
+    assert [(row["site"], row["selected_rank"]) for row in rows] == [(sites[0], "1"), (sites[0], "2")]
+
+
+def test_lists_from_everywhere_each_site_once(run: Run) -> None:
+    with served(site(), site(), site()) as sites:
+        Path("sites.csv").write_text(f"name,website\nA,{sites[1]}\nB,\nC,{sites[0]}\n")
+        result = run("pick", sites[0], "-", "-i", "sites.csv", *QUICK, input=f"{sites[2]}\n{sites[1]}\n")
+    found = records(result.stdout)
+    assert [record["site"] for record in found] == [sites[0], sites[1], "B,", sites[2]]
+    assert (found[2]["status"], found[2]["reason"]) == ("unreachable", "sites.csv line 3: names no site")
+    assert f"Note: 2 sites are named again and picked once; the first is '{sites[0]}'\n" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("a.example", "--format", "parquet"),
+        ("a.example", "--format", "table", "-o", "x.jsonl"),
+        ("a.example", "--fresh"),
+        ("a.example", "--retry-failed"),
+        ("a.example", "--fresh", "--retry-failed", "-o", "x"),
+        ("a.example", "--report", "x.pdf"),
+        ("a.example", "--strategy", "luck"),
+        ("a.example", "--concurrency", "0"),
+        ("-i", "urls.txt", "-o", "./urls.txt"),
+        ("a.example", "-o", "x.md", "--report", "x.md"),
+        ("-i", "notes.md", "--report", "x/../notes.md"),
+    ],
+)
+def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run("pick", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-i", "missing.csv"), "missing.csv: cannot be read"),
+        (("-i", "known.csv", "--column", "site"), "known.csv: has no column site; it has url, visits"),
+        (("a.example", "--profile", "nonsense"), "nonsense"),
+        (("a.example", "--profile", "docs"), "docs: strategy: has no 'portfolio'"),
+        (("a.example", "--include", "("), "pattern '('"),
+        (("a.example", "--contact", "ü"), "policy: contact: must be printable ASCII"),
+        (("a.example", "--delay", "nan"), "policy: delay_s"),
+    ],
+)
+@pytest.mark.parametrize("output", [(), ("-o", "picks.jsonl"), ("--format", "csv")])
+def test_an_error_is_one_sentence_and_leaves_nothing(
+    run: Run, folder: Path, arguments: tuple[str, ...], words: str, output: tuple[str, ...]
+) -> None:
+    before = sorted(folder.iterdir())
+    result = run("pick", *arguments, *output)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert sorted(folder.iterdir()) == before
+
+
+# --- files ---
+
+
+def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
+    with served(site(), site()) as sites:
+        command = ("pick", *sites, "N/A", *QUICK, "-o", "picks.jsonl")
+        first = run(*command)
+        assert (first.exit_code, first.stdout) == (0, ""), first.stderr
+        assert "picks.jsonl: 3 sites, 2 ok, 1 not ok (1 unreachable); " in first.stderr
+        text = Path("picks.jsonl").read_text("utf-8")
+        assert sites_of(text) == [*sites, "N/A"]
+        again = run(*command)
+    assert again.exit_code == 0
+    assert "Note: picks.jsonl is complete already; --fresh starts over\n" in again.stderr
+    assert Path("picks.jsonl").read_text("utf-8") == text
+    assert [file.name for file in folder.glob("picks*")] == ["picks.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--strategy", "rules"), "strategy: 'portfolio' there, 'rules' here"),
+        (("b.example",), "holds other sites than those asked for"),
+    ],
+)
+def test_another_run_on_the_same_file_is_one_sentence(run: Run, more: tuple[str, ...], words: str) -> None:
+    with served(site()) as sites:
+        run("pick", *sites, *QUICK, "-o", "picks.jsonl")
+    text = Path("picks.jsonl").read_text("utf-8")
+    result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", *more)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+    assert "use --fresh to start over, or another -o" in result.stderr
+    assert Path("picks.jsonl").read_text("utf-8") == text
+
+
+def test_a_file_of_somebody_else_is_left_alone(run: Run) -> None:
+    result = run("pick", "a.example", "-o", "home.html", "--fresh")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: home.html: exists and is no output of this command; choose another -o\n",
+    )
+
+
+def test_fresh_starts_over(run: Run) -> None:
+    with served(site()) as sites:
+        run("pick", *sites, *QUICK, "-o", "picks.jsonl")
+        result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", "--fresh", "--cap", "1")
+    assert result.exit_code == 0, result.stderr
+    assert [len(record["selected"]) for record in records(Path("picks.jsonl").read_text("utf-8"))] == [1]
+
+
+@pytest.mark.parametrize("name", ["picks.csv", "picks.parquet"])
+def test_tables(run: Run, folder: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("polars")
+    with served(site(), site()) as sites:
+        first = run("pick", *sites, *QUICK, "-o", name)
+        again = run("pick", *sites, *QUICK, "-o", name)
+        other = run("pick", sites[0], *QUICK, "-o", name)
+        retried = run("pick", *sites, *QUICK, "-o", name, "--retry-failed")
+    assert first.exit_code == 0, first.stderr
+    assert (again.exit_code, "is complete already" in again.stderr) == (0, True)
+    assert (other.exit_code, "holds other sites" in other.stderr) == (1, True)
+    assert (retried.exit_code, "--fresh picks them again" in retried.stderr) == (1, True)
+    assert [file.name for file in folder.glob("picks*")] == [name]
+
+
+def test_failed_sites_are_tried_again(run: Run) -> None:
+    server = site("404 Not Found")
+    with served(site(), server, site()) as sites:
+        command = ("pick", *sites, *QUICK, "-o", "picks.jsonl")
+        run(*command)
+        assert [record["status"] for record in records(Path("picks.jsonl").read_text("utf-8"))] == [
+            "ok",
+            "http_error",
+            "ok",
+        ]
+        server.answers["/"] = response(HOME)
+        asked = len(server.requests)
+        result = run(*command, "--retry-failed")
+        assert len(server.requests) > asked
+    assert result.exit_code == 0, result.stderr
+    found = records(Path("picks.jsonl").read_text("utf-8"))
+    assert [(record["site"], record["status"]) for record in found] == [(address, "ok") for address in sites]
+    assert "3 sites, 2 of them done before, 1 ok" in result.stderr
+
+
+def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[list[str], str]] = []
+    module = types.ModuleType("honeyguide.report")
+    vars(module)["write_report"] = lambda found, path: written.append(
+        ([record["site"] for record in found], path.name)
+    )
+    monkeypatch.setitem(sys.modules, "honeyguide.report", module)
+    with served(site()) as sites:
+        for output in ((), ("-o", "picks.jsonl"), ("-o", "picks.csv")):
+            result = run("pick", "N/A", *sites, *QUICK, *output, "--report", "a.html", "--report", "b.md")
+            assert result.exit_code == 0, result.stderr
+    assert written == [(["N/A", *sites], name) for _ in range(3) for name in ("a.html", "b.md")]
+
+
+# --- Ctrl-C ---
+
+
+def _wait_until(is_so: Callable[[], object]) -> None:
+    for _ in range(3000):
+        if is_so():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail("it did not happen")
+
+
+@pytest.mark.parametrize("name", ["picks.jsonl", "picks.csv"])
+def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Path, name: str) -> None:
+    slow, last = silent(), site()
+    journal = folder / f"{name}.journal"
+    with served(site(), slow, last) as sites:
+        command = ("pick", *sites, *QUICK, "-o", name)
+        with start(*command) as process:
+            _wait_until(lambda: journal.exists() and sites[2].encode() in journal.read_bytes())
+            kept = (folder / "picks.jsonl", journal)
+            _wait_until(
+                lambda: any(file.exists() and sites[0].encode() in file.read_bytes() for file in kept)
+            )
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=20)
+        assert process.returncode == 3, stderr
+        assert b"Note: stopped; 2 of 3 sites are finished: the same command goes on with the others" in stderr
+        assert b"Traceback" not in stderr
+        if name == "picks.csv":
+            assert _csv_sites(folder / name) == [sites[0], sites[2]]
+        slow.answers["/"] = response(HOME)
+        asked = len(last.requests)
+        result = run(*command)
+        assert result.exit_code == 0, result.stderr
+        assert len(last.requests) == asked
+    assert "3 sites, 2 of them done before, " in result.stderr
+    path = folder / name
+    assert (sites_of(path.read_text("utf-8")) if name == "picks.jsonl" else _csv_sites(path)) == sites
+    assert [file.name for file in folder.glob("picks*")] == [name]
+
+
+def _csv_sites(path: Path) -> list[str]:
+    return list(dict.fromkeys(row["site"] for row in csv.DictReader(path.read_text("utf-8").splitlines())))
+
+
+def test_an_interrupt_without_a_file_says_what_would_help(start: Start) -> None:
+    with served(site(), silent()) as sites, start("pick", *sites, *QUICK) as process:
+        assert process.stdout
+        assert sites_of(process.stdout.readline().decode()) == [sites[0]]
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert b"Note: stopped; 1 of 2 sites are finished: -o FILE would keep them, to go on" in stderr
+
+
+def test_what_waited_for_others_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    sink = Printed("jsonl", 4, keep=True)
+    for index in (3, 0, 2):
+        sink.add(index, {"site": str(index)})
+    assert sites_of(capsys.readouterr().out) == ["0"]
+    sink.end()
+    assert sites_of(capsys.readouterr().out) == ["2", "3"]
+    assert [record["site"] for record in sink.records()] == ["0", "2", "3"]
+
+
+def test_two_runs_on_one_file_are_one_sentence(run: Run, start: Start) -> None:
+    slow = silent()
+    with served(slow) as sites:
+        command = ("pick", *sites, *QUICK, "-o", "picks.jsonl")
+        with start(*command) as process:
+            _wait_until(lambda: slow.requests)
+            result = run(*command)
+            process.kill()
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: picks.jsonl: another run is writing it; wait until that has ended\n",
+    )
+
+
+def test_quiet_says_nothing(run: Run) -> None:
+    with served(site()) as sites:
+        assert run("pick", *sites, *QUICK, "--quiet", "-o", "picks.jsonl").stderr == ""
+
+
+# --- progress ---
+
+
+def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([1.0, 6.0, 7.0, 70.0])
+    progress = Progress(4, 0.0)
+    log = Log(progress, lambda: next(times))
+    for _ in range(4):
+        progress.finish("ok")
+        log.update()
+    assert capsys.readouterr().err.splitlines() == [
+        "2 of 4 sites, 0.3 a second, about 6 s left",
+        "4 of 4 sites, 3.4 a minute",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more", [("--format", "table"), ("-o", "picks.jsonl"), ("-o", "picks.jsonl", "--quiet")]
+)
+def test_a_terminal_gets_a_live_line(folder: Path, more: tuple[str, ...]) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "TERM": "xterm-256color",
+        "COLUMNS": "100",
+    }
+    with served(site(), site()) as sites:
+        command = [sys.executable, "-m", "honeyguide", "pick", *sites, *QUICK, *more]
+        with subprocess.Popen(command, cwd=folder, env=env, stdout=theirs, stderr=theirs) as process:  # noqa: S603 - our own program
+            os.close(theirs)
+            shown = b"".join(iter(lambda: _read(ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode == 0, shown
+    assert (" of 2 sites" in shown) == ("--quiet" not in more)
+    assert ("/services" in shown) == ("table" in more)
+    assert "\x1b[31m\n" not in shown
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # how a terminal says that the other side is gone
+        return b""

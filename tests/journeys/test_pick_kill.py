@@ -1,0 +1,130 @@
+"""Killed again and again, a run over many sites ends with the very bytes of one that nobody disturbed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.testing import LoopbackServer, response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from honeyguide.testing import Script
+
+SITES = 12
+LIVES = 4  # that end by a kill in the middle
+PROSE = "We install, inspect and repair what keeps your building safe, every day of the year. " * 12
+
+
+def _late(body: str, seconds: float) -> Script:
+    async def script(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(seconds)
+        writer.write(response(body.encode()))
+        await writer.drain()
+
+    return script
+
+
+def _site(number: int) -> LoopbackServer:
+    """A small site; some are slow, so that records finish out of order."""
+    delay_s = 0.15 if number % 4 == 0 else 0.02
+    links = "".join(f'<a href="/{name}">{name}</a> ' for name in ("services", "about", "repair", "contact"))
+    pages = {"": f"<title>Site {number}</title><nav>{links}</nav><p>{PROSE}</p>"}
+    pages |= {
+        name: f"<title>{name}</title><h1>{name} {number}</h1><p>{name} {PROSE}</p>"
+        for name in ("services", "about", "repair")
+    }
+    return LoopbackServer({f"/{name}": _late(body, delay_s) for name, body in pages.items()})
+
+
+@contextmanager
+def _served(servers: list[LoopbackServer]) -> Iterator[None]:
+    loop = asyncio.new_event_loop()
+    started, stop = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with AsyncExitStack() as stack:
+            for server in servers:
+                await stack.enter_async_context(server)
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+def _start(folder: Path, output: str) -> subprocess.Popen[bytes]:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    flags = ["--allow-private", "--delay", "0", "--no-timings", "--concurrency", "4", "--quiet"]
+    command = [sys.executable, "-m", "honeyguide", "pick", "-i", "sites.txt", "-o", output, *flags]
+    return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)  # noqa: S603 - our own program
+
+
+def _finish(folder: Path, output: str) -> None:
+    with _start(folder, output) as process:
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (0, b"")
+
+
+def _finished(path: Path) -> set[str]:
+    """Read what both files hold of whole records, as bytes and without our own code."""
+    found = set()
+    for file in (path, path.with_name(f"{path.name}.journal")):
+        whole, _, _ = (file.read_bytes() if file.exists() else b"").rpartition(b"\n")
+        lines = [line.partition(b"\t")[2] or line for line in whole.split(b"\n")]
+        found |= {json.loads(line).get("site", "") for line in lines if line}
+    return found - {""}
+
+
+def _killed(folder: Path, servers: list[LoopbackServer], after: int) -> set[str]:
+    """Start the command and kill it when it has made so many requests; give what is finished then."""
+    path = folder / "picks.jsonl"
+    done = _finished(path)
+    asked = {server.root: len(server.requests) for server in servers}
+    with _start(folder, path.name) as process:
+        while process.poll() is None and sum(len(s.requests) for s in servers) < sum(asked.values()) + after:
+            threading.Event().wait(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert done <= _finished(path)
+    assert all(len(s.requests) == asked[s.root] for s in servers if f"{s.root}/" in done)
+    return _finished(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+def test_a_run_that_is_killed_again_and_again_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    moments = random.Random(20)  # noqa: S311 - the same kills in every run of this test
+    servers = [_site(number) for number in range(SITES)]
+    with _served(servers):
+        sites = [f"{server.root}/" for server in servers]
+        (tmp_path / "sites.txt").write_text("\n".join(sites))
+        _finish(tmp_path, "calm.jsonl")
+        path = tmp_path / "picks.jsonl"
+        states = [
+            _killed(tmp_path, servers, after)
+            for after in (1, *(moments.randint(12, 28) for _ in range(LIVES)))
+        ]
+        assert any(0 < len(done) < SITES for done in states)  # or the kills prove nothing
+        _finish(tmp_path, path.name)
+    assert [json.loads(line)["site"] for line in path.read_text("utf-8").splitlines()] == sites
+    assert path.read_bytes() == (tmp_path / "calm.jsonl").read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["calm.jsonl", "picks.jsonl", "sites.txt"]

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import codecs
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from honeyguide.adapters import dom
+from honeyguide.adapters.charset import charset_of, to_utf8
+from honeyguide.adapters.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
+from honeyguide.adapters.tame import tamed
+from honeyguide.core.page import Link, Page
+from honeyguide.core.url import Url
+
+PAGE = Url.parse("https://acme.example/services/")
+UTF8 = "text/html; charset=utf-8"
+
+# Pieces that pages are made of, and pieces that have broken parsers.
+ANCHORS = [
+    "<a href=a>", "<a href=a/>word</a>", "<a href='/b/'>", '<a href="https://c.example/?d=1&amp;e" title="t  u" rel="NoFollow x">',
+    "<a href=#f>", "<a href=>", "<a href='mailto:g'>", "<a href=http://[h>", "<a name=i>", "<a href=é hidden>", "</a>", "</a>",
+    "<area href=j alt=k>", "<map>", "<img alt='l m'>", "<svg>", "</svg>", "<a xlink:href=y>",
+]  # fmt: skip
+BLOCKS = [
+    "<p>", "</p>", "<div>", "</div>", "<div class=menu>", "<div id=footer>", "<nav>", "</nav>", "<header>", "</header>",
+    "<footer>", "</footer>", "<ul>", "<li>", "</ul>", "<table>", "<tr>", "<td>", "</table>", "<h1>", "</h1>", "<h2>", "<br>",
+    "<select>", "<option>", "<form>", "<b>", "</b>", "<i class=n>", "<font size=1>", "</font>", "<span hidden>", "</span>",
+]  # fmt: skip
+ABOUT = [
+    "<title>", "</title>", "<base href=/o/>", "<base href='http://['>", "<link rel=canonical href=p>", "<html lang=de>",
+    "<meta name=description content='q r'>", "<head>", "<body>", "</body>", "</html>",
+]  # fmt: skip
+TRAPS = [
+    "<noscript>", "</noscript>", "<template>", "</template>", "<script>", "</script>", "<style>", "</style>", "<!--", "-->",
+    "<![CDATA[", "]]>", "<?", "<frameset>", "<math>", "<foreignObject>", "<textarea>", "<plaintext>", "&amp;", "&lt;", "&#0;",
+    "&#xD800;", "&nbsp;", "&copy", "<", ">", '"', "'", "=", "/", "\0", "\x1e",
+]  # fmt: skip
+WORDS = [" ", "\n", "word", " fire, ", "é", "价"]
+PIECES = (
+    st.sampled_from(ANCHORS)
+    | st.sampled_from(BLOCKS)
+    | st.sampled_from(WORDS)
+    | st.sampled_from(ABOUT + TRAPS)
+)
+MARKUP = st.lists(PIECES | st.text(max_size=5), max_size=60).map("".join)
+
+
+def folded(text: str) -> bool:
+    return text == " ".join(text.split())
+
+
+def check_link(link: Link) -> None:
+    assert link.url.as_linked.startswith(("http://", "https://"))
+    assert link.occurrences
+    for occurrence in link.occurrences:
+        assert all(map(folded, (occurrence.anchor, occurrence.title, occurrence.rel, occurrence.context)))
+        assert len(occurrence.anchor) <= dom.MAX_LABEL
+        assert len(occurrence.context) <= dom.CONTEXT
+
+
+def check_page(page: Page) -> None:
+    for link in page.links:
+        check_link(link)
+    orders = [link.order for link in page.links]
+    assert orders == sorted(set(orders))
+    assert len({link.url for link in page.links}) == len(page.links)
+    assert all(len(href) <= MAX_SKIPPED_HREF and rule for href, rule in page.skipped)
+    assert all(line and folded(line) for line in page.text.split("\n") if page.text)
+    assert all(map(folded, (page.title, page.description, *page.headings)))
+
+
+@settings(deadline=None, max_examples=300)
+@given(MARKUP)
+def test_any_markup_gives_a_sane_page(markup: str) -> None:
+    page = parse_page(markup, PAGE)
+    check_page(page)
+    assert extract_links(markup, PAGE) == page.links
+    assert parse_page(markup, PAGE) == page
+    parse_head(markup)
+
+
+@settings(deadline=None)
+@given(MARKUP, st.integers(0, 400))
+def test_markup_may_be_cut_off_anywhere(markup: str, length: int) -> None:
+    data = markup.encode("utf-8", "replace")[:length]
+    check_page(parse_page(data, PAGE, UTF8))
+    parse_head(data, UTF8)
+
+
+@settings(deadline=None)
+@given(MARKUP)
+def test_bytes_and_text_give_the_same_page(markup: str) -> None:
+    data = markup.encode("utf-8", "replace")
+    assert parse_page(data, PAGE, UTF8) == parse_page(data.decode(), PAGE)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300), st.none() | st.text(max_size=40) | st.just("text/html; charset=shift_jis"))
+def test_any_bytes_give_a_sane_page(data: bytes, content_type: str | None) -> None:
+    check_page(parse_page(data, PAGE, content_type))
+    check_page(parse_page(b"<a href=" + data, PAGE, content_type))
+    parse_head(b"<title>" + data, content_type)
+
+
+@settings(deadline=None)
+@given(
+    st.binary(max_size=60),
+    st.sampled_from(["<meta charset={}>", "<?xml encoding='{}'?>", "<html lang={}>", "{}"]),
+    st.sampled_from(["utf-8", "latin1", "gbk", "big5", "euc-jp", "iso-2022-jp", "sjis", "euc-kr", "utf-16", "hz-gb-2312"])
+    | st.sampled_from(["ja", "zh-tw", "th", "x"])
+    | st.text(max_size=10),
+)  # fmt: skip
+def test_every_encoding_can_be_read(data: bytes, declaration: str, label: str) -> None:
+    body = declaration.format(label).encode("utf-8", "replace") + data
+    codec = charset_of(None, body)
+    assert codecs.lookup(codec)
+    text = to_utf8(body).decode("utf-8", "replace")
+    assert codec == "utf-8" or text == body.decode(codec, "replace").removeprefix("\ufeff")
+
+
+@settings(deadline=None)
+@given(st.text(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_text_survives_the_encodings_of_unicode(text: str, codec: str) -> None:
+    text = text.encode("utf-8", "replace").decode().removeprefix("\ufeff")
+    data = text.encode(codec)
+    assert to_utf8(data, UTF8 if codec == "utf-8" else None).decode() == text
+
+
+@settings(deadline=None, max_examples=50)
+@given(MARKUP, st.integers(1, 4000))
+def test_taming_is_done_once(markup: str, times: int) -> None:
+    data = markup.encode("utf-8", "replace") * times
+    tame, _ = tamed(data[:200_000])
+    assert tamed(tame) == (tame, 0)
