@@ -216,8 +216,8 @@ def _path(link: Link, _head: Head | None) -> str:
 def _positions(link: Link, _head: Head | None) -> str:
     occurrences = link.occurrences
     if len(occurrences) == 1:
-        return occurrences[0].position.value
-    return JOIN.join(dict.fromkeys(occurrence.position.value for occurrence in occurrences))
+        return occurrences[0].position
+    return JOIN.join(dict.fromkeys(occurrence.position for occurrence in occurrences))
 
 
 FILL: Mapping[str, Fill] = {

@@ -32,6 +32,7 @@ _FOLD = str.maketrans(
     {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}}
 )
 
+_REPLACED = {chr(code): to or "" for code, to in _FOLD.items()}
 _FOLDED = re.compile(f"[{re.escape(''.join(map(chr, _FOLD)))}]")  # translating character by character is slow
 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
@@ -63,7 +64,7 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
     lower = unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
-    return lower.translate(_FOLD) if _FOLDED.search(lower) else lower
+    return _FOLDED.sub(lambda match: _REPLACED[match[0]], lower)
 
 
 def tokens(folded: str) -> list[str]:
