@@ -71,6 +71,11 @@ def test_trades_are_no_family(pairs: list[tuple[str, str]]) -> None:
     assert family_paths(PROSE + " blue, grey and white; joinery, piping", *pairs) == set()
 
 
+def test_the_trade_itself_does_not_go_out_with_the_towns() -> None:
+    towns = [(f"/roofing-{town.lower()}", town) for town in ("Akron", "Parma", "Solon", "Mentor", "Euclid", "Lorain")]
+    assert len(family_paths(PROSE, *towns, ("/commercial-roofing", "Commercial"))) == 6
+
+
 def test_without_the_text_a_name_needs_other_evidence() -> None:
     plain = [("/roofing-akron", "Akron"), ("/roofing-parma", "Parma"), ("/roofing-solon", "Solon")]
     with_state = [(f"{href}-oh", anchor) for href, anchor in plain]

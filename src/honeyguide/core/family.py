@@ -60,9 +60,10 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     common = None if page is None else ordinary_words(page)
     found: dict[Url, str] = {}
     for story, least, members in _shapes(siblings, words):
-        if len(members) >= least and _are_names(members, words, common):
-            for sibling, _ in members:
-                found.setdefault(sibling.link.url, f"{story} ({len(members)} pages)")
+        names = [(sibling, name) for sibling, name in members if _may_be_name(name, words)]
+        if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
+            for sibling, _ in names:
+                found.setdefault(sibling.link.url, f"{story} ({len(names)} pages)")
     for sibling in siblings:
         if sibling.link.url not in found and (place := _town_and_state(sibling, words)):
             found[sibling.link.url] = place
@@ -127,11 +128,8 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
 # --- names ------------------------------------------------------------------------------------------------------
 
 
-def _are_names(members: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
-    """Decide whether the changing parts are names: most of them must look like one."""
-    names = [(sibling, name) for sibling, name in members if _may_be_name(name, words)]
-    if len(names) < words.min_size or len(names) < 0.75 * len(members):
-        return False
+def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
+    """Decide whether the changing parts are names: something must say so of most of them."""
     beside_state = sum(
         not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
     )
