@@ -1,7 +1,8 @@
 """Picks beside Crawl4AI: `python -m bench.picks --sites FILE --gold PATH [--chromium PATH] [-o table.md]`.
 
 Owns: who takes part, running each in a process of its own, the table. Must not know: how picks are judged
-(`core.evaluate` does, as for `honeyguide eval`). Start reading at `main`; a process starts at `_run`.
+(`core.evaluate` does, as for `honeyguide eval`). Start reading at `main`; a process starts at `_run`. Memory is read as Linux
+shows it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import threading
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import wraps
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,6 +99,8 @@ def main() -> None:
         return
     wanted = {site_key(site) for site in sites}
     gold = {site: labels for site, labels in read_gold(asked.gold).items() if site in wanted}
+    if not gold:
+        sys.exit(f"{asked.gold} labels none of the sites; host and port must be the same")
     report = "\n".join(_report(gold, sites, asked))
     if asked.output:
         asked.output.write_text(report, encoding="utf-8")
@@ -106,18 +109,12 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.picks", description="Compare picks on served sites."
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench.picks", description="Compare picks on sites.")
     parser.add_argument("--sites", type=Path, required=True, help="a file with one address a line")
     parser.add_argument("--gold", required=True, help="labels, as honeyguide eval reads them")
     parser.add_argument("--chromium", help="a Chromium to run Crawl4AI with, too")
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="runs of each entrant, in turn (default %(default)s)"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, help="write the Markdown here instead of to standard output"
-    )
+    parser.add_argument("--rounds", type=int, default=1, help="runs of each (default %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, help="write the Markdown here")
     parser.add_argument("--run", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -157,7 +154,7 @@ def _report(gold: dict[str, Gold], sites: Sequence[str], asked: argparse.Namespa
     yield f"|---{'|---:' * (len(_TITLES) - 1)}|"
     for name, done in runs.items():
         yield f"| {' | '.join((name, *_cells(done, len(sites))))} |"
-    yield from ("", f"{len(sites)} sites, {asked.rounds} rounds; {_versions()}.", "")
+    yield from ("", f"{len(sites)} sites, runs of each: {asked.rounds}; {_versions()}.", "")
     left_out = [f"- left out: {entrant.name}\n" for entrant in ENTRANTS if entrant.name not in runs]
     yield "".join((_NOTES, *left_out))
 
@@ -189,7 +186,7 @@ def _run_apart(number: int, gold: dict[str, Gold], asked: argparse.Namespace) ->
     with tempfile.TemporaryDirectory(prefix="bench-picks-", ignore_cleanup_errors=True) as folder:
         arguments = ["--sites", asked.sites, "--gold", asked.gold, "--run", str(number), "--into", folder]
         arguments += ["--chromium", asked.chromium] if asked.chromium else []
-        home = {"HOME": folder, "CRAWL4_AI_BASE_DIRECTORY": folder}
+        home = {"HOME": folder, "CRAWL4_AI_BASE_DIRECTORY": folder, "CRAWL4AI_NO_CLOUD_NOTICE": "1"}
         command = [sys.executable, "-m", "bench.picks", *map(str, arguments)]
         done = subprocess.run(command, env={**os.environ, **home}, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 - ourselves
         if done.returncode:
@@ -211,40 +208,36 @@ async def _run(entrant: Entrant, sites: Sequence[str], asked: argparse.Namespace
     folder: Path = asked.into
     runner = _run_ours if entrant.strategy else _run_crawl4ai
     with _chromium(asked.chromium, folder) if entrant.has_browser else nullcontext() as browser:
-        meter = Meter(browser)
+        meter = Meter(browser, _CLIENTS[:1] if entrant.strategy else _CLIENTS)
         await runner(entrant, sites[:1], browser)
         os.environ["HOME"] = str(folder / "second")  # where the heads of the warm-up are not
         start_s, meter.requests = meter.cpu_s(), 0
         began = time.monotonic()
         records = await runner(entrant, sites, browser)
         used = {
-            "wall_s": time.monotonic() - began,
-            "cpu_s": meter.cpu_s() - start_s,
-            "start_s": start_s,
-            "peak_mb": meter.peak_mb(),
-            "requests": None if browser else meter.requests,
-        }
+            "wall_s": time.monotonic() - began, "cpu_s": meter.cpu_s() - start_s, "start_s": start_s,
+            "peak_mb": meter.peak_mb(), "requests": None if browser else meter.requests,
+        }  # fmt: skip
     (folder / "picks.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
     (folder / "used.json").write_text(json.dumps(used), "utf-8")
+
+
+# What sends a request. Ours has no httpx: importing it would cost memory that is not used.
+_CLIENTS = (("aiohttp", "ClientSession", "_request"), ("httpx", "AsyncClient", "send"))
 
 
 class Meter:
     """What this process has used so far, and its browser, if there is one."""
 
-    def __init__(self, browser: Browser | None) -> None:
+    def __init__(self, browser: Browser | None, clients: Iterable[tuple[str, str, str]]) -> None:
         self.requests = 0
         self._browser = browser
-        for module, kind, method in (
-            ("aiohttp", "ClientSession", "_request"),
-            ("httpx", "AsyncClient", "send"),
-        ):
-            if find_spec(module):
-                self._count(getattr(offered(module), kind), method)
+        for module, kind, method in clients:
+            self._count(getattr(import_module(module), kind), method)
 
     def _count(self, client: Any, method: str) -> None:
         send = getattr(client, method)
 
-        @wraps(send)
         async def counted(*args: Any, **settings: Any) -> Any:
             self.requests += 1
             return await send(*args, **settings)
@@ -321,21 +314,17 @@ def chosen_of(links: Iterable[Record], home: str, *, is_blended: bool) -> list[s
     ['http://a.example/fire', 'http://a.example/about']
     """
     ranked = sorted(
-        (-_score(link, is_blended), urlsplit(url).path.strip("/").count("/"), url)
+        (-_score(link, is_blended), urlsplit(url).path.strip("/").count("/"), url)  # ties: short paths first
         for link in links
         if (url := urldefrag(link["href"]).url) and not _is_out(url, link.get("text") or "")
     )
     chosen: dict[str, str] = {}
-    has_blog = False
+    homes = ["", "/index", page_name(home)]
     for score, _depth, url in ranked:
         name = page_name(url)
-        is_blog = bool(_BLOG.search(name))
-        if name in (page_name(home), "", "/index") or name in chosen:
-            continue
-        if is_blog and (has_blog or -score < _STRONG):
-            continue
-        has_blog |= is_blog
-        chosen[name] = url
+        is_weak_blog = _BLOG.search(name) and (-score < _STRONG or any(map(_BLOG.search, chosen)))
+        if name not in homes and name not in chosen and not is_weak_blog:
+            chosen[name] = url
     return list(chosen.values())[:CAP]
 
 
@@ -368,17 +357,15 @@ class Browser:
     def cpu_s(self) -> float:
         """Add up all of them, those that have ended included."""
         ended = sum(self._own.cpu_times()[2:4])
-        return float(ended + sum(sum(process.cpu_times()[:4]) for process in self._below()))
-
-    def _below(self) -> list[Any]:
-        return list(self._own.children(recursive=True))
+        alive = self._own.children(recursive=True)
+        return float(ended + sum(sum(process.cpu_times()[:4]) for process in alive))
 
     def _sample(self) -> None:
         gone = offered("psutil").Error
         while True:
             time.sleep(0.5)
             try:
-                sizes = [process.memory_full_info().pss for process in self._below()]
+                sizes = [process.memory_full_info().pss for process in self._own.children(recursive=True)]
             except gone:
                 continue  # one ended meanwhile
             self.peak_bytes = max(self.peak_bytes, sum(sizes))
