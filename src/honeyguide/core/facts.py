@@ -62,10 +62,11 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("target", Kind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
     ("plain_path", Kind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
     ("segment", Kind.TEXT, "first path segment, escapes decoded, file extension gone"),
+    ("folders", Kind.TEXTS, "path segments before the last, escapes decoded"),
     (
         "slug",
         Kind.TEXT,
-        "last path segment, escapes decoded, file extension gone; of an index file its folder",
+        "last path segment, escapes decoded, file extension gone; its folder for an index file",
     ),
     ("path_length", Kind.NUMBER, "number of non-empty path segments"),
     ("has_query", Kind.FLAG, "the URL has a query"),
@@ -169,6 +170,12 @@ def slug_of(segments: tuple[str, ...]) -> str:
     return stem_of(segments[-2]) if slug == "index" and len(segments) > 1 else slug
 
 
+def _folders(segments: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the folders a page lies in; of an index file not the one that names it."""
+    is_index = len(segments) > 1 and stem_of(segments[-1]) == "index"
+    return segments[: -2 if is_index else -1]
+
+
 def _first_segment(link: Link, _head: Head | None) -> str:
     segments = link.url.segments
     return stem_of(segments[0]) if segments else ""
@@ -226,6 +233,7 @@ FILL: Mapping[str, Fill] = {
     "target": _target,
     "plain_path": lambda link, _: plain(link.url.path),
     "segment": _first_segment,
+    "folders": lambda link, _: JOIN.join([plain(segment) for segment in _folders(link.url.segments)]),
     "slug": lambda link, _: slug_of(link.url.segments),
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.facts import plain, stem_of
@@ -43,12 +43,16 @@ class FamilyWords:
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
+    """A link as the family search sees it: folder, words of the slug, words of each short anchor text.
+
+    `capitals` are the words of its anchor texts that begin with a capital letter: what does not is no name.
+    """
 
     link: Link
     folder: str
     slug: tuple[str, ...]
     anchors: tuple[tuple[str, ...], ...]
+    capitals: frozenset[str]
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
@@ -57,10 +61,16 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     `page` is where the links stand; without it, a name must be recognised by a state beside it.
     """
     siblings = [_sibling(link) for link in links]
+    if page is not None:  # /de is a language on a German page, not Delaware
+        words = replace(words, states=words.states - {(page.language or "")[:2]})
     common = None if page is None else ordinary_words(page)
     found: dict[Url, str] = {}
     for story, least, members in _shapes(siblings, words):
-        names = [(sibling, name) for sibling, name in members if _may_be_name(name, words)]
+        names = [
+            (sibling, name)
+            for sibling, name in members
+            if _may_be_name(name, words) and sibling.capitals.issuperset(name)
+        ]
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
                 found.setdefault(sibling.link.url, f"{story} ({len(names)} pages)")
@@ -93,7 +103,7 @@ def _shapes_of(
     least = words.min_size
     for fixed in _fixed_words(sibling, anchor, words):
         yield f"pages that share '{fixed}' and differ in a name", least, anchor
-    if sibling.folder != "/" and _without_states(sibling.slug, words) == anchor:
+    if _may_hold_names(sibling.folder, words) and _without_states(sibling.slug, words) == anchor:
         yield f"pages under {sibling.folder} that differ in a name", least, anchor
     if name := _name_after_preposition(anchor, words):
         yield "links that read 'in' and a name", least, name
@@ -102,6 +112,12 @@ def _shapes_of(
         for fixed in set(anchor) - words.generic:
             rest = tuple(word for word in anchor if word != fixed)
             yield f"pages that share '{fixed}' and differ in a name", 2 * least, rest
+
+
+def _may_hold_names(folder: str, words: FamilyWords) -> bool:
+    """Tell folders of pages from the root, and from those of a language: /en, /tr."""
+    name = folder.rpartition("/")[2]
+    return len(name) > 2 or name in words.states
 
 
 def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
@@ -180,7 +196,15 @@ def _sibling(link: Link) -> Sibling:
         "/" + "/".join(plain(segment) for segment in segments[:-1]),
         tuple(plain_words(stem_of(segments[-1]))) if segments else (),
         tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= MAX_ANCHOR_WORDS)),
+        frozenset(_capitals(link)),
     )
+
+
+def _capitals(link: Link) -> Iterator[str]:
+    for occurrence in link.occurrences:
+        for word in _WORD.findall(occurrence.anchor):
+            if not word[0].islower():
+                yield from plain_words(word)
 
 
 def plain_words(text: str) -> list[str]:
