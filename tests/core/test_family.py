@@ -72,7 +72,10 @@ def test_trades_are_no_family(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_the_trade_itself_does_not_go_out_with_the_towns() -> None:
-    towns = [(f"/roofing-{town.lower()}", town) for town in ("Akron", "Parma", "Solon", "Mentor", "Euclid", "Lorain")]
+    towns = [
+        (f"/roofing-{town.lower()}", town)
+        for town in ("Akron", "Parma", "Solon", "Mentor", "Euclid", "Lorain")
+    ]
     assert len(family_paths(PROSE, *towns, ("/commercial-roofing", "Commercial"))) == 6
 
 
@@ -127,6 +130,13 @@ def test_anchors_that_repeat_the_slug_take_twice_as_many() -> None:
     pairs = [(f"/{town.lower()}-roofing", f"{town} Roofing") for town in towns]
     assert family_paths(PROSE, *pairs[:5]) == set()
     assert len(family_paths(PROSE, *pairs)) == 6
+
+
+def test_capitals_tell_the_name_from_the_trade() -> None:
+    pairs = [
+        (f"/tree-surgeon-{town.lower()}", f"Tree surgeon {town}") for town in ("Stamford", "Oakham", "Corby")
+    ]
+    assert len(family_paths(PROSE, *pairs)) == 3
 
 
 def test_likeness() -> None:

@@ -107,11 +107,21 @@ def _shapes_of(
         yield f"pages under {sibling.folder} that differ in a name", least, anchor
     if name := _name_after_preposition(anchor, words):
         yield "links that read 'in' and a name", least, name
-    if len(anchor) > 1 and sorted(anchor) == sorted(sibling.slug):
-        # The anchor repeats the whole slug, so the fixed word is only a guess: it takes twice as many.
-        for fixed in set(anchor) - words.generic:
-            rest = tuple(word for word in anchor if word != fixed)
-            yield f"pages that share '{fixed}' and differ in a name", 2 * least, rest
+    if anchor == sibling.slug:
+        yield from _guesses(sibling, words)
+
+
+def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Guess which end of a slug is the name where the anchor repeats all of it.
+
+    "Tree surgeon Stamford" says so by its capitals; without them it takes twice as many to make a family.
+    """
+    slug = sibling.slug
+    for cut in range(1, len(slug)):
+        for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
+            if not words.generic.issuperset(fixed):
+                least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
+                yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
 
 
 def _may_hold_names(folder: str, words: FamilyWords) -> bool:
