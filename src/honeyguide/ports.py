@@ -1,6 +1,6 @@
 """What the jobs need from the world: Protocols, and the plain data that crosses them.
 
-Owns: `Fetcher`, `Clock`, `Robots`, `Fetched` and what it is made of. Must not know: who implements them.
+Owns: `Fetcher`, `Clock`, `Robots`, `Fetched` and what it is made of; `Store`, `Frontier`, `History`. Must not know: who implements them.
 Start reading at `Fetcher` and `Fetched`.
 """
 
@@ -13,7 +13,27 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from honeyguide.core.frontier import (
+        Ask,
+        Counts,
+        Discovered,
+        Granted,
+        Lease,
+        Outcome,
+        Row,
+        Run,
+        RunSpec,
+        Sighting,
+        Standing,
+    )
+    from honeyguide.core.history import Known, Visit
+    from honeyguide.core.judge import Findings
     from honeyguide.core.page import Head, Page
+    from honeyguide.core.records import Record
+    from honeyguide.core.traps import Family
     from honeyguide.core.url import Url
 
 
@@ -139,4 +159,154 @@ class PageReader(Protocol):
 
     def content(self, body: bytes, url: Url) -> Content:
         """Read the main content."""
+        ...
+
+
+# --- the store ---
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What finishing a page leaves behind: its record, what it revealed, what traps learnt from it.
+
+    `content` is the digest of what the page says, `arrived` the identity and text of the URL that a redirect led to.
+    """
+
+    record: Record | None = None
+    findings: Findings | None = None
+    content: str | None = None
+    arrived: tuple[int, Url] | None = None
+    families: Sequence[tuple[str, Family | None]] = ()
+
+
+class Frontier(Protocol):
+    """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
+
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet; gives how many were not."""
+        ...
+
+    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+        """Take over what processes left behind that are gone, in claim order, up to the limit; the rest is queued."""
+        ...
+
+    def claim(self, ask: Ask) -> Granted:
+        """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
+        ...
+
+    def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
+        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
+        ...
+
+    def renew(self, until: float) -> None:
+        """Keep all our leases until then."""
+        ...
+
+    def release(self) -> None:
+        """Leave all our leases to whoever comes next."""
+        ...
+
+    def block(self, site: str, until: float) -> None:
+        """Grant nothing of a site before then."""
+        ...
+
+    def enter(self, site: str, instead_of: str | None = None) -> None:
+        """Make a site part of the crawl: its links are inside (URL-10); `instead_of` leaves it, unless it has more seeds."""
+        ...
+
+    def sites(self) -> frozenset[str]:
+        """Give the sites that are part of the crawl."""
+        ...
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        ...
+
+    def twin(self, content: str) -> str | None:
+        """Give the first page of this run that says the same."""
+        ...
+
+    def schedule(self, digest: int, at: float) -> bool:
+        """Queue a finished URL again when its time comes; false if it is not known or not finished."""
+        ...
+
+    def deepen(self, max_depth: int | None) -> int:
+        """Queue what was put out by a smaller depth limit."""
+        ...
+
+    def counts(self) -> Counts:
+        """Give the run in numbers."""
+        ...
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+        """Give all entries in the order of discovery, or those that a rule put out."""
+        ...
+
+    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+        """Give one entry, with the pages that link it."""
+        ...
+
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        """Give the records of pages in claim order, each with its claim number."""
+        ...
+
+    def families(self) -> list[Family]:
+        """Give what traps have learnt, in their order."""
+        ...
+
+
+class History(Protocol):
+    """What is remembered of URLs across runs."""
+
+    def record(self, visit: Visit, run: int) -> Known:
+        """Note a visit."""
+        ...
+
+    def get(self, digest: int) -> Known | None:
+        """Give what is known of a URL."""
+        ...
+
+    def known(self, after: int | None = None) -> Iterator[Known]:
+        """Give everything that is known, in the order of identities."""
+        ...
+
+    def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
+        """Give the visits of a URL: run, time, status; oldest first."""
+        ...
+
+
+class Store(Protocol):
+    """Frontiers and history in one place. What happens in a `transaction` happens whole or not at all."""
+
+    @property
+    def history(self) -> History:
+        """What is remembered across runs."""
+        ...
+
+    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+        """Go on with the run of that key, or start one; `fresh` always starts one."""
+        ...
+
+    def end(self, run: Run, why: str, now: float) -> None:
+        """Note why a process stopped working on a run."""
+        ...
+
+    def runs(self) -> list[Run]:
+        """Give all runs, oldest first."""
+        ...
+
+    def frontier(self, run: Run) -> Frontier:
+        """Give the queue of a run."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Do several things as one. Many transactions may share one commit: see `flush`."""
+        ...
+
+    def flush(self) -> None:
+        """Commit: what was done until now survives the process."""
+        ...
+
+    def close(self) -> None:
+        """Commit and let go."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.cli import root
+from honeyguide.config import load_profile
+from honeyguide.core.url import Url
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.testing import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +40,46 @@ KNOWN = (
     "https://news.example/world,150,2024-06-10T08:00:00Z,2024-06-14T22:00:00Z,0.9,1,true\n"
     "https://news.example/a/b/c,1,2024-06-15T07:30:00Z,,0.3,5,false\n"
 )
+
+DOCS = "https://docs.example.org"
+TOPIC = "asyncio|coroutine"
+
+
+def _doc(title: str, *links: str) -> bytes:
+    text = f"All about {title}, in a few words that are its own. " * 9
+    listed = " ".join(f'<a href="{link}">{link.rpartition("/")[2]}</a>' for link in links)
+    return f"<title>{title}</title><h1>{title}</h1><main><p>{text}</p><p>{listed}</p></main>".encode()
+
+
+MANUAL = {
+    f"{DOCS}/": _doc("Manual", "/library/", "/about", "/logo.png", "https://other.example/x"),
+    f"{DOCS}/library/": _doc("Library", "/library/asyncio.html", "/library/socket.html", "/gone"),
+    f"{DOCS}/library/asyncio.html": _doc("asyncio", "/library/"),
+    f"{DOCS}/library/socket.html": _doc("Sockets", "/library/"),
+    f"{DOCS}/about": _doc("About", "/"),
+}
+
+
+@pytest.fixture(scope="session")
+def crawled_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A store with one crawl that is complete: the one of the examples."""
+    path = tmp_path_factory.mktemp("store") / "honeyguide.db"
+    store = SqliteStore(path)
+    crawler = Crawler(
+        FakeFetcher(MANUAL), Documents(), FrozenClock(), store, load_profile("docs", topic=TOPIC)
+    )
+    request = CrawlRequest((Url.parse(f"{DOCS}/"),), command=f"crawl {DOCS}/ --topic '{TOPIC}'")
+    summary = asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
+    assert summary.stopped == "complete"
+    store.close()
+    return path.read_bytes()
+
+
+@pytest.fixture
+def crawled(folder: Path, crawled_bytes: bytes) -> Path:
+    """The working directory, with that store under its usual name."""
+    (folder / "honeyguide.db").write_bytes(crawled_bytes)
+    return folder
 
 
 @pytest.fixture

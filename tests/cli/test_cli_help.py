@@ -65,13 +65,14 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(("path", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
-def test_examples_work(run: Run, path: tuple[str, ...], example: str) -> None:
+def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: str) -> None:
     assert path is not None
+    assert crawled.exists()
     words = shlex.split(example)
     source = Path(words.pop()).read_bytes() if "<" in words else b""
     result = run(*(word for word in words[1:] if word != "<"), input=source)
     assert result.exit_code == 0, result.stderr
-    written_only = "init" in words
+    written_only = "init" in words or "-o" in words
     assert written_only or result.stdout
 
 

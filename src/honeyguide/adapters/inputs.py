@@ -14,10 +14,10 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from honeyguide.adapters.sitemap import is_index, locations
 from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
@@ -40,7 +40,6 @@ _SUFFIXES = {
 _DELIMITERS = (",", ";", "\t")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_LOC = re.compile(r"<loc(?:\s[^<>]{0,200})?>\s{0,200}(?:<!\[CDATA\[)?([^<\]]{0,4096})")
 _MARKDOWN = re.compile(r"\]\((?:https?:)?//", re.IGNORECASE)
 
 
@@ -323,14 +322,11 @@ def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
 
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Take what stands in <loc>, without an XML parser: entities that grow, or reach for files, stay letters."""
-    bare = "".join(
-        part.partition("-->")[2] if number else part for number, part in enumerate(text.split("<!--"))
-    )
-    if "<sitemapindex" in bare[:65_536]:
+    """Take what stands in <loc>."""
+    if is_index(text):
         raise InputError("lists other sitemaps; give one of those", file=_name(path))
-    for number, loc in enumerate(_LOC.finditer(bare), 1):
-        yield _row(unescape(loc[1]) if len(loc[1]) <= MAX_SITE_CHARS else loc[1], number)
+    for number, (_, url, _lastmod) in enumerate(locations(text), 1):
+        yield _row(url, number)
 
 
 _READERS = {"text": _text, "csv": _csv, "jsonl": _json_lines, "markdown": _markdown, "sitemap": _sitemap}

@@ -30,6 +30,10 @@ INTERRUPTED = 130  # what shells expect after Ctrl-C
 COMMANDS = {
     "demo": "Show a first run, step by step, on a made-up company site.",
     "pick": "Pick the pages worth a visit of each site, and say why.",
+    "crawl": "Follow a topic through a site, best links first, and say why.",
+    "explain": "Say what became of a URL in a crawl, and why.",
+    "runs": "List the crawls of a store.",
+    "export": "Write what a crawl found: pages, links, external links, what was put out.",
     "eval": "Judge the picks of a run by labels of your own.",
     "select": "Choose the pages worth a visit among the links of a page.",
     "links": "List the links of a page, with what becomes of each.",

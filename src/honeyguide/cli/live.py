@@ -1,7 +1,7 @@
 """How far a long run is, while it runs: a live line in a terminal, a few plain lines in a log.
 
 Owns: drawing it on standard error, and getting out of the way of what is printed. Must not know: what is counted
-(`jobs/progress.py` does). Start reading at `watch`.
+(`jobs/progress.py` and `jobs/harvest.py` do). Start reading at `watch`.
 """
 
 from __future__ import annotations
@@ -20,23 +20,39 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from honeyguide.jobs.progress import Progress
-
 _BAR_WIDTH = 24
+
+
+class Told(Protocol):
+    """How far a run is, in numbers and words; `total` is None where nobody knows it."""
+
+    @property
+    def total(self) -> int | None:
+        """How much there is to do."""
+
+    @property
+    def done(self) -> int:
+        """How much of it is done."""
+
+    def line(self, now: float) -> str:
+        """Say how far it is."""
+
+    def is_line_due(self, now: float) -> bool:
+        """Say whether a log should get a line now."""
 
 
 class Watch(Protocol):
     """Somebody who wants to know how far it is."""
 
     def update(self) -> None:
-        """Hear that a site is finished."""
+        """Hear that something is finished."""
 
     def paused(self) -> AbstractContextManager[None]:
         """Leave the terminal to what is printed meanwhile."""
 
 
 @contextmanager
-def watch(progress: Progress, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
+def watch(progress: Told, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
     """Show the progress on standard error while the block runs, as whoever reads it likes it best."""
     if quiet:
         yield _Nobody()
@@ -65,7 +81,7 @@ class _Nobody:
 class Log:
     """Plain lines, a few: no carriage returns, nothing a file could not hold."""
 
-    def __init__(self, progress: Progress, now: Callable[[], float]) -> None:
+    def __init__(self, progress: Told, now: Callable[[], float]) -> None:
         self._progress = progress
         self._now = now
 
@@ -83,7 +99,7 @@ class Log:
 class _LiveLine:
     """A bar and a line that are drawn again and again, and gone when the run is over."""
 
-    def __init__(self, progress: Progress, *, no_color: bool) -> None:
+    def __init__(self, progress: Told, *, no_color: bool) -> None:
         from rich.console import Console  # noqa: PLC0415 - rich costs more than a pipe should pay
         from rich.live import Live  # noqa: PLC0415
 
@@ -127,6 +143,12 @@ class _LiveLine:
         from rich.text import Text  # noqa: PLC0415
 
         grid = Table.grid(padding=(0, 1))
-        bar = ProgressBar(total=max(1, self._progress.total), completed=self._progress.done, width=_BAR_WIDTH)
-        grid.add_row(bar, Text(self._progress.line(time.monotonic())))
+        total = self._progress.total
+        text = Text(self._progress.line(time.monotonic()))
+        if total is None:
+            grid.add_row(text)
+        else:
+            grid.add_row(
+                ProgressBar(total=max(1, total), completed=self._progress.done, width=_BAR_WIDTH), text
+            )
         return grid

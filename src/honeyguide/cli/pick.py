@@ -10,28 +10,30 @@ import asyncio
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN, SiteRow, given_sites, read_sites, unique
+from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
+from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import no_color_option, note, printable, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
 from honeyguide.config import load_profile
-from honeyguide.core.policy import Policy
 from honeyguide.errors import shown
 from honeyguide.jobs.pick import PickRequest, failed_record
 from honeyguide.jobs.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from honeyguide.adapters.inputs import SiteRow
     from honeyguide.cli.sinks import Sink
+    from honeyguide.core.policy import Policy
     from honeyguide.core.records import Record
 
 PARTIAL = 3
@@ -52,21 +54,7 @@ def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."),
         click.option("--no-timings", "timings", flag_value=False, default=True, help="Leave out elapsed_s, so that equal runs give equal bytes."),
     )  # fmt: skip
-    return _all(options, command)
-
-
-def _how_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add how we behave towards the sites: these override the policy."""
-    options = (
-        click.option("--concurrency", type=click.IntRange(1, 512), default=16, show_default=True, metavar="N", help="Sites at once."),
-        click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two requests to one host; 0.5 if not given."),
-        click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="S", help="Seconds for one request as a whole; 30 if not given."),
-        click.option("--retries", type=click.IntRange(0, 20), metavar="N", help="Further tries after a failure that may pass; 2 if not given."),
-        click.option("--user-agent", metavar="TEXT", help="The whole User-Agent header."),
-        click.option("--contact", metavar="URL", help="Where the owner of a site reaches you; goes into the User-Agent."),
-        click.option("--allow-private", is_flag=True, help="Visit addresses of this machine and of private networks, too."),
-    )  # fmt: skip
-    return _all(options, command)
+    return all_options(options, command)
 
 
 def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,13 +69,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
     )  # fmt: skip
-    return _all(options, command)
-
-
-def _all(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return all_options(options, command)
 
 
 @click.command(
@@ -100,7 +82,7 @@ def _all(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> 
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
 @_where_options
 @_what_options
-@_how_options
+@how_options("Sites at once.", 16)
 @no_color_option
 def pick(sites: tuple[str, ...], **asked: Any) -> None:
     """Pick the pages worth a visit of each site, and say why.
@@ -115,7 +97,7 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
     destination, output = _destination(asked)
     asked["profile"] = asked["profile"] or app.default_profile(asked["strategy"])
     request = PickRequest(**{name: asked[name] for name in _REQUEST})
-    policy = _policy(asked)
+    policy = policy_of(asked)
     rows = _rows(sites, asked)
     sink: Sink
     if destination is None:
@@ -138,7 +120,7 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
     for report in asked["reports"]:
         if not report.lower().endswith(_REPORTS):
             raise click.BadParameter(f"{shown(report)} is neither .html nor .md.", param_hint="--report")
-    _check_distinct(asked)
+    check_distinct(asked["inputs"], (file, *asked["reports"]))
     if file in (None, STDIN):
         if output == "parquet":
             raise click.UsageError("Parquet needs a file: name it with -o.")
@@ -152,61 +134,15 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
     return Path(file), output or _FORMATS.get(file.rpartition(".")[2].lower(), "jsonl")
 
 
-def _check_distinct(asked: dict[str, Any]) -> None:
-    """Refuse to write over a list of sites, or to write two things into one file."""
-    seen = {_place(file) for file in asked["inputs"]}
-    for file in (asked["file"], *asked["reports"]):
-        if file not in (None, STDIN):
-            if _place(file) in seen:
-                raise click.UsageError(
-                    f"{shown(file)} is named twice; what is written needs a file of its own."
-                )
-            seen.add(_place(file))
-
-
-def _place(file: str) -> Path:
-    try:
-        return Path(file).resolve()
-    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
-        return Path(file)
-
-
-def _policy(asked: dict[str, Any]) -> Policy:
-    plain = Policy()
-    given: dict[str, Any] = {
-        "delay_s": asked["delay"],
-        "retries": asked["retries"],
-        "user_agent": asked["user_agent"],
-        "contact": asked["contact"],
-        "allow_private": asked["allow_private"],
-        "concurrency": max(plain.concurrency, asked["concurrency"]),
-    }
-    if (timeout := asked["timeout"]) is not None:
-        given["total_timeout_s"] = timeout
-        given["read_timeout_s"] = min(plain.read_timeout_s, timeout)
-        given["connect_timeout_s"] = min(plain.connect_timeout_s, timeout)
-    return replace(plain, **{name: value for name, value in given.items() if value is not None})
-
-
 def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:
     """Read all sites that are named, each once."""
-    named = [site for site in sites if site != STDIN]
-    files = [*asked["inputs"], *([STDIN] if STDIN in sites else [])]
-    if not named and not files:
+    if not sites and not asked["inputs"]:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
-    rows = [_placed(row, "argument") for row in given_sites(named)]
-    for file in files:
-        name = "standard input" if file == STDIN else file
-        rows += [_placed(row, f"{name} line") for row in read_sites(file, asked["column"])]
-    kept, repeated = unique(rows)
+    kept, repeated = named_rows(sites, asked["inputs"], asked["column"])
     if repeated:
         count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
         note(f"{count} named again and picked once; the first is {shown(repeated[0].text)}")
     return kept
-
-
-def _placed(row: SiteRow, where: str) -> SiteRow:
-    return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
 
 
 # --- the run ------------------------------------------------------------------------------------------------------

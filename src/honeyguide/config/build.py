@@ -200,7 +200,8 @@ def build(shape: ProfileShape, file: str) -> Profile:
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={
-            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order) for n, t in shape.traversal.items()
+            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order)
+            for n, t in shape.traversal.items()
         },
         levels=tuple(
             Level(lv.name, lv.at_least, lv.advice)
@@ -218,9 +219,10 @@ def build(shape: ProfileShape, file: str) -> Profile:
 
 def _traps(shape: ProfileShape) -> TrapLimits:
     """Read where traps are recognised; words are compared folded."""
-    table = shape.traps.model_dump()
-    words = {name: tuple(fold(word) for word in table.pop(name)) for name in ("sessions", "soft_404")}
-    return TrapLimits(**table, **words)
+    table: dict[str, Any] = shape.traps.model_dump()
+    for name in ("sessions", "soft_404"):
+        table[name] = tuple(fold(word) for word in table[name])
+    return TrapLimits(**table)
 
 
 def _topic(shape: ProfileShape) -> Topic:

@@ -13,7 +13,6 @@ Start reading at `step`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
@@ -23,10 +22,19 @@ from honeyguide.core.pace import backoff_s
 from honeyguide.core.profile import CrawlRules
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from honeyguide.core.frontier import Granted, Lease, Outcome
 
 _PUSHED_BACK = frozenset({429, 503})
-_MAY_PASS = _PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # the fetcher has tried these more than once already
+_MAY_PASS = _PUSHED_BACK | {
+    408,
+    500,
+    502,
+    504,
+    522,
+    524,
+}  # the fetcher has tried these more than once already
 _LAST_OK = 399  # 304 is a page that did not change
 _MOST_DOUBLED_S = 3600.0
 
@@ -35,8 +43,16 @@ _MOST_DOUBLED_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
+class Adopted:
+    """The crawl begins, with the leases that an earlier process of this run left behind, in claim order."""
+
+    leases: tuple[Lease, ...]
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
-    """The store answered a `Claim`, or handed over what a process left behind that died."""
+    """The store answered a `Claim`."""
 
     granted: Granted
     now: float
@@ -72,7 +88,7 @@ class Tick:
     is_interrupted: bool = False
 
 
-Event = Claimed | Fetched | Failed | Tick
+Event = Adopted | Claimed | Fetched | Failed | Tick
 
 
 # --- commands ---
@@ -159,16 +175,21 @@ class State:
 def step(state: State, event: Event) -> tuple[State, tuple[Command, ...]]:
     """Take in one event; give the next state, and what is to be done, in order.
 
-    >>> state, commands = step(State(Limits(), 0.0), Tick(0.0))
+    >>> state, commands = step(State(Limits(), 0.0), Adopted((), 0.0))
     >>> [type(command).__name__ for command in commands]
     ['Claim']
     """
     state = _watch(state, event)
     match event:
+        case Adopted(leases, now):
+            state, commands = _claim(replace(state, window=tuple(map(Slot, leases))), now)
+            return state, (*map(Fetch, leases), *commands)
         case Claimed(granted, now):
             return _take(state, granted, now)
         case Fetched(claim) | Failed(claim):
-            window = tuple(replace(slot, ended=event) if slot.lease.claim == claim else slot for slot in state.window)
+            window = tuple(
+                replace(slot, ended=event) if slot.lease.claim == claim else slot for slot in state.window
+            )
             return _advance(replace(state, window=window), event.now)
         case Tick(now):
             return _advance(state, now) if state.window else _claim(state, now)
@@ -197,7 +218,11 @@ def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Comm
         state, more = _advance(state, now)
         return state, fetches + more
     rest = granted.rest
-    if state.stopping is None and rest.until is not None and rest.until - now <= state.limits.rules.patience_s:
+    if (
+        state.stopping is None
+        and rest.until is not None
+        and rest.until - now <= state.limits.rules.patience_s
+    ):
         return state, (Wait(rest.until),)
     return state, (Stop(state.stopping or rest.why),)
 
@@ -207,7 +232,7 @@ def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
     if not state.window or state.window[0].ended is None or state.is_claiming:
         return state, ()
     slot, window = state.window[0], state.window[1:]
-    state, commands = _end(replace(state, window=window), slot, now)
+    state, commands = _end(replace(state, window=window), slot)
     state, more = _claim(state, now)
     return state, commands + more
 
@@ -225,7 +250,7 @@ def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
     return replace(state, is_claiming=True), (Claim(ask),)
 
 
-def _end(state: State, slot: Slot, now: float) -> tuple[State, tuple[Command, ...]]:
+def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
     """Turn how a lease ended into its outcome, and into what it says of its site."""
     lease, ended = slot.lease, slot.ended
     if ended is None or (isinstance(ended, Fetched) and ended.status <= _LAST_OK):
@@ -246,7 +271,7 @@ def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outc
     if lease.attempt >= rules.max_attempts:
         return dropped
     pause_s = ended.rest_s or backoff_s(lease.attempt, rules.retry_s, _MOST_DOUBLED_S)
-    return Retry(ended.now + pause_s, dropped.why)
+    return Retry(ended.now + pause_s, dropped.why, dropped.is_fetch)
 
 
 def _answered(state: State, site: str) -> State:

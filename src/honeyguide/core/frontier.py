@@ -7,7 +7,6 @@ Start reading at `Lease`; the order is `rank_of`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from hashlib import blake2b
@@ -15,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.core.profile import Traversal
     from honeyguide.core.traverse import Placement
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 # Lanes from the first to the last; what is tried again comes after everything else, so that when a pause ends does not
 # change the order of the rest.
 LANES = ("seed", "deep", "broad", "tail", "far", "again")
+_LANE_NUMBER = {name: number for number, name in enumerate(LANES)}
 _LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
 _LAST_WAVE = (1 << _WAVE_BITS) - 1
 _LAST_STEP = (1 << _STEP_BITS) - 1
@@ -40,6 +40,11 @@ class State(IntEnum):
     LEASED = 1
     DONE = 2
     DROPPED = 3
+
+
+# As plain numbers: every link of every page is compared with them.
+_TAKEN = (int(State.LEASED), int(State.DONE))
+_DROPPED = int(State.DROPPED)
 
 
 class Why(NamedTuple):
@@ -79,10 +84,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """It is tried again, not before `at`."""
+    """It is tried again, not before `at`. `is_fetch` is false where no page was asked for: robots.txt was not to be had."""
 
     at: float
     why: Why
+    is_fetch: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,15 @@ class Dropped:
 
 
 Outcome = Done | Retry | Dropped
+
+
+def is_fetch(outcome: Outcome) -> bool:
+    """Tell whether a page was asked for, and so counts.
+
+    >>> is_fetch(Done()), is_fetch(Dropped(Why("forbidden", "robots.txt disallows it"), is_fetch=False))
+    (True, False)
+    """
+    return isinstance(outcome, Done) or outcome.is_fetch
 
 
 class Sighting(NamedTuple):
@@ -137,9 +152,8 @@ class Standing(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Whether no evidence changes what becomes of it."""
-        return self.state in (State.LEASED, State.DONE) or (
-            self.state == State.DROPPED and self.rule not in PASSING_RULES
-        )
+        state = self.state
+        return state in _TAKEN or (state == _DROPPED and self.rule not in PASSING_RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +216,14 @@ def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
     >>> rank_of(new, 7) < rank_of(old, 3) < rank_of(Placement("broad", 10, ()), 9)
     True
     """
-    step = 0 if order != "score" else _LAST_STEP - max(0, min(_LAST_STEP, round(placement.priority * _STEPS_PER_POINT)))
+    step = (
+        0
+        if order != "score"
+        else _LAST_STEP - max(0, min(_LAST_STEP, round(placement.priority * _STEPS_PER_POINT)))
+    )
     is_wave = placement.lane == "deep" if order == "score" else order == "depth"
     waves = (_LAST_WAVE - min(wave, _LAST_WAVE)) << _STEP_BITS if is_wave else 0
-    return (LANES.index(placement.lane) << _LANE_BITS) + waves + step
+    return (_LANE_NUMBER[placement.lane] << _LANE_BITS) + waves + step
 
 
 def rank_again(rank: int) -> int:
@@ -214,7 +232,7 @@ def rank_again(rank: int) -> int:
     >>> rank_again(rank_again(5)) == rank_again(5)
     True
     """
-    return (LANES.index("again") << _LANE_BITS) + (rank & ((1 << _LANE_BITS) - 1))
+    return (_LANE_NUMBER["again"] << _LANE_BITS) + (rank & ((1 << _LANE_BITS) - 1))
 
 
 def is_better(rank: int, than: int, traversal: Traversal) -> bool:
@@ -232,7 +250,7 @@ def _evidence(rank: int) -> tuple[int, int]:
 
 # --- who may be asked, and why nobody may ---
 
-_SHARED_S = 1.0  # how long to wait for another process that holds the last leases
+_SHARED_S = 0.25  # how long to wait for another process that holds the last leases
 
 
 def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | None) -> bool:
@@ -247,7 +265,9 @@ def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | No
     return external is None or external < ask.budgets.external_pages
 
 
-def rest_of(ask: Ask, sites: Iterable[tuple[str, float, int]], due_at: float | None, held_until: float | None) -> Rest:
+def rest_of(
+    ask: Ask, sites: Iterable[tuple[str, float, int]], due_at: float | None, held_until: float | None
+) -> Rest:
     """Say why nothing was granted, and when to ask again, from what is queued: site, its pause, pages used.
 
     >>> rest_of(Ask(5.0, 1, 9.0), [("a.example", 8.0, 1)], None, None)
@@ -316,7 +336,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A run in numbers: by state, queued by lane, put out by rule, hrefs that are no pages by rule."""
+    """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule."""
 
     states: Mapping[str, int]
     lanes: Mapping[str, int]
@@ -324,3 +344,13 @@ class Counts:
     skipped: Mapping[str, int]
     fetched: int
     external_links: int
+
+
+def key_of(parts: Iterable[object]) -> str:
+    """Give the key of a run from all that makes it the same run.
+
+    >>> key_of(("focused", None)) == key_of(["focused", None]) != key_of(("focused", "None"))
+    True
+    """
+    text = repr(tuple(parts)).encode("utf-8", "backslashreplace")
+    return blake2b(text, digest_size=8).hexdigest()

@@ -1,7 +1,7 @@
 """What a fetched page means for the crawl: its score, what happens to its branch, and what becomes of each link.
 
 Owns: `judge_page`, from a parsed page to `Findings`. Must not know: the queue, the store, fetching.
-Start reading at `judge_page`; the order of decisions about a link is `_Judge.place_link`.
+Start reading at `judge_page`; the order of decisions about a link is `_Judge._meet_first`.
 
 A link that is known and settled costs no more than a look-up: it is counted, not scored.
 """
@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
 class Findings:
     """What a page revealed: links that are new, better placed than before, seen by yet another page, only counted.
 
-    `skipped` counts what is no page at all (URL-9), by rule. `scored` has all links, where that was asked for.
+    `skipped` counts what is no page (URL-9), and pages that are not expanded (TRAP-8, TRAP-9), by rule. `scored` has all links, where that was asked for.
     """
 
     new: list[Discovered] = field(default_factory=list)
@@ -122,9 +122,15 @@ def judge_page(
     findings.skipped.update(rule for _, rule in page.skipped)
     why = soft_404(page, ground.profile.traps) or _twin(around.twin)
     if why is not None and not lease.is_seed:
+        findings.skipped[why.rule] += 1
         return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
-    judge = _Judge(page, lease, around, ground, findings, None if lease.is_seed or score is None else score.value)
-    for candidate in candidates:
+    listed = list(candidates)
+    starts = tuple(f"{scheme}://{site}/" for site in around.sites for scheme in ("https", "http"))
+    findings.inside = sum(candidate.link.url.text.startswith(starts) for candidate in listed)
+    parent_score = None if lease.is_seed or score is None else score.value
+    hub_depth = 0 if findings.inside >= ground.profile.crawl.hub_links else lease.hub_depth
+    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
+    for candidate in listed:
         judge.meet(candidate)
     return Judged(score, _action(judge, ground.traversal), None, findings)
 
@@ -157,76 +163,93 @@ class _Judge:
     ground: Ground
     findings: Findings
     parent_score: float | None
+    hub_depth: int
+    memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
     def meet(self, candidate: Candidate) -> None:
         """Decide about a link, unless nothing is left to decide."""
         standing = self.around.known.get(candidate.digest)
         ground, findings = self.ground, self.findings
-        if candidate.link.url.site in self.around.sites:
-            findings.inside += 1
         if ground.score_all and ground.has_topic:
             findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
         if standing is None:
-            findings.new.append(self.place_link(candidate, is_new=True))
+            findings.new.append(self._meet_first(candidate))
         elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
             findings.again.append(candidate.digest)
         else:
             self._meet_again(candidate, standing)
 
     def _meet_again(self, candidate: Candidate, standing: Standing) -> None:
-        """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few."""
-        found = self.place_link(candidate, is_new=False)
+        """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few.
+
+        What is known and not settled has passed everything that a URL alone can fail.
+        """
         findings = self.findings
-        if self._helps(found, standing):
-            findings.better.append(found)
-        elif self._is_safer(found, standing):
-            findings.better.append(found._replace(rank=standing.rank))
-        elif standing.seen < self.ground.profile.crawl.sightings and found.sighting is not None:
-            findings.sightings.append((found.digest, found.sighting))
+        score = self._score(candidate.link)
+        placement, rank, out = self._place(score)
+        if out is None and not standing.is_settled:
+            if standing.state == State.DROPPED or is_better(rank, standing.rank, self.ground.traversal):
+                findings.better.append(self._placed(candidate, score, rank))
+                return
+            if not standing.is_https and candidate.link.url.text.startswith(
+                "https:"
+            ):  # URL-7: it keeps its place
+                findings.better.append(self._placed(candidate, score, standing.rank))
+                return
+        if standing.seen < self.ground.profile.crawl.sightings:
+            findings.sightings.append((candidate.digest, _sighting(candidate.link, score, placement)))
         else:
-            findings.again.append(found.digest)
+            findings.again.append(candidate.digest)
 
-    def _helps(self, found: Discovered, standing: Standing) -> bool:
-        if standing.is_settled or found.out is not None:
-            return False
-        return standing.state == State.DROPPED or is_better(found.rank, standing.rank, self.ground.traversal)
-
-    @staticmethod
-    def _is_safer(found: Discovered, standing: Standing) -> bool:
-        """Tell whether a queued URL is met as https for the first time (URL-7): it keeps its place."""
-        return standing.state == State.QUEUED and not standing.is_https and found.url.text.startswith("https:")
-
-    def place_link(self, candidate: Candidate, *, is_new: bool) -> Discovered:
-        """Place a link, or say why it is out: scope, skip rules, patterns, traps, the traversal, depth, in this order."""
-        link, digest = candidate
-        url = link.url
-        out = self._out_of_scope(link)
-        site = url.site if out is None or out.rule != "other-site" else None
-        is_external = site is not None and site not in self.around.sites
-        out = out or self._unwanted(link) or (self.ground.traps.inspect(url) if is_new else None)
-        depth, hub_depth = self.lease.depth + 1, self.lease.hub_depth + 1
+    def _meet_first(self, candidate: Candidate) -> Discovered:
+        """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
+        link = candidate.link
+        out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.inspect(link.url)
         if out is not None:
+            site = None if out.rule == "other-site" else link.url.site
             sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
-            return Discovered(url, digest, site, 0, "", 0.0, None, depth, 0, hub_depth, out, sighting)
-        score = link_score(link, self.ground.profile) if self.ground.has_topic else None
-        placement = self._placement(score)
-        if not placement.is_followed:
-            out = Why(placement.reasons[-1].rule, placement.reasons[-1].text)
-        elif self.ground.max_depth is not None and depth > self.ground.max_depth:
-            out = Why("max-depth", f"{depth} links from a seed; the limit is {self.ground.max_depth}")
-        rank = rank_of(placement, self.lease.claim, self.ground.traversal.order) if placement.is_followed else 0
-        sighting = _sighting(link, score, placement)
-        value = None if score is None else score.value
+            return Discovered(
+                link.url, candidate.digest, site, 0, "", 0.0, None, self.lease.depth + 1,
+                hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
+            )  # fmt: skip
+        score = self._score(link)
+        return self._placed(candidate, score, self._place(score)[1])
+
+    def _placed(self, candidate: Candidate, score: Score | None, rank: int) -> Discovered:
+        link, digest = candidate
+        site = link.url.site
+        placement, _, out = self._place(score)
         return Discovered(
-            url, digest, site, rank, placement.lane, placement.priority, value, depth,
-            placement.weak_pages, hub_depth, out, sighting, is_external=is_external,
+            link.url, digest, site, rank, placement.lane, placement.priority, None if score is None else score.value,
+            self.lease.depth + 1, placement.weak_pages, self.hub_depth + 1, out,
+            _sighting(link, score, placement), is_external=site not in self.around.sites,
         )  # fmt: skip
 
-    def _placement(self, score: Score | None) -> Placement:
-        traversal = self.ground.traversal
-        if score is None:
-            return Placement(traversal.links[0].lane, 0, ())
-        return place(score.value, self.parent_score, traversal, self.lease.weak_pages)
+    def _held_back(self, placement: Placement) -> Why | None:
+        """Say why a link is not followed for now: by the traversal, or for its depth."""
+        if not placement.is_followed:
+            return Why(placement.reasons[-1].rule, placement.reasons[-1].text)
+        depth, limit = self.lease.depth + 1, self.ground.max_depth
+        if limit is not None and depth > limit:
+            return Why("max-depth", f"{depth} links from a seed; the limit is {limit}")
+        return None
+
+    def _score(self, link: Link) -> Score | None:
+        return link_score(link, self.ground.profile) if self.ground.has_topic else None
+
+    def _place(self, score: Score | None) -> tuple[Placement, int, Why | None]:
+        """Place a link by its score, with its rank and why it is held back; all of a page's links of one score go alike."""
+        value = None if score is None else score.value
+        known = self.memo.get(value)
+        if known is None:
+            traversal = self.ground.traversal
+            if value is None:
+                placement = Placement(traversal.links[0].lane, 0, ())
+            else:
+                placement = place(value, self.parent_score, traversal, self.lease.weak_pages)
+            rank = rank_of(placement, self.lease.claim, traversal.order) if placement.is_followed else 0
+            known = self.memo[value] = placement, rank, self._held_back(placement)
+        return known
 
     def _out_of_scope(self, link: Link) -> Why | None:
         verdict = classify_url(link.url, self.page.url, self.ground.profile.scope)
@@ -252,7 +275,9 @@ class _Judge:
 
 
 def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting:
-    points = "" if score is None else ",".join([f"{reason.rule}:{reason.points:g}" for reason in score.reasons])
+    points = (
+        "" if score is None else ",".join([f"{reason.rule}:{reason.points:g}" for reason in score.reasons])
+    )
     extra = [f"{reason.rule}:{reason.points:g}" for reason in placement.reasons[1:]]
     told = ",".join([points, *extra]) if extra else points
     value = None if score is None else score.value

@@ -79,7 +79,8 @@ def likeness(one: Sketch, other: Sketch) -> float:
     """
     if one == other:
         return 1.0
-    both = set(one) | set(other)
-    least = nsmallest(_SKETCH, both)
-    shared = set(one) & set(other)
-    return sum(number in shared for number in least) / len(least)
+    shared = set(one).intersection(other)
+    if not shared:
+        return 0.0
+    least = sorted(shared.union(one, other))[:_SKETCH]
+    return len(shared.intersection(least)) / len(least)

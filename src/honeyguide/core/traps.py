@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 MAX_FAMILIES = 20_000  # remembered at once; the oldest are forgotten first
 _RECENT = 4  # pages of a family that a new one is compared with
 
-_TOKEN = re.compile(r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?:[0-9a-fA-F]{12,}|[0-9A-Za-z]{20,})(?![0-9A-Za-z])")
+_TOKEN = re.compile(
+    r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?:[0-9a-fA-F]{12,}|[0-9A-Za-z]{20,})(?![0-9A-Za-z])"
+)
 _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?!\d)")
 _DATE_WORDS = re.compile(r"(?:^|[/_.?&-])(?:year|month|week|day|date|calendar|cal)(?:[/_.=-]|$)")
@@ -76,7 +78,7 @@ class Traps:
         >>> Traps(TrapLimits()).inspect(Url.parse("https://a.example/x/y/x/y/x/y")).rule
         'TRAP-3'
         """
-        return shape_trap(url, self.limits) or self._is_closed(url) or self._over_limit(url)
+        return shape_trap(url, self.limits) or self.closed(url) or self._over_limit(url)
 
     def learn(self, url: Url, sketch: Sketch) -> Why | None:
         """Note what a fetched page says; tells if its family is closed by it."""
@@ -86,7 +88,7 @@ class Traps:
         alike = family.alike + 1 if is_alike else 0
         recent = family.recent if is_alike else (*family.recent, sketch)[-_RECENT:]
         self._keep(replace(family, alike=alike, recent=recent))
-        return self._is_closed(url) if is_alike else None
+        return self.closed(url) if is_alike else None
 
     def restore(self, families: Iterable[Family]) -> None:
         """Take over what an earlier process of this run had learnt, in its order."""
@@ -98,7 +100,8 @@ class Traps:
         self._changed.clear()
         return changes
 
-    def _is_closed(self, url: Url) -> Why | None:
+    def closed(self, url: Url) -> Why | None:
+        """Say whether pages like this one have shown often enough that they say nothing new."""
         name = family_of(url)
         family = self.families.get(name)
         if family is None or family.alike < self.limits.max_alike:

@@ -98,7 +98,7 @@ class PoliteFetcher:
         standing = await self._standing(url)
         if standing.closed:
             kind, why = standing.closed
-            raise kind(url.as_linked, why)
+            raise kind(url.as_linked, why, retry_after_s=max(0.0, standing.fresh_until - self._clock.now()))
         return standing.rules
 
     # --- redirects ---

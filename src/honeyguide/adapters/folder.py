@@ -1,0 +1,128 @@
+"""Pages as a folder of Markdown files.
+
+Owns: the name of a page's file, and how the file looks. Must not know: where the Markdown comes from.
+Start reading at `file_name`. A name depends on the URL alone, so a page that is fetched again replaces its own file;
+it is safe wherever the folder may be copied to: ASCII in lower case, short, no name that a system keeps for itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError, UrlError
+
+if TYPE_CHECKING:
+    from honeyguide.core.records import Record
+
+MAX_NAME_CHARS = 60
+MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in all
+_UNSAFE = re.compile(r"[^a-z0-9._-]+")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+_LOOKS_HASHED = re.compile(r".*-[0-9a-f]{8}")
+# What JSON leaves as it is, and YAML takes for the end of a line, or no file can hold.
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def file_name(url: Url) -> PurePosixPath:
+    """Give the path of a page's file; where it cannot say all of the URL, a hash makes it the only one of its kind.
+
+    >>> [str(file_name(Url.parse("https://a.example" + path))) for path in ("/", "/library/asyncio.html", "/?page=2")]
+    ['a.example/index.md', 'a.example/library/asyncio.html.md', 'a.example/index-page-2-4b548ae7.md']
+    """
+    host, port = url.host, url.site[len(url.host) + 1 :]
+    *folders, last = url.segments or ("index",)
+    stem = f"{last}-{url.query}" if url.query else last
+    wanted = [host, *folders, stem]
+    names = [_safe(name) for name in wanted]
+    is_exact = (
+        names == wanted
+        and not url.query
+        and (not url.segments or last != "index")
+        and not any(name.endswith(".md") for name in names[:-1])
+        and not _LOOKS_HASHED.fullmatch(stem)
+    )
+    names[0] = f"{names[0]}+{port}" if port else names[0]  # a sign that no host has
+    path = PurePosixPath(*(_folder(name) for name in names[:-1]), f"{names[-1]}.md")
+    if is_exact and len(str(path)) <= MAX_PATH_CHARS:
+        return path
+    marked = f"{names[-1]}-{_hash(url)}.md"
+    path = PurePosixPath(*(_folder(name) for name in names[:-1]), marked)
+    return path if len(str(path)) <= MAX_PATH_CHARS else PurePosixPath(_folder(names[0]), marked)
+
+
+def _safe(name: str) -> str:
+    """Make a name that every system takes: it may become another one."""
+    plain = _UNSAFE.sub("-", name.lower())[:MAX_NAME_CHARS].strip("-.") or "page"
+    return f"_{plain}" if _RESERVED.fullmatch(plain) else plain
+
+
+def _folder(name: str) -> str:
+    """Keep folders apart from files, which end in .md."""
+    return f"{name[:-3]}-md" if name.endswith(".md") else name
+
+
+def _hash(url: Url) -> str:
+    text = url.text.partition(":")[2]  # http and https are one page (URL-7)
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
+
+
+def page_text(record: Record, markdown: str) -> str:
+    r"""Write a page with its front matter, which is YAML whose values are JSON.
+
+    >>> print(page_text({"url": "https://a.example/", "title": "A: b", "relevance_score": 7, "fetched_at": None}, "Hi."))
+    ---
+    url: "https://a.example/"
+    title: "A: b"
+    score: 7
+    fetched_at: null
+    ---
+    <BLANKLINE>
+    Hi.
+    <BLANKLINE>
+    """
+    fields = {
+        "url": record["url"],
+        "title": record["title"],
+        "score": record["relevance_score"],
+        "fetched_at": record["fetched_at"],
+    }
+    lines = [f"{name}: {_yaml(value)}" for name, value in fields.items()]
+    return "\n".join(["---", *lines, "---", "", markdown.strip("\n"), ""])
+
+
+def _yaml(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+class Folder:
+    """A folder of pages; each file is written in one step, so a kill leaves the old one or the new one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise _refused(root, error) from None
+
+    def write(self, record: Record, markdown: str) -> Path:
+        """Write a page; gives where."""
+        try:
+            path = self.root / file_name(Url.parse(record["url"]))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.part")
+            part.write_text(page_text(record, markdown), "utf-8", "backslashreplace", newline="\n")
+            part.replace(path)
+        except (OSError, UrlError) as error:
+            raise _refused(self.root, error) from None
+        return path
+
+
+def _refused(root: Path, error: Exception) -> InputError:
+    where = getattr(error, "filename", None) or str(root)
+    return InputError(f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(where))

@@ -1,0 +1,375 @@
+"""The frontier of one run in the SQLite store: leases given and ended.
+
+Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page`, `family` and `tally`, and what of them is
+kept in memory. Must not know: why links are placed as they are (core), when to commit (the job).
+Start reading at `SqliteFrontier.claim` and `SqliteFrontier.finish`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
+
+from honeyguide.adapters.ledger import Ledger, pack
+from honeyguide.core.frontier import (
+    Done,
+    Dropped,
+    Granted,
+    Lease,
+    Rest,
+    Retry,
+    Standing,
+    State,
+    is_fetch,
+    is_open,
+    rest_of,
+)
+from honeyguide.core.url import Url
+from honeyguide.errors import LeaseLost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from honeyguide.adapters.queries import Database
+    from honeyguide.core.frontier import Ask, Discovered, Outcome, Sighting
+    from honeyguide.core.judge import Findings
+    from honeyguide.core.traps import Family
+    from honeyguide.ports import Report
+
+_CACHED = 60_000  # URLs whose standing is kept in memory: menus are met on every page
+_COUNTED = 20_000  # counters that may wait for the commit
+
+
+class Owners(Protocol):
+    """Who holds leases."""
+
+    def owner(self) -> int:
+        """Give our number."""
+        ...
+
+    def gone(self) -> frozenset[int]:
+        """Give those that are surely gone."""
+        ...
+
+    def forget(self, owners: Iterable[int]) -> None:
+        """Strike out those that hold nothing any more."""
+        ...
+
+
+class SqliteFrontier(Ledger):
+    """A `Frontier` in the file of its store."""
+
+    def __init__(self, db: Database, run: int, owners: Owners) -> None:
+        super().__init__(db, run)
+        self._owners = owners
+        self._site_ids: dict[str, int] = {}
+        self._standings: dict[int, Standing] = {}
+        self._again: Counter[int] = Counter()
+        self._skipped: Counter[str] = Counter()
+        db.before_commit(self._write_counters)
+
+    # --- leases ---
+
+    def claim(self, ask: Ask) -> Granted:
+        """Lease the best URLs, site first; see `Ask` for what limits it."""
+        self._db.begin_write()
+        self._sweep(ask.now)
+        fetched, leased, claims = self._db.one(self._sql["budget"], (self._run,))
+        most = ask.budgets.max_pages
+        room = ask.limit if most is None else min(ask.limit, most - fetched - leased)
+        leases: list[Lease] = []
+        outstanding = Counter(ask.outstanding)
+        while len(leases) < room:
+            site = self._best_site(ask, outstanding)
+            if site is None:
+                break
+            lease = self._lease(site, claims + len(leases) + 1, ask)
+            outstanding[lease.site] += 1
+            leases.append(lease)
+        if not leases:
+            return Granted((), self._rest(ask, is_spent=room <= 0 < ask.limit))
+        self._db.write(self._sql["count_claim"], (len(leases), len(leases), self._run))
+        return Granted(tuple(leases))
+
+    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+        """Take over what processes left behind that are gone, in claim order; what is over the limit is queued."""
+        self._db.begin_write()
+        gone = self._owners.gone()
+        taken: list[Lease] = []
+        for entry, site, owner, until, digest, claim in self._db.all(self._sql["leased"], (self._run,)):
+            if owner not in gone and until > ask.now:
+                continue
+            if len(taken) < ask.limit:
+                self._db.write(self._sql["take_over"], (self._owners.owner(), ask.until, entry))
+                taken.append(self._read_lease(entry, claim, site, is_new=False))
+            else:
+                self._give_back(entry, site)
+            self._standings.pop(digest, None)
+        self._owners.forget(gone)
+        return tuple(taken)
+
+    def renew(self, until: float) -> None:
+        """Keep all our leases until then."""
+        self._db.write(self._sql["renew"], (until, self._run, self._owners.owner()))
+
+    def release(self) -> None:
+        """Leave all our leases to whoever comes next."""
+        self._db.write(self._sql["release"], (self._run, self._owners.owner()))
+
+    def _best_site(self, ask: Ask, outstanding: Mapping[str, int]) -> tuple[Any, ...] | None:
+        """Find the site whose best entry is best, among those that may be asked."""
+        external: int | None = None
+        for row in self._db.walk(self._sql["sites_by_head"], (self._run,)):
+            site: tuple[Any, ...] = row
+            _, name, is_external, blocked_until, fetched, leased, _, _ = site
+            if is_external and external is None:
+                external = self._db.one(self._sql["external_budget"], (self._run,))[0]
+            spent = external if is_external else None
+            if blocked_until <= ask.now and is_open(ask, name, fetched + leased, outstanding[name], spent):
+                return site
+        return None
+
+    def _lease(self, site: tuple[Any, ...], claim: int, ask: Ask) -> Lease:
+        number, entry = site[0], site[7]
+        self._db.write(self._sql["lease"], (claim, self._owners.owner(), ask.until, entry))
+        self._db.write(self._sql["site_leased"], (number,))
+        self._refresh(number)
+        return self._read_lease(entry, claim, number, is_new=True)
+
+    def _read_lease(self, entry: int, claim: int, site: int, *, is_new: bool) -> Lease:
+        row = self._db.one(self._sql["entry_to_lease"], (entry,))
+        url, digest, name, parent, is_seed, is_external, visits, attempts, *place = row
+        if is_new:
+            self._standings.pop(digest, None)
+        self._site_ids[name] = site
+        depth, lane, priority, score, weak_pages, hub_depth = place
+        return Lease(
+            entry, claim, Url.parse(url), name, depth, lane, priority, score, weak_pages, hub_depth,
+            None if parent is None else Url.parse(parent).text,
+            attempts, bool(is_seed), bool(is_external), visits > 0,
+        )  # fmt: skip
+
+    def _sweep(self, now: float) -> None:
+        """Queue again what is due, and what others hold for longer than they may."""
+        mine = self._owners.owner()
+        for entry, site, owner in self._db.all(self._sql["expired"], (self._run, now)):
+            if owner != mine:
+                self._give_back(entry, site)
+        due = self._db.all(self._sql["due"], (self._run, now))
+        for entry, _ in due:
+            self._db.write(self._sql["make_ready"], (entry,))
+        for site in dict.fromkeys(site for _, site in due):
+            self._refresh(site)
+
+    def _give_back(self, entry: int, site: int) -> None:
+        self._db.write(self._sql["give_back"], (entry,))
+        self._db.write(self._sql["site_gave_back"], (site,))
+        self._db.write(self._sql["count_claim"], (0, -1, self._run))
+        self._refresh(site)
+
+    def _rest(self, ask: Ask, *, is_spent: bool) -> Rest:
+        """Say why nothing was granted."""
+        if is_spent:
+            return Rest("max_pages")
+        rows = self._db.all(self._sql["sites_by_head"], (self._run,))
+        sites = [(name, blocked, fetched + leased) for _, name, _, blocked, fetched, leased, _, _ in rows]
+        due = self._db.one(self._sql["next_due"], (self._run, json.dumps(sorted(ask.closed))))[0]
+        held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
+        return rest_of(ask, sites, due, held)
+
+    # --- ends ---
+
+    def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
+        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
+        fetches = is_fetch(outcome)
+        values = (
+            *self._ending(outcome),
+            isinstance(outcome, Done),
+            lease.entry,
+            self._owners.owner(),
+            lease.claim,
+        )
+        if self._db.write(self._sql["finish"], values).rowcount != 1:
+            raise LeaseLost(self._db.path, f"{lease.url} was given to another process in the meantime")
+        site = self._site(lease.site, is_external=lease.is_external)
+        self._db.write(self._sql["site_finished"], (fetches, site))
+        self._db.write(self._sql["run_finished"], (fetches, self._run))
+        if report.record is not None:
+            record = json.dumps(report.record, ensure_ascii=False, separators=(",", ":"))
+            self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
+        touched = {site}
+        if report.findings is not None:
+            touched |= self._take_in(report.findings, lease.entry)
+        if report.arrived is not None:
+            touched.add(self._arrive(lease, *report.arrived))
+        self._write_families(report.families)
+        for number in touched:
+            self._refresh(number)
+
+    @staticmethod
+    def _ending(outcome: Outcome) -> tuple[Any, ...]:
+        """Give state, whether it goes to the end of the queue, due date, rule and reason of an ended lease."""
+        match outcome:
+            case Done(due_at):
+                return State.DONE, False, due_at, None, None
+            case Retry(at, why):
+                return State.QUEUED, True, at, *why
+            case Dropped(why):
+                return State.DROPPED, False, None, *why
+            case _:
+                assert_never(outcome)
+
+    def _take_in(self, findings: Findings, parent: int) -> set[int]:
+        """Write what a page revealed; gives the sites whose queue may have changed."""
+        self._insert(findings.new, parent)
+        if findings.better:
+            self._improve(findings.better, parent)
+        self._write_sightings(findings.sightings, parent)
+        for digest, _ in findings.sightings:
+            standing = self._standings.get(digest)
+            if standing is not None:
+                self._standings[digest] = standing._replace(seen=standing.seen + 1)
+        self._again.update(findings.again)
+        self._again.update(digest for digest, _ in findings.sightings)
+        self._skipped.update(findings.skipped)
+        if len(self._again) > _COUNTED:
+            self._write_counters()
+        names = {found.site for group in (findings.new, findings.better) for found in group}
+        return {self._site_ids[name] for name in names if name is not None and name in self._site_ids}
+
+    def _insert(self, found: Sequence[Discovered], parent: int | None) -> None:
+        rows = [self._new_row(one, parent) for one in found]
+        self._db.write_many(self._sql["insert"], rows)
+        firsts = [(self._run, one.digest, parent, *one.sighting) for one in found if one.sighting is not None]
+        self._db.write_many(self._sql["first_sighting"], firsts)
+        self._make_room()
+        for one in found:
+            rule = one.out.rule if one.out else None
+            state = State.DROPPED if one.out else State.QUEUED
+            self._standings[one.digest] = Standing(
+                state, one.rank, 1, rule, one.url.text.startswith("https:")
+            )
+
+    def _new_row(self, found: Discovered, parent: int | None) -> tuple[Any, ...]:
+        site = None if found.site is None else self._site(found.site, is_external=found.is_external)
+        state, rule, why = (State.DROPPED, *found.out) if found.out else (State.QUEUED, None, None)
+        return (
+            self._run, found.digest, site, found.url.as_linked, state, found.rank, found.lane, found.priority,
+            found.score, found.depth, found.weak_pages, found.hub_depth, parent, found.is_seed, rule, why,
+        )  # fmt: skip
+
+    def _improve(self, found: Sequence[Discovered], parent: int) -> None:
+        rows = [
+            (
+                one.rank, one.lane, one.priority, one.score, one.depth, one.weak_pages, one.hub_depth, parent,
+                None if one.site is None else self._site(one.site, is_external=one.is_external),
+                one.url.as_linked, self._run, one.digest,
+            )
+            for one in found
+        ]  # fmt: skip
+        self._db.write_many(self._sql["improve"], rows)
+        self._write_sightings([(one.digest, one.sighting) for one in found if one.sighting], parent)
+        for one in found:
+            self._standings.pop(one.digest, None)
+
+    def _write_sightings(self, sightings: Iterable[tuple[int, Sighting]], parent: int) -> None:
+        rows = [(self._run, digest, parent, *sighting) for digest, sighting in sightings]
+        self._db.write_many(self._sql["sighting"], rows)
+
+    def _arrive(self, lease: Lease, digest: int, url: Url) -> int:
+        why = f"{lease.url.text} leads here"
+        self._db.write(self._sql["arrive"], (lease.entry, digest, url.as_linked, why))
+        self._standings.pop(digest, None)
+        return self._site(url.site, is_external=lease.is_external)
+
+    def _write_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
+        for name, family in changes:
+            if family is None:
+                self._db.write(self._sql["drop_family"], (self._run, name))
+            else:
+                values = (self._run, name, family.admitted, family.alike, pack(family.recent))
+                self._db.write(self._sql["put_family"], values)
+
+    def _write_counters(self) -> None:
+        """Write what was only counted since the last commit."""
+        if self._again:
+            self._db.write_many(
+                self._sql["seen"], [(n, self._run, digest) for digest, n in self._again.items()]
+            )
+            self._again.clear()
+        if self._skipped:
+            self._db.write_many(
+                self._sql["tally"], [(self._run, rule, n) for rule, n in self._skipped.items()]
+            )
+            self._skipped.clear()
+
+    # --- the rest ---
+
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet; gives how many were not."""
+        known = self.known([one.digest for one in found])
+        new = [one for one in found if one.digest not in known]
+        self._insert(new, None)
+        for name in dict.fromkeys(one.site for one in new if one.site is not None):
+            self._refresh(self._site(name))
+        return len(new)
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        cache = self._standings
+        found = {digest: standing for digest in digests if (standing := cache.get(digest)) is not None}
+        missing = [digest for digest in digests if digest not in found]
+        if missing:
+            self._make_room()
+            for digest, *rest in self._db.all(self._sql["known"], (json.dumps(missing), self._run)):
+                state, rank, seen, rule, is_https = rest
+                found[digest] = cache[digest] = Standing(state, rank, seen, rule, bool(is_https))
+        return found
+
+    def block(self, site: str, until: float) -> None:
+        """Grant nothing of a site before then."""
+        self._db.write(self._sql["block"], (until, self._run, site))
+
+    def enter(self, site: str, instead_of: str | None = None) -> None:
+        """Make a site part of the crawl; `instead_of` leaves it, unless it has more seeds."""
+        self._db.write(self._sql["enter"], (self._site(site),))
+        if instead_of is not None:
+            self._db.write(self._sql["leave"], (self._site(instead_of),))
+
+    def schedule(self, digest: int, at: float) -> bool:
+        """Queue a finished URL again when its time comes."""
+        self._standings.pop(digest, None)
+        return self._db.write(self._sql["schedule"], (at, self._run, digest)).rowcount == 1
+
+    def deepen(self, max_depth: int | None) -> int:
+        """Queue what was put out by a smaller depth limit."""
+        limit = 2**62 if max_depth is None else max_depth
+        changed = self._db.write(self._sql["deepen"], (self._run, limit)).rowcount
+        if changed:
+            self._standings.clear()
+            for (number,) in self._db.all(self._sql["all_sites"], (self._run,)):
+                self._refresh(number)
+        return changed
+
+    def _site(self, name: str, *, is_external: bool = False) -> int:
+        """Give the number of a site; it gets one when it is first met."""
+        number = self._site_ids.get(name)
+        if number is None:
+            row = self._db.one(self._sql["site"], (self._run, name))
+            number = (
+                row[0]
+                if row
+                else self._db.write(self._sql["add_site"], (self._run, name, is_external)).lastrowid or 0
+            )
+            if len(self._site_ids) >= _CACHED:
+                self._site_ids.clear()
+            self._site_ids[name] = number
+        return number
+
+    def _refresh(self, site: int) -> None:
+        self._db.write(self._sql["refresh_head"], (site,))
+
+    def _make_room(self) -> None:
+        if len(self._standings) >= _CACHED:
+            self._standings.clear()

@@ -1,0 +1,109 @@
+"""What can be read of a run in the SQLite store: counts, rows, sightings, page records.
+
+Owns: the reading queries of the frontier; nothing here changes anything. Must not know: leases.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.adapters.queries import queries
+from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
+from honeyguide.core.traps import Family
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.adapters.queries import Database
+    from honeyguide.core.likeness import Sketch
+    from honeyguide.core.records import Record
+
+OUTSIDE = "other-site"  # the rule of links that leave the crawl (URL-11)
+
+
+class Ledger:
+    """The reading half of a frontier."""
+
+    def __init__(self, db: Database, run: int) -> None:
+        self._db = db
+        self._run = run
+        self._sql = queries("frontier")
+
+    def sites(self) -> frozenset[str]:
+        """Give the sites that are part of the crawl."""
+        return frozenset(name for (name,) in self._db.all(self._sql["inside"], (self._run,)))
+
+    def twin(self, content: str) -> str | None:
+        """Give the first page of this run that says the same."""
+        row = self._db.one(self._sql["twin"], (self._run, content))
+        return None if row is None else str(row[0])
+
+    def counts(self) -> Counts:
+        """Give the run in numbers."""
+        states = dict(self._db.all(self._sql["count_states"], (self._run,)))
+        out = dict(self._db.all(self._sql["count_out"], (self._run,)))
+        return Counts(
+            {state.name.lower(): states.get(state, 0) for state in State},
+            dict(self._db.all(self._sql["count_lanes"], (self._run,))),
+            out,
+            dict(self._db.all(self._sql["count_skipped"], (self._run,))),
+            self._db.one(self._sql["budget"], (self._run,))[0],
+            out.get(OUTSIDE, 0),
+        )
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+        """Give all entries in the order of discovery, or those that a rule put out."""
+        name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
+        while rows := self._db.all(self._sql[name], (self._run, after, *more)):
+            yield from map(_row, rows)
+            after = rows[-1][0]
+
+    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+        """Give one entry, with the pages that link it."""
+        row = self._db.one(self._sql["row"], (self._run, digest))
+        if row is None:
+            return None
+        seen = self._db.all(self._sql["sightings"], (self._run, digest))
+        return _row(row), tuple((parent, Sighting(*rest)) for parent, *rest in seen)
+
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        """Give the records of pages in claim order, each with its claim number."""
+        while rows := self._db.all(self._sql["pages"], (self._run, after)):
+            yield from ((claim, json.loads(record)) for claim, record in rows)
+            after = rows[-1][0]
+
+    def families(self) -> list[Family]:
+        """Give what traps have learnt, in their order."""
+        rows = self._db.all(self._sql["families"], (self._run,))
+        return [Family(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]
+
+
+def _row(row: tuple[Any, ...]) -> Row:
+    entry, url, state, lane, priority, score, depth, parent, seen, attempts, claim, due_at, rule, why = row
+    reason = None if rule is None else Why(rule, why or "")
+    place = (lane, priority, score, depth, parent)
+    return Row(entry, url, State(state), *place, seen, attempts, claim, due_at, reason)
+
+
+def pack(sketches: tuple[Sketch, ...]) -> bytes:
+    """Write sketches: each as its length and its numbers.
+
+    >>> unpack(pack(((1, 2), (), (4294967295,))))
+    ((1, 2), (), (4294967295,))
+    """
+    numbers = array("I", [number for sketch in sketches for number in (len(sketch), *sketch)])
+    return numbers.tobytes()
+
+
+def unpack(data: bytes) -> tuple[Sketch, ...]:
+    """Read sketches."""
+    numbers = array("I")
+    numbers.frombytes(data)
+    found, at = [], 0
+    while at < len(numbers):
+        end = at + 1 + numbers[at]
+        found.append(tuple(numbers[at + 1 : end]))
+        at = end
+    return tuple(found)

@@ -1,0 +1,391 @@
+"""The frontier of one run in memory: the plain model of what a frontier is.
+
+Owns: `MemoryFrontier`. Must not know: SQL, jobs. Start reading at `MemoryFrontier.claim`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, assert_never
+
+from honeyguide.core.frontier import (
+    Counts,
+    Done,
+    Dropped,
+    Granted,
+    Lease,
+    Rest,
+    Retry,
+    Row,
+    Standing,
+    State,
+    Why,
+    is_fetch,
+    is_open,
+    rank_again,
+    rest_of,
+)
+from honeyguide.errors import LeaseLost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from honeyguide.core.frontier import Ask, Discovered, Outcome, Sighting
+    from honeyguide.core.judge import Findings
+    from honeyguide.core.records import Record
+    from honeyguide.core.traps import Family
+    from honeyguide.core.url import Url
+    from honeyguide.ports import Report
+
+_NOWHERE = "memory"
+_OUTSIDE = "other-site"
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One URL of a run; `found` is the evidence that gave it its place."""
+
+    id: int
+    found: Discovered
+    url: Url
+    state: State
+    rank: int
+    parent: int | None
+    why: Why | None = None
+    seen: int = 1
+    attempts: int = 0
+    visits: int = 0
+    claim: int | None = None
+    due_at: float | None = None
+    sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Site:
+    """One site of a run: its queue as a heap that may hold entries which have moved on."""
+
+    name: str
+    is_external: bool = False
+    is_inside: bool = False
+    blocked_until: float = 0.0
+    fetched: int = 0
+    leased: int = 0
+    heap: list[tuple[int, int]] = field(default_factory=list)
+
+
+class MemoryFrontier:
+    """A `Frontier` in memory; there is only one process, so nobody else holds leases."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, _Entry] = {}  # by digest
+        self._by_id: list[_Entry] = []
+        self._sites: dict[str, _Site] = {}
+        self._records: dict[int, Record] = {}
+        self._contents: dict[str, str] = {}
+        self._families: dict[str, Family] = {}
+        self._skipped: Counter[str] = Counter()
+        self._waiting: dict[int, _Entry] = {}
+        self.claims = 0
+        self.fetched = 0
+
+    # --- leases ---
+
+    def claim(self, ask: Ask) -> Granted:
+        """Lease the best URLs, site first."""
+        self._sweep(ask.now)
+        leased = sum(site.leased for site in self._sites.values())
+        most = ask.budgets.max_pages
+        room = ask.limit if most is None else min(ask.limit, most - self.fetched - leased)
+        outstanding = Counter(ask.outstanding)
+        leases: list[Lease] = []
+        while len(leases) < room and (entry := self._best(ask, outstanding)) is not None:
+            leases.append(self._lease(entry))
+            outstanding[leases[-1].site] += 1
+        if leases:
+            return Granted(tuple(leases))
+        return Granted((), Rest("max_pages") if room <= 0 < ask.limit else self._rest(ask))
+
+    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+        """Take over what an earlier crawl in this process did not finish."""
+        left = sorted((e for e in self._by_id if e.state == State.LEASED), key=lambda e: e.claim or 0)
+        for entry in left[ask.limit :]:
+            self._site(entry).leased -= 1
+            self._queue(entry)
+        return tuple(self._as_lease(entry) for entry in left[: ask.limit])
+
+    def renew(self, until: float) -> None:
+        """Nobody else could take them."""
+
+    def release(self) -> None:
+        """Whoever comes next takes them anyway."""
+
+    def _best(self, ask: Ask, outstanding: Mapping[str, int]) -> _Entry | None:
+        external = sum(site.fetched + site.leased for site in self._sites.values() if site.is_external)
+        heads = []
+        for site in self._sites.values():
+            spent = external if site.is_external else None
+            used = site.fetched + site.leased
+            is_ready = site.blocked_until <= ask.now and is_open(
+                ask, site.name, used, outstanding[site.name], spent
+            )
+            if is_ready and (head := self._head(site)) is not None:
+                heads.append((head.rank, head.id, head))
+        return min(heads)[2] if heads else None
+
+    def _head(self, site: _Site) -> _Entry | None:
+        """Give the best queued entry of a site; what has moved on leaves the heap here."""
+        while site.heap:
+            rank, number = site.heap[0]
+            entry = self._by_id[number - 1]
+            if entry.state == State.QUEUED and entry.due_at is None and entry.rank == rank:
+                return entry
+            heappop(site.heap)
+        return None
+
+    def _lease(self, entry: _Entry) -> Lease:
+        self.claims += 1
+        entry.state, entry.claim, entry.attempts = State.LEASED, self.claims, entry.attempts + 1
+        self._site(entry).leased += 1
+        return self._as_lease(entry)
+
+    def _as_lease(self, entry: _Entry) -> Lease:
+        found, site = entry.found, self._site(entry)
+        parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.text
+        return Lease(
+            entry.id, entry.claim or 0, entry.url, site.name, found.depth, found.lane, found.priority, found.score,
+            found.weak_pages, found.hub_depth, parent, entry.attempts, found.is_seed, site.is_external, entry.visits > 0,
+        )  # fmt: skip
+
+    def _sweep(self, now: float) -> None:
+        for number, entry in list(self._waiting.items()):
+            if entry.due_at is not None and entry.due_at <= now:
+                del self._waiting[number]
+                entry.attempts = 0 if entry.state == State.DONE else entry.attempts
+                entry.due_at = None
+                self._queue(entry)
+
+    def _rest(self, ask: Ask) -> Rest:
+        sites = [
+            (s.name, s.blocked_until, s.fetched + s.leased)
+            for s in self._sites.values()
+            if self._head(s) is not None
+        ]
+        waiting = [
+            e
+            for e in self._waiting.values()
+            if e.state == State.QUEUED and self._site(e).name not in ask.closed
+        ]
+        return rest_of(ask, sites, min((e.due_at or 0.0 for e in waiting), default=None), None)
+
+    # --- ends ---
+
+    def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
+        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer out."""
+        entry = self._by_id[lease.entry - 1]
+        if entry.state != State.LEASED or entry.claim != lease.claim:
+            raise LeaseLost(_NOWHERE, f"{lease.url} was given to another process in the meantime")
+        fetches = is_fetch(outcome)
+        site = self._site(entry)
+        site.leased -= 1
+        site.fetched += fetches
+        self.fetched += fetches
+        entry.visits += isinstance(outcome, Done)
+        self._end(entry, outcome)
+        if report.record is not None:
+            self._records[lease.claim] = report.record
+            if report.content is not None:
+                self._contents.setdefault(report.content, entry.url.as_linked)
+        if report.findings is not None:
+            self._take_in(report.findings, entry.id)
+        if report.arrived is not None:
+            self._arrive(entry, *report.arrived)
+        for name, family in report.families:
+            if family is None:
+                self._families.pop(name, None)
+            else:
+                self._families[name] = family
+
+    def _end(self, entry: _Entry, outcome: Outcome) -> None:
+        match outcome:
+            case Done(due_at):
+                entry.state, entry.due_at, entry.why = State.DONE, due_at, None
+            case Retry(at, why):
+                entry.state, entry.due_at, entry.why = State.QUEUED, at, why
+                entry.rank = rank_again(entry.rank)
+            case Dropped(why):
+                entry.state, entry.due_at, entry.why = State.DROPPED, None, why
+            case _:
+                assert_never(outcome)
+        if entry.due_at is not None:
+            self._waiting[entry.id] = entry
+
+    def _take_in(self, findings: Findings, parent: int) -> None:
+        for found in findings.new:
+            self._insert(found, parent)
+        for found in findings.better:
+            self._improve(found, parent)
+        for digest, sighting in findings.sightings:
+            self._entries[digest].seen += 1
+            self._entries[digest].sightings.append((parent, sighting))
+        for digest in findings.again:
+            self._entries[digest].seen += 1
+        self._skipped.update(findings.skipped)
+
+    def _insert(self, found: Discovered, parent: int | None) -> None:
+        if found.digest in self._entries:
+            return
+        state = State.DROPPED if found.out else State.QUEUED
+        entry = _Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out)
+        if found.sighting is not None:
+            entry.sightings.append((parent, found.sighting))
+        self._by_id.append(entry)
+        self._entries[found.digest] = entry
+        if found.site is not None:
+            self._sites.setdefault(found.site, _Site(found.site, found.is_external))
+        if state == State.QUEUED:
+            self._queue(entry)
+
+    def _improve(self, found: Discovered, parent: int) -> None:
+        """Better evidence: a queued entry moves up, one that was put out comes back; https wins (URL-7)."""
+        entry = self._entries[found.digest]
+        if entry.state not in (State.QUEUED, State.DROPPED):
+            return
+        if found.site is not None:
+            self._sites.setdefault(found.site, _Site(found.site, found.is_external))
+        if entry.state == State.DROPPED or found.rank < entry.rank:
+            entry.found, entry.rank, entry.parent = found, found.rank, parent
+        if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
+            entry.url = found.url
+        if found.sighting is not None:
+            entry.sightings.append((parent, found.sighting))
+        entry.seen, entry.why = entry.seen + 1, None
+        self._queue(entry)
+
+    def _queue(self, entry: _Entry) -> None:
+        entry.state = State.QUEUED
+        if entry.due_at is None:
+            heappush(self._site(entry).heap, (entry.rank, entry.id))
+
+    def _arrive(self, entry: _Entry, digest: int, url: Url) -> None:
+        """Note that the target of a redirect needs no visit of its own."""
+        why = Why("redirected", f"{entry.url.text} leads here")
+        known = self._entries.get(digest)
+        if known is None:
+            found = entry.found._replace(url=url, digest=digest, out=None, sighting=None, is_seed=False)
+            made = _Entry(len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0)
+            self._by_id.append(made)
+            self._entries[digest] = made
+            self._sites.setdefault(url.site, _Site(url.site, self._site(entry).is_external))
+        elif known.state in (State.QUEUED, State.DROPPED):
+            known.state, known.why = State.DONE, why
+
+    # --- the rest ---
+
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet; gives how many were not."""
+        before = len(self._by_id)
+        for one in found:
+            self._insert(one, None)
+        return len(self._by_id) - before
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        return {
+            digest: Standing(
+                entry.state, entry.rank, entry.seen, entry.why.rule if entry.why else None,
+                entry.url.text.startswith("https:"),
+            )
+            for digest in digests
+            if (entry := self._entries.get(digest)) is not None
+        }  # fmt: skip
+
+    def block(self, site: str, until: float) -> None:
+        """Grant nothing of a site before then."""
+        self._sites[site].blocked_until = max(self._sites[site].blocked_until, until)
+
+    def enter(self, site: str, instead_of: str | None = None) -> None:
+        """Make a site part of the crawl; `instead_of` leaves it, unless it has more seeds."""
+        known = self._sites.setdefault(site, _Site(site))
+        known.is_inside, known.is_external = True, False
+        seeds = sum(entry.found.is_seed and entry.found.site == instead_of for entry in self._by_id)
+        if instead_of is not None and seeds <= 1:
+            self._sites[instead_of].is_inside = False
+
+    def sites(self) -> frozenset[str]:
+        """Give the sites that are part of the crawl."""
+        return frozenset(site.name for site in self._sites.values() if site.is_inside)
+
+    def twin(self, content: str) -> str | None:
+        """Give the first page of this run that says the same."""
+        return self._contents.get(content)
+
+    def schedule(self, digest: int, at: float) -> bool:
+        """Queue a finished URL again when its time comes."""
+        entry = self._entries.get(digest)
+        if entry is None or entry.state != State.DONE:
+            return False
+        entry.due_at = at
+        self._waiting[entry.id] = entry
+        return True
+
+    def deepen(self, max_depth: int | None) -> int:
+        """Queue what was put out by a smaller depth limit."""
+        back = [
+            entry
+            for entry in self._by_id
+            if entry.state == State.DROPPED and entry.why is not None and entry.why.rule == "max-depth"
+            and (max_depth is None or entry.found.depth <= max_depth)
+        ]  # fmt: skip
+        for entry in back:
+            entry.why = None
+            self._queue(entry)
+        return len(back)
+
+    def counts(self) -> Counts:
+        """Give the run in numbers."""
+        states = Counter(entry.state for entry in self._by_id)
+        out = Counter(e.why.rule for e in self._by_id if e.state == State.DROPPED and e.why is not None)
+        return Counts(
+            {state.name.lower(): states[state] for state in State},
+            Counter(entry.found.lane for entry in self._by_id if entry.state == State.QUEUED),
+            out,
+            dict(self._skipped),
+            self.fetched,
+            out[_OUTSIDE],
+        )
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+        """Give all entries in the order of discovery, or those that a rule put out."""
+        for entry in self._by_id[after:]:
+            if rule is None or (entry.why is not None and entry.why.rule == rule):
+                yield self._row(entry)
+
+    def _row(self, entry: _Entry) -> Row:
+        parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.as_linked
+        found = entry.found
+        place = (found.lane, found.priority, found.score, found.depth, parent)
+        rest = (entry.seen, entry.attempts, entry.claim, entry.due_at, entry.why)
+        return Row(entry.id, entry.url.as_linked, entry.state, *place, *rest)
+
+    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+        """Give one entry, with the pages that link it."""
+        entry = self._entries.get(digest)
+        if entry is None:
+            return None
+        parents = [
+            None if number is None else self._by_id[number - 1].url.as_linked for number, _ in entry.sightings
+        ]
+        return self._row(entry), tuple(zip(parents, (s for _, s in entry.sightings), strict=True))
+
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        """Give the records of pages in claim order, each with its claim number."""
+        return ((claim, self._records[claim]) for claim in sorted(self._records) if claim > after)
+
+    def families(self) -> list[Family]:
+        """Give what traps have learnt, in their order."""
+        return list(self._families.values())
+
+    def _site(self, entry: _Entry) -> _Site:
+        return self._sites[entry.found.site or entry.url.site]

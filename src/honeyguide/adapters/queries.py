@@ -1,0 +1,168 @@
+"""Named SQL, one connection, and what SQLite's errors mean to a person.
+
+Owns: reading `sql/*.sql`, `Database` (a connection whose transactions share commits), `translate`.
+Must not know: what the tables mean. Start reading at `Database`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.errors import Busy, SchemaMismatch, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+@cache
+def queries(name: str) -> Mapping[str, str]:
+    """Read a file of named queries."""
+    parts = _NAME.split(sql_text(f"{name}.sql"))
+    return dict(zip(parts[1::2], (text.strip() for text in parts[2::2]), strict=True))
+
+
+def sql_text(file: str) -> str:
+    """Read one of our SQL files."""
+    return (files("honeyguide") / "adapters" / "sql" / file).read_text("utf-8")
+
+
+class Database:
+    """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
+
+    def __init__(self, path: str, busy_s: float = BUSY_S) -> None:
+        self.path = path
+        self._before_commit: list[Callable[[], None]] = []
+        with self.translated():
+            self._connection = sqlite3.connect(
+                path, timeout=busy_s, isolation_level=None, cached_statements=256
+            )
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Read rows."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Read the first row, or None."""
+        try:
+            return self._connection.execute(sql, values).fetchone()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Change something; it is committed by the next `flush`."""
+        try:
+            self.begin()
+            return self._connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Change many things alike."""
+        try:
+            self.begin()
+            self._connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def script(self, text: str) -> None:
+        """Run several statements inside the transaction."""
+        with self.translated():
+            self.begin()
+            for statement in _statements(text):
+                self._connection.execute(statement)
+
+    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Read rows one by one, as far as the caller goes on."""
+        with self.translated():
+            yield from self._connection.execute(sql, values)
+
+    def begin_write(self) -> None:
+        """Take the write lock before reading what a decision to write depends on."""
+        with self.translated():
+            self.begin()
+
+    def begin(self) -> None:
+        """Take the write lock, unless we hold it."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do several things whole or not at all, inside the commit that others share."""
+        self.write("SAVEPOINT whole")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:  # a full disk may have rolled back everything already
+                self.write("ROLLBACK TO whole")
+                self.write("RELEASE whole")
+            raise
+        self.write("RELEASE whole")
+
+    def before_commit(self, call: Callable[[], None]) -> None:
+        """Have something written at the last moment before each commit."""
+        self._before_commit.append(call)
+
+    def flush(self) -> None:
+        """Commit."""
+        if self._connection.in_transaction:
+            for call in self._before_commit:
+                call()
+            with self.translated():
+                self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file; what was not flushed is gone."""
+        with self.translated():
+            self._connection.close()
+
+
+def _statements(text: str) -> list[str]:
+    """Cut a script at semicolons at line ends; ours have none elsewhere."""
+    bare = "\n".join(line.partition("--")[0].rstrip() for line in text.splitlines())
+    return [statement for statement in (part.strip() for part in bare.split(";\n")) if statement.rstrip(";")]
+
+
+_SENTENCES = {
+    "SQLITE_FULL": "the disk is full; free some space, and the same command goes on",
+    "SQLITE_READONLY": "cannot be written; check the permissions of the file and its folder",
+    "SQLITE_PERM": "may not be opened; check its permissions",
+    "SQLITE_CANTOPEN": "cannot be opened; check that the folder exists and may be written",
+    "SQLITE_CORRUPT": "is damaged; restore it from a copy, or name another file",
+    "SQLITE_IOERR": "the disk failed while reading or writing",
+    "SQLITE_TOOBIG": "a text is larger than the database can hold",
+}
+
+
+def translate(error: sqlite3.Error, path: str) -> StoreError:
+    """Make a sentence of an error."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return Busy(
+            path, "another process has been writing to it for too long; wait for it, or name another file"
+        )
+    if name == "SQLITE_NOTADB":
+        return SchemaMismatch(path, "is no Honeyguide store; name another file")
+    for start, sentence in _SENTENCES.items():
+        if name.startswith(start):
+            return StoreError(path, sentence)
+    return StoreError(path, f"cannot be used: {error}")

@@ -1,0 +1,120 @@
+"""Sitemaps: XML, indexes of them, plain text, any of these compressed.
+
+Owns: reading their bytes, of any quality and within bounds. Must not know: how they were fetched, what becomes of the
+pages. Start reading at `read_sitemap`. There is no XML parser here: what is wanted stands between two tags, entities
+that grow or reach for files stay letters, and a file that breaks off has given what it had.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zlib
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from honeyguide.core.listed import Sitemap, read_lastmod
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 50 * 2**20  # sitemaps.org: one file, unpacked, has at most 50 MB
+MAX_PAGES = 50_000  # and lists at most so many
+MAX_URL_CHARS = 2_048
+_TAG = re.compile(
+    r"<(url|sitemap|loc|lastmod)(?:\s[^<>]{0,200})?>\s{0,200}(?:<!\[CDATA\[)?([^<\]]{0,4096})"
+)  # `<image:loc>` and `<urlset>` are other tags
+_GZIP = b"\x1f\x8b"
+
+
+def read_sitemap(data: bytes) -> Sitemap:
+    """Read a sitemap of any kind; never raises.
+
+    >>> read_sitemap(b"<urlset><url><loc>https://a.example/b?c=1&amp;d=2</loc><lastmod>2024-05-01</lastmod></url>").pages
+    (('https://a.example/b?c=1&d=2', '2024-05-01'),)
+    """
+    text = _decoded(_unpacked(data) if data.startswith(_GZIP) else data[:MAX_BYTES])
+    if not text.lstrip().startswith("<"):
+        lines = [line.strip() for line in text.splitlines()]
+        return Sitemap(tuple((line, None) for line in lines if _is_url(line))[:MAX_PAGES])
+    pages: list[tuple[str, str | None]] = []
+    more: list[str] = []
+    for kind, url, lastmod in locations(text):
+        if len(pages) + len(more) >= MAX_PAGES:
+            break
+        if 0 < len(url) <= MAX_URL_CHARS:
+            more.append(url) if kind == "sitemap" else pages.append((url, lastmod))
+    return Sitemap(tuple(pages), tuple(more))
+
+
+def read_file(path: str) -> Sitemap:
+    """Read a sitemap from a file; raises `InputError` if that cannot be read, or lists nothing."""
+    if "\0" in path:
+        raise InputError("is not a usable path", file=path)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=path) from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"is larger than {MAX_BYTES / 2**20:g} MB; split it", file=path)
+    found = read_sitemap(data)
+    if not found.pages and not found.more:
+        raise InputError("lists no page; give a sitemap", file=path)
+    return found
+
+
+def is_index(text: str) -> bool:
+    """Tell whether a sitemap lists other sitemaps."""
+    return "<sitemapindex" in without_comments(text)[:65_536]
+
+
+def locations(text: str) -> Iterator[tuple[str, str, str | None]]:
+    """Give what stands in each <loc>: whether of a `url` or a `sitemap`, the address, and its lastmod."""
+    kind, lastmod = "url", None
+    url: str | None = None
+    for tag in _TAG.finditer(without_comments(text)):
+        name, value = tag[1], tag[2]
+        if name == "lastmod":
+            lastmod = read_lastmod(value)
+            continue
+        if url is not None:
+            yield kind, url, lastmod
+            url = lastmod = None
+        if name == "loc":
+            url = unescape(value).strip() if len(value) <= MAX_URL_CHARS else value
+        else:
+            kind, lastmod = name, None
+    if url is not None:
+        yield kind, url, lastmod
+
+
+def without_comments(text: str) -> str:
+    """Take the comments out; one without an end takes the rest with it."""
+    parts = text.split("<!--")
+    return parts[0] + "".join(part.partition("-->")[2] for part in parts[1:])
+
+
+def _is_url(line: str) -> bool:
+    return line.lower().startswith(("http://", "https://")) and len(line) <= MAX_URL_CHARS
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Unpack all members of a gzip file, as far as they are whole and within bounds."""
+    out = bytearray()
+    while data.startswith(_GZIP) and len(out) < MAX_BYTES:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            out += member.decompress(data, MAX_BYTES - len(out))
+        except zlib.error:
+            break
+        data = member.unused_data
+    return bytes(out)

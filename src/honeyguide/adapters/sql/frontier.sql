@@ -1,0 +1,203 @@
+-- name: budget
+SELECT fetched, leased, claims FROM run WHERE id = ?;
+
+-- name: external_budget
+SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_external = 1;
+
+-- name: sites_by_head
+-- Sites with something queued, the one whose best entry is best first; resting ones are told apart by the caller.
+SELECT id, name, is_external, blocked_until, fetched, leased, head_rank, head_entry
+FROM site WHERE run = ? AND head_entry IS NOT NULL ORDER BY head_rank, head_entry;
+
+-- name: entry_to_lease
+SELECT e.url, e.digest, s.name, p.url, e.is_seed, s.is_external, e.visits, e.attempts,
+  e.depth, e.lane, e.priority, e.score, e.weak_pages, e.hub_depth
+FROM entry e JOIN site s ON s.id = e.site LEFT JOIN entry p ON p.id = e.parent WHERE e.id = ?;
+
+-- name: lease
+UPDATE entry SET state = 1, claim = ?, owner = ?, lease_until = ?, attempts = attempts + 1 WHERE id = ?;
+
+-- name: count_claim
+UPDATE run SET claims = claims + ?, leased = leased + ? WHERE id = ?;
+
+-- name: site_leased
+UPDATE site SET leased = leased + 1 WHERE id = ?;
+
+-- name: refresh_head
+-- The index entry_ready gives the best entry in one step.
+UPDATE site SET (head_rank, head_entry) =
+  (SELECT e.rank, e.id FROM entry e WHERE e.site = ?1 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+WHERE id = ?1;
+
+-- name: expired
+SELECT id, site, owner FROM entry WHERE run = ? AND state = 1 AND lease_until <= ?;
+
+-- name: leased
+SELECT id, site, owner, lease_until, digest, claim FROM entry WHERE run = ? AND state = 1 ORDER BY claim;
+
+-- name: take_over
+UPDATE entry SET owner = ?, lease_until = ? WHERE id = ?;
+
+-- name: give_back
+UPDATE entry SET state = 0, owner = NULL, lease_until = NULL WHERE id = ? AND state = 1;
+
+-- name: site_gave_back
+UPDATE site SET leased = leased - 1 WHERE id = ?;
+
+-- name: due
+SELECT id, site FROM entry WHERE run = ? AND due_at <= ? AND state IN (0, 2);
+
+-- name: make_ready
+UPDATE entry SET due_at = NULL, state = 0, attempts = CASE state WHEN 2 THEN 0 ELSE attempts END WHERE id = ?;
+
+-- name: next_due
+-- When the next retry may be, of sites that were not given up. What is done and due again some day is not waited for.
+SELECT min(due_at) FROM entry WHERE run = ?1 AND due_at IS NOT NULL AND state = 0
+AND site NOT IN (SELECT id FROM site WHERE run = ?1 AND name IN (SELECT value FROM json_each(?2)));
+
+-- name: next_expiry
+SELECT min(lease_until) FROM entry WHERE run = ? AND state = 1 AND owner != ?;
+
+-- name: renew
+UPDATE entry SET lease_until = max(lease_until, ?) WHERE run = ? AND state = 1 AND owner = ?;
+
+-- name: release
+UPDATE entry SET lease_until = 0 WHERE run = ? AND state = 1 AND owner = ?;
+
+-- name: finish
+-- Changes nothing if the lease is no longer ours. A retry goes to the lane after all others, which is 5 (core/frontier.py).
+UPDATE entry SET state = ?, rank = iif(?, (5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, owner = NULL, lease_until = NULL
+WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
+
+-- name: site_finished
+UPDATE site SET leased = leased - 1, fetched = fetched + ? WHERE id = ?;
+
+-- name: run_finished
+UPDATE run SET leased = leased - 1, fetched = fetched + ? WHERE id = ?;
+
+-- name: insert
+INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth,
+  parent, is_seed, rule, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: improve
+-- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7).
+UPDATE entry SET
+  state = 0, rule = NULL, why = NULL, seen = seen + 1,
+  rank = CASE state WHEN 0 THEN min(rank, ?1) ELSE ?1 END,
+  lane = CASE WHEN state = 0 AND rank <= ?1 THEN lane ELSE ?2 END,
+  priority = CASE WHEN state = 0 AND rank <= ?1 THEN priority ELSE ?3 END,
+  score = CASE WHEN state = 0 AND rank <= ?1 THEN score ELSE ?4 END,
+  depth = CASE WHEN state = 0 AND rank <= ?1 THEN depth ELSE ?5 END,
+  weak_pages = CASE WHEN state = 0 AND rank <= ?1 THEN weak_pages ELSE ?6 END,
+  hub_depth = CASE WHEN state = 0 AND rank <= ?1 THEN hub_depth ELSE ?7 END,
+  parent = CASE WHEN state = 0 AND rank <= ?1 THEN parent ELSE ?8 END,
+  site = coalesce(site, ?9),
+  url = CASE WHEN ?10 LIKE 'https:%' AND url LIKE 'http:%' THEN ?10 ELSE url END
+WHERE run = ?11 AND digest = ?12 AND state IN (0, 3);
+
+-- name: seen
+UPDATE entry SET seen = seen + ? WHERE run = ? AND digest = ?;
+
+-- name: sighting
+INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)
+SELECT ?1, ?2, coalesce(max(nth), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8 FROM sighting WHERE run = ?1 AND digest = ?2;
+
+-- name: first_sighting
+INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)
+VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?);
+
+-- name: page
+INSERT OR REPLACE INTO page (run, claim, entry, content, record) VALUES (?, ?, ?, ?, ?);
+
+-- name: tally
+INSERT INTO tally (run, rule, n) VALUES (?, ?, ?) ON CONFLICT (run, rule) DO UPDATE SET n = n + excluded.n;
+
+-- name: arrive
+-- The target of a redirect needs no visit of its own.
+INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, parent, is_seed,
+  seen, rule, why)
+SELECT run, ?2, site, ?3, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', ?4
+FROM entry WHERE id = ?1
+ON CONFLICT (run, digest) DO UPDATE SET state = 2, rule = 'redirected', why = excluded.why WHERE state IN (0, 3);
+
+-- name: known
+SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
+FROM json_each(?) j CROSS JOIN entry e ON e.run = ? AND e.digest = j.value; -- CROSS: the list first, then the index
+
+-- name: twin
+-- The planner would rather walk through all pages in claim order.
+SELECT e.url FROM page p INDEXED BY page_content JOIN entry e ON e.id = p.entry
+WHERE p.run = ? AND p.content = ? ORDER BY p.claim LIMIT 1;
+
+-- name: schedule
+UPDATE entry SET due_at = ? WHERE run = ? AND digest = ? AND state = 2;
+
+-- name: deepen
+UPDATE entry SET state = 0, rule = NULL, why = NULL
+WHERE run = ? AND rule = 'max-depth' AND state = 3 AND depth <= ?;
+
+-- name: block
+UPDATE site SET blocked_until = max(blocked_until, ?) WHERE run = ? AND name = ?;
+
+-- name: site
+SELECT id FROM site WHERE run = ? AND name = ?;
+
+-- name: add_site
+INSERT INTO site (run, name, is_external) VALUES (?, ?, ?);
+
+-- name: enter
+UPDATE site SET is_inside = 1, is_external = 0 WHERE id = ?;
+
+-- name: leave
+UPDATE site SET is_inside = 0
+WHERE id = ?1 AND (SELECT count(*) FROM entry WHERE run = site.run AND site = ?1 AND is_seed = 1) <= 1;
+
+-- name: inside
+SELECT name FROM site WHERE run = ? AND is_inside = 1;
+
+-- name: all_sites
+SELECT id FROM site WHERE run = ?;
+
+-- name: count_states
+SELECT state, count(*) FROM entry WHERE run = ? GROUP BY state;
+
+-- name: count_lanes
+SELECT lane, count(*) FROM entry WHERE run = ? AND state = 0 GROUP BY lane;
+
+-- name: count_out
+SELECT rule, count(*) FROM entry WHERE run = ? AND rule IS NOT NULL AND state = 3 GROUP BY rule;
+
+-- name: count_skipped
+SELECT rule, n FROM tally WHERE run = ?;
+
+-- name: rows
+-- The plus keeps the planner from another index: entries are in the order of discovery as they lie.
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+FROM entry e LEFT JOIN entry p ON p.id = e.parent
+WHERE +e.run = ? AND e.id > ? ORDER BY e.id LIMIT 1000;
+
+-- name: rows_out
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+FROM entry e LEFT JOIN entry p ON p.id = e.parent
+WHERE e.run = ? AND e.id > ? AND e.rule = ? ORDER BY e.id LIMIT 1000;
+
+-- name: row
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+FROM entry e LEFT JOIN entry p ON p.id = e.parent WHERE e.run = ? AND e.digest = ?;
+
+-- name: sightings
+SELECT p.url, s.anchor, s.position, s.score, s.points, s.lane
+FROM sighting s LEFT JOIN entry p ON p.id = s.parent WHERE s.run = ? AND s.digest = ? ORDER BY s.nth;
+
+-- name: pages
+SELECT claim, record FROM page WHERE run = ? AND claim > ? ORDER BY claim LIMIT 1000;
+
+-- name: families
+SELECT name, admitted, alike, recent FROM family WHERE run = ? ORDER BY id;
+
+-- name: put_family
+INSERT INTO family (run, name, admitted, alike, recent) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (run, name) DO UPDATE SET admitted = excluded.admitted, alike = excluded.alike, recent = excluded.recent;
+
+-- name: drop_family
+DELETE FROM family WHERE run = ? AND name = ?;

@@ -1,0 +1,246 @@
+"""The store in one SQLite file: opening it, checking that it is ours and whole, and its runs.
+
+Owns: the file, its schema and versions, who is working on it. Must not know: jobs; what frontier and history keep is
+their business. Start reading at `SqliteStore`.
+
+One connection writes, in WAL mode. A commit does not wait for the disk (`synchronous = NORMAL`): killing the process
+loses nothing that was committed; a power cut may lose the last commits, but never leaves half of one.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from honeyguide.adapters.frontier import SqliteFrontier
+from honeyguide.adapters.history import SqliteHistory
+from honeyguide.adapters.queries import BUSY_S, Database, queries, sql_text
+from honeyguide.core.frontier import Run, RunSpec
+from honeyguide.errors import Busy, SchemaMismatch, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+APPLICATION_ID = 0x486F6E79  # "Hony"
+MIGRATIONS = ("001_store.sql",)  # the version of a file is how many of these it has
+_MAGIC = b"SQLite format 3\x00"
+_SETTINGS = (
+    "synchronous = NORMAL",
+    "cache_size = -32000",  # KiB
+    "temp_store = MEMORY",
+    "wal_autocheckpoint = 4000",  # pages: moving the log over is cheaper in larger portions
+    "journal_size_limit = 67108864",
+)
+_POLL_S = 0.02
+_NOT_OURS = "is no Honeyguide store; name another file"
+
+_alive: set[str] = set()  # tokens of the stores that this process has open
+
+
+class SqliteStore:
+    """A `Store` in a file; made if it is not there."""
+
+    def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
+        self.path = str(path)
+        _check_file(Path(path))
+        self._busy_s = busy_s
+        self._db = Database(self.path, busy_s)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+        self.history = SqliteHistory(self._db)
+        self._token = uuid4().hex
+        self._owner: int | None = None
+        self._frontiers: dict[int, SqliteFrontier] = {}
+        _alive.add(self._token)
+
+    # --- runs ---
+
+    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+        """Go on with the run of that key, or start one; `fresh` always starts one."""
+        sql = queries("runs")
+        with self._db.transaction():
+            found = None if fresh else self._db.one(sql["latest"], (spec.key,))
+            if found is None:
+                values = (spec.key, spec.command, spec.topic, spec.profile, spec.profile_hash, now, now)
+                number = self._db.write(sql["create"], values).lastrowid or 0
+                run = Run(number, spec, now, now)
+            else:
+                run = _run(found)
+                self._db.write(sql["resume"], (now, run.id))
+        self.flush()
+        return run
+
+    def end(self, run: Run, why: str, now: float) -> None:
+        """Note why a process stopped working on a run."""
+        self._db.write(queries("runs")["end"], (why, now, run.id))
+        self.flush()
+
+    def runs(self) -> list[Run]:
+        """Give all runs, oldest first."""
+        return [_run(row) for row in self._db.all(queries("runs")["all"])]
+
+    def frontier(self, run: Run) -> SqliteFrontier:
+        """Give the queue of a run; there is one, as it keeps what is not yet written."""
+        if run.id not in self._frontiers:
+            self._frontiers[run.id] = SqliteFrontier(self._db, run.id, self)
+        return self._frontiers[run.id]
+
+    # --- transactions ---
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do several things as one; `flush` commits."""
+        with self._db.transaction():
+            yield
+
+    def flush(self) -> None:
+        """Commit."""
+        self._db.flush()
+
+    def close(self) -> None:
+        """Commit and let go."""
+        _alive.discard(self._token)
+        try:
+            if self._owner is not None:
+                self._db.write(queries("runs")["disown"], (self._owner,))
+            self._db.flush()
+        finally:
+            self._db.close()
+
+    def abandon(self) -> None:
+        """Let go without a commit, as a process does that is killed."""
+        _alive.discard(self._token)
+        self._db.close()
+
+    def check(self) -> tuple[str, ...]:
+        """Look through the whole file; gives what is wrong with it."""
+        found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
+        return () if found == ["ok"] else tuple(found)
+
+    # --- owners ---
+
+    def owner(self) -> int:
+        """Give our number as a holder of leases."""
+        if self._owner is None:
+            values = (socket.gethostname(), os.getpid(), self._token)
+            self._owner = self._db.write(queries("runs")["own"], values).lastrowid or 0
+        return self._owner
+
+    def gone(self) -> frozenset[int]:
+        """Give the holders of leases that are surely gone: no process of this machine has their number."""
+        rows = self._db.all(queries("runs")["owners"])
+        return frozenset(number for number, host, pid, token in rows if not _is_alive(host, pid, token))
+
+    def forget(self, owners: Iterable[int]) -> None:
+        """Strike out holders that hold nothing any more."""
+        self._db.write_many(queries("runs")["disown"], [(number,) for number in owners])
+
+    # --- opening ---
+
+    def _prepare(self) -> None:
+        """Check whose file it is, and bring it up to date."""
+        application, version = self._pragma("application_id"), self._pragma("user_version")
+        has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
+        if application != APPLICATION_ID and (application or has_tables):
+            raise SchemaMismatch(self.path, _NOT_OURS)
+        if version > len(MIGRATIONS):
+            raise SchemaMismatch(
+                self.path,
+                f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
+            )
+        self._use_log()
+        for pragma in _SETTINGS:
+            self._db.one(f"PRAGMA {pragma}")
+        if version < len(MIGRATIONS):
+            self._migrate()
+
+    def _use_log(self) -> None:
+        """Switch to WAL mode, once in a file's life; SQLite itself does not wait for others there, so we do."""
+        deadline = time.monotonic() + self._busy_s
+        while self._db.one("PRAGMA journal_mode")[0] != "wal":
+            try:
+                self._db.one("PRAGMA journal_mode = WAL")
+            except Busy:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_POLL_S)
+
+    def _migrate(self) -> None:
+        """Apply what is missing; another process may have been faster."""
+        with self._db.transaction():
+            for number in range(self._pragma("user_version"), len(MIGRATIONS)):
+                self._db.script(sql_text(MIGRATIONS[number]))
+                self._db.write(f"PRAGMA user_version = {number + 1}")
+            self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
+        self._db.flush()
+
+    def _pragma(self, name: str) -> int:
+        return int(self._db.one(f"PRAGMA {name}")[0])
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what SQLite would misread: other files, and databases that were cut off."""
+    try:
+        if not path.exists() or path.stat().st_size == 0:
+            return
+        with path.open("rb") as file:
+            head = file.read(100)
+        log = path.with_name(path.name + "-wal")
+        has_log = log.exists() and log.stat().st_size > 0
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            str(path), f"cannot be opened: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    if not head.startswith(_MAGIC[: len(head)]) or len(head) < len(_MAGIC):
+        raise SchemaMismatch(str(path), _NOT_OURS)
+    page_bytes = int.from_bytes(head[16:18], "big")
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    expected = page_bytes * int.from_bytes(head[28:32], "big")
+    # With a log the file may lawfully be behind: whoever was killed in the middle of moving it over left both.
+    if len(head) < 100 or (not has_log and path.stat().st_size < expected):
+        raise StoreError(str(path), "is cut off; restore it from a copy, or name another file")
+
+
+def _is_alive(host: str, pid: int, token: str) -> bool:
+    """Tell whether a holder of leases may still be there; when in doubt it is, until its leases run out."""
+    if host != socket.gethostname():
+        return True
+    if pid == os.getpid():
+        return token in _alive
+    if sys.platform == "win32":  # where signal 0 is not a question
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    (
+        number,
+        key,
+        command,
+        topic,
+        profile,
+        profile_hash,
+        started_at,
+        updated_at,
+        claims,
+        fetched,
+        _,
+        stopped,
+    ) = row
+    spec = RunSpec(key, command, topic, profile, profile_hash)
+    return Run(number, spec, started_at, updated_at, fetched, claims, stopped)

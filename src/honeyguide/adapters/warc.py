@@ -1,0 +1,219 @@
+"""Pages as a WARC file, for archives and the tools that read them.
+
+Owns: warcio, an extra that is imported when a file is opened; what stands in the records; going on with a file that a
+killed process left. Must not know: how pages are fetched or judged. Start reading at `WarcFile.write`.
+
+The records hold what was kept of an answer, and the file says so: the status, a few headers, the body after its
+compression was undone, and no body of an answer that is not 2xx. A page that was in flight when a process was killed
+may be there twice: both were fetched.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from datetime import UTC, datetime
+from http import HTTPStatus
+from importlib import import_module
+from typing import IO, TYPE_CHECKING, Any
+
+from honeyguide.errors import HoneyguideError, InputError
+from honeyguide.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.core.records import Record
+    from honeyguide.ports import Fetched
+
+INSTALL = "pip install 'honeyguide[warc]'"
+KEPT = "Content-Type, ETag, Last-Modified, Retry-After, Location"
+_BLOCK = 1 << 14  # of a packed file are unpacked at once: what they may grow to is no matter
+_GZIP = b"\x1f\x8b"
+_PLAIN = b"WARC/1."
+
+
+def need_warcio() -> None:
+    """Raise the sentence that helps if WARC cannot be written here."""
+    _load("warcio.warcwriter")
+
+
+def _load(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        missing = error.name or "warcio"
+        raise HoneyguideError(f"WARC needs {missing}, which is not installed; {INSTALL}") from None
+
+
+class WarcFile:
+    """A WARC file that pages are appended to; compressed, record by record, unless its name ends in .warc."""
+
+    def __init__(self, path: Path, agent: str) -> None:
+        self._agent = agent
+        self._headers = _load("warcio.statusandheaders").StatusAndHeaders
+        writer = _load("warcio.warcwriter").WARCWriter
+        is_packed = path.suffix != ".warc"
+        self._file = _opened(path, is_packed=is_packed)
+        self._writer: Any = writer(self._file, gzip=is_packed, warc_version="1.1")
+        if self._file.tell() == 0:
+            self._write_info()
+
+    def write(self, record: Record, fetched: Fetched) -> None:
+        """Write a request, its response, and what is known of how we came there."""
+        url, at = fetched.url.as_linked, record["fetched_at"]
+        dated = {"WARC-Date": _seconds(at)}
+        if not 200 <= fetched.status < 300:
+            dated["WARC-Truncated"] = "unspecified"  # whatever body it had was not kept
+        response = self._writer.create_warc_record(
+            url,
+            "response",
+            payload=io.BytesIO(fetched.body),
+            length=len(fetched.body),
+            http_headers=self._headers(_status(fetched.status), _kept(fetched), protocol="HTTP/1.1"),
+            warc_headers_dict=dated,
+        )
+        target = fetched.url.as_linked.split("/", 3)[3]
+        asked = [("Host", fetched.url.site), ("User-Agent", self._agent)]
+        request = self._writer.create_warc_record(
+            url,
+            "request",
+            http_headers=self._headers(f"GET /{target} HTTP/1.1", asked, is_http_request=True),
+            warc_headers_dict={"WARC-Date": dated["WARC-Date"]},
+        )
+        self._writer.write_request_response_pair(request, response)
+        self._write_fields(url, "metadata", _way(record, fetched), dated["WARC-Date"])
+        self._file.flush()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def _write_info(self) -> None:
+        fields = {
+            "software": f"honeyguide/{__version__}",
+            "format": "WARC File Format 1.1",
+            "http-header-user-agent": self._agent,
+            "description": f"Of the response headers only these were kept: {KEPT}. Bodies are stored after their "
+            "compression was undone; of answers that are not 2xx none was kept. Requests are as they were meant.",
+        }
+        self._write_fields(None, "warcinfo", fields, _seconds(datetime.now(UTC).isoformat()))
+        self._file.flush()
+
+    def _write_fields(self, url: str | None, kind: str, fields: dict[str, str], date: str) -> None:
+        text = "".join(f"{name}: {' '.join(value.split())}\r\n" for name, value in fields.items())
+        payload = text.encode("utf-8", "backslashreplace")
+        record = self._writer.create_warc_record(
+            url,
+            kind,
+            payload=io.BytesIO(payload),
+            length=len(payload),
+            warc_content_type="application/warc-fields",
+            warc_headers_dict={"WARC-Date": date},
+        )
+        self._writer.write_record(record)
+
+
+def _seconds(text: str) -> str:
+    return f"{datetime.fromisoformat(text):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _status(code: int) -> str:
+    try:
+        return f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        return f"{code} Unknown"
+
+
+def _kept(fetched: Fetched) -> list[tuple[str, str]]:
+    headers = fetched.headers
+    values = (
+        headers.content_type,
+        headers.etag,
+        headers.last_modified,
+        headers.retry_after,
+        headers.location,
+    )
+    found = [(name, value) for name, value in zip(KEPT.split(", "), values, strict=True) if value]
+    safe = [(name, " ".join(value.split())) for name, value in found]
+    return [*safe, ("Content-Length", str(len(fetched.body)))]
+
+
+def _way(record: Record, fetched: Fetched) -> dict[str, str]:
+    """Say how we came to a page: the page that links it, the redirects, its score."""
+    fields = {"fetchTimeMs": str(round(fetched.elapsed_s * 1000)), "hopsFromSeed": str(record["depth"])}
+    if record["parent"]:
+        fields["via"] = str(record["parent"])
+    if fetched.hops:
+        fields["redirectedFrom"] = " ".join(fetched.hops)
+    if record["relevance_score"] is not None:
+        fields["relevanceScore"] = str(record["relevance_score"])
+    return fields
+
+
+# --- going on with a file ---
+
+
+def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
+    """Open a file behind its last whole record; what stands after that is cut away."""
+    try:
+        file = path.open("r+b" if path.exists() else "x+b")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+    try:
+        file.seek(whole_end(file, str(path), is_packed=is_packed))
+        file.truncate()
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def whole_end(file: IO[bytes], name: str, *, is_packed: bool) -> int:
+    """Find where the last whole record of a WARC file ends; raises `InputError` if it is something else."""
+    file.seek(0)
+    start = file.read(8)
+    if not (_GZIP if is_packed else _PLAIN).startswith(start[: len(_GZIP if is_packed else _PLAIN)]):
+        raise InputError("exists and is no such WARC file; choose another --warc", file=name)
+    file.seek(0)
+    return _packed_end(file) if is_packed else _plain_end(file)
+
+
+def _packed_end(file: IO[bytes]) -> int:
+    """Unpack record by record, without keeping any."""
+    end = at = 0
+    data = file.read(_BLOCK)
+    while data:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            try:
+                member.decompress(data)
+            except zlib.error:
+                return end
+            at += len(data) - len(member.unused_data)
+            data = member.unused_data or file.read(_BLOCK)
+            if not data and not member.eof:
+                return end
+        end = at
+    return end
+
+
+def _plain_end(file: IO[bytes]) -> int:
+    """Go from head to head by the lengths that they state."""
+    size = os.fstat(file.fileno()).st_size
+    end = 0
+    while end < size:
+        file.seek(end)
+        length = None
+        for _ in range(1_000):
+            line = file.readline(_BLOCK)
+            if line.lower().startswith(b"content-length:") and line.partition(b":")[2].strip().isdigit():
+                length = int(line.partition(b":")[2])
+            if line in (b"\r\n", b""):
+                break
+        if length is None or file.tell() + length + 4 > size:
+            return end
+        end = file.tell() + length + 4
+    return end

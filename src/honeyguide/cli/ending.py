@@ -1,0 +1,92 @@
+"""How a crawl ended, for a person: pages, why it stopped, what is queued, what was put out by which rule.
+
+Owns: the words. Must not know: how any of it was decided. Everything goes to standard error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from honeyguide.cli.funnel import SCOPE_WORDS
+from honeyguide.cli.output import printable
+from honeyguide.jobs.harvest import queue_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from honeyguide.core.frontier import Counts
+    from honeyguide.core.profile import Profile
+
+STOPPED = {
+    "complete": "nothing is left to fetch",
+    "max_pages": "--max-pages is reached; with more, the same command goes on",
+    "max_pages_per_host": "--max-pages-per-host is reached; with more, the same command goes on",
+    "external_pages": "--follow-external is used up, and the rest is complete",
+    "max_time": "--max-time is over; the same command goes on",
+    "interrupted": "interrupted; the same command goes on",
+    "resting": "the site asks for a longer pause; the same command goes on, later",
+    "site_failing": "the site failed again and again; the same command goes on, later",
+    "store_failed": "the store could not be written",
+}
+# Rules of the crawl itself; those of the profile say their own words.
+RULE_WORDS = {
+    **SCOPE_WORDS,
+    "include": "does not match --include",
+    "exclude": "matches --exclude",
+    "irrelevant": "its link scores too little",
+    "pruned": "found on a page that scores too little",
+    "tunnel-end": "too many weak pages in a row lead there",
+    "max-depth": "farther than --max-depth",
+    "redirect-outside": "redirects to another site",
+    "forbidden": "robots.txt disallows it",
+    "addressrefused": "a private address",
+    "unreachable": "no connection",
+    "namenotfound": "the name does not resolve",
+    "timedout": "too slow",
+    "toolarge": "larger than is read",
+    "nottext": "not a text document",
+    "TRAP-1": "a trap: longer than a URL should be",
+    "TRAP-2": "a trap: deeper than a path should be",
+    "TRAP-3": "a trap: its path goes in circles",
+    "TRAP-4": "a trap: one page under many sessions",
+    "TRAP-5": "a trap: dates without end",
+    "TRAP-6": "a trap: combinations of filters",
+    "TRAP-7": "a trap: pages that are all alike",
+    "TRAP-8": "a page that says itself that it is not there",
+    "TRAP-9": "a page that says what another says",
+}
+
+
+def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, where: str) -> None:
+    """Say on standard error how a crawl ended."""
+    lines = [summary, f"Stopped: {STOPPED.get(stopped, stopped)}."]
+    if counts.lanes:
+        lines.append(f"Queued: {queue_words(counts.lanes)}.")
+    pages = {
+        rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")
+    }  # fetched, not expanded
+    out = _most_first({**counts.out, **pages})
+    if out:
+        wide = max(len(rule) for rule, _ in out)
+        lines.append("Put out:")
+        lines += [f"{n:>9,}  {rule:<{wide}}  {words_of(rule, profile)}".rstrip() for rule, n in out]
+    skipped = _most_first({rule: n for rule, n in counts.skipped.items() if rule not in pages})
+    if skipped:
+        lines.append(f"No pages at all: {', '.join(f'{n:,} {rule}' for rule, n in skipped)}.")
+    lines.append(f"This is {where}; honeyguide explain URL says what became of a page.")
+    click.echo("\n".join(map(printable, lines)), err=True)
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def words_of(rule: str, profile: Profile | None = None) -> str:
+    """Say what a rule means; one of the profile says it itself."""
+    if rule in RULE_WORDS:
+        return RULE_WORDS[rule]
+    if rule.startswith("http-"):
+        return f"answered {rule.removeprefix('http-')}"
+    return next((one.reason for one in profile.skips.rules if one.id == rule), "") if profile else ""

@@ -1,0 +1,163 @@
+"""`honeyguide export`: what a crawl found, out of its store.
+
+Owns: the command and its records. Must not know: how any of it was decided. Start reading at `export`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from honeyguide import app
+from honeyguide.cli.command import Command
+from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
+from honeyguide.cli.crawled import csv_row, write_csv
+from honeyguide.cli.output import json_line, no_color_option, write_records
+from honeyguide.cli.runs import find_run, run_option, store_option
+from honeyguide.core.records import SCHEMA, tidy
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError, UrlError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from honeyguide.core.frontier import Row
+    from honeyguide.core.records import Record
+    from honeyguide.ports import Frontier
+
+_LINK = (
+    "schema",
+    "url",
+    "state",
+    "lane",
+    "priority",
+    "relevance_score",
+    "depth",
+    "parent",
+    "seen",
+    "rule",
+    "why",
+)
+COLUMNS = {
+    "pages": PAGE_COLUMNS,
+    "links": _LINK,
+    "external": ("schema", "url", "site", "seen", "parent"),
+    "out": ("schema", "url", "rule", "why", "depth", "parent", "seen"),
+}
+OUTSIDE = "other-site"
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide export pages",
+        "honeyguide export external --format csv",
+        "honeyguide export out --rule other-site",
+        "honeyguide export links --run 1 -o links.jsonl",
+    ),
+)
+@click.argument("what", metavar="pages|links|external|out", type=click.Choice(list(COLUMNS)))
+@store_option
+@run_option
+@click.option("--rule", metavar="ID", help="Of what was put out, only what this rule put out.")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file, in one step.")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["jsonl", "csv"]),
+    help="How to write; by the name of -o, else JSON lines.",
+)
+@no_color_option
+def export(  # noqa: PLR0913 - one for each option
+    what: str, store: str, run: int | None, rule: str | None, file: str | None, output: str | None
+) -> None:
+    """Write what a crawl found: pages, links, external links, what was put out by which rule.
+
+    Pages are the records that crawl writes. Links are all URLs that were met, in the order of discovery, whatever became
+    of them; external are those that leave the sites of the crawl, each with the number of pages that link it.
+    """
+    if rule is not None and what != "out":
+        raise click.UsageError("--rule is about what was put out: export out.")
+    chosen = output or ("csv" if file is not None and file.lower().endswith(".csv") else "jsonl")
+    opened = app.open_store(store, create=False)
+    try:
+        records = _records(what, opened.frontier(find_run(opened, run)), rule)
+        _write(records, COLUMNS[what], chosen, None if file in (None, "-") else Path(str(file)))
+    finally:
+        opened.close()
+
+
+def _records(what: str, frontier: Frontier, rule: str | None) -> Iterator[Record]:
+    match what:
+        case "pages":
+            return (record for _, record in frontier.pages())
+        case "links":
+            return map(_link, frontier.rows())
+        case "external":
+            return map(_external, frontier.rows(rule=OUTSIDE))
+        case _:
+            rows = frontier.rows() if rule is None else frontier.rows(rule=rule)
+            return (_out(row) for row in rows if row.why is not None and row.state.name == "DROPPED")
+
+
+def _link(row: Row) -> Record:
+    return {
+        "schema": SCHEMA,
+        "url": row.url,
+        "state": row.state.name.lower(),
+        "lane": row.lane or None,
+        "priority": tidy(row.priority),
+        "relevance_score": tidy(row.score),
+        "depth": row.depth,
+        "parent": row.parent,
+        "seen": row.seen,
+        "rule": row.why.rule if row.why else None,
+        "why": row.why.text if row.why else None,
+    }
+
+
+def _external(row: Row) -> Record:
+    try:
+        site = Url.parse(row.url).site
+    except UrlError:
+        site = None
+    return {"schema": SCHEMA, "url": row.url, "site": site, "seen": row.seen, "parent": row.parent}
+
+
+def _out(row: Row) -> Record:
+    link = _link(row)
+    return {name: link[name] for name in COLUMNS["out"]}
+
+
+def _write(records: Iterable[Record], columns: tuple[str, ...], output: str, path: Path | None) -> None:
+    if path is None:
+        if output == "csv":
+            write_records(
+                "csv", ({name: record.get(name) for name in columns} for record in records), columns
+            )
+        else:
+            write_records("jsonl", records, columns)
+        sys.stdout.flush()
+        return
+    try:
+        if output == "csv":
+            write_csv(path, columns, (csv_row(record, columns) for record in records))
+        else:
+            _write_lines(path, records)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(path)
+        ) from None
+
+
+def _write_lines(path: Path, records: Iterable[Record]) -> None:
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.writelines(f"{json_line(record)}\n" for record in records)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

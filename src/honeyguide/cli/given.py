@@ -1,0 +1,97 @@
+"""What several commands are given in the same way: manners towards sites, lists of addresses, places to write to.
+
+Owns: the options of manners and the `Policy` they come to; reading addresses; refusing to write over what is read.
+Must not know: any command in particular. Start reading at `policy_of`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.adapters.inputs import STDIN, given_sites, read_sites, unique
+from honeyguide.core.policy import Policy
+from honeyguide.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from honeyguide.adapters.inputs import SiteRow
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def all_options(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add options to a command, in the order in which they are listed."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def how_options(at_once: str, default: int) -> Decorator:
+    """Add how we behave towards the sites: these override the policy. `at_once` explains --concurrency."""
+    options = (
+        click.option("--concurrency", type=click.IntRange(1, 512), default=default, show_default=True, metavar="N", help=at_once),
+        click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two requests to one host; 0.5 if not given."),
+        click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="S", help="Seconds for one request as a whole; 30 if not given."),
+        click.option("--retries", type=click.IntRange(0, 20), metavar="N", help="Further tries after a failure that may pass; 2 if not given."),
+        click.option("--user-agent", metavar="TEXT", help="The whole User-Agent header."),
+        click.option("--contact", metavar="URL", help="Where the owner of a site reaches you; goes into the User-Agent."),
+        click.option("--allow-private", is_flag=True, help="Visit addresses of this machine and of private networks, too."),
+    )  # fmt: skip
+    return lambda command: all_options(options, command)
+
+
+def policy_of(asked: dict[str, Any]) -> Policy:
+    """Turn the options into a policy."""
+    plain = Policy()
+    given: dict[str, Any] = {
+        "delay_s": asked["delay"],
+        "retries": asked["retries"],
+        "user_agent": asked["user_agent"],
+        "contact": asked["contact"],
+        "allow_private": asked["allow_private"],
+        "concurrency": max(plain.concurrency, asked["concurrency"]),
+    }
+    if (timeout := asked["timeout"]) is not None:
+        given["total_timeout_s"] = timeout
+        given["read_timeout_s"] = min(plain.read_timeout_s, timeout)
+        given["connect_timeout_s"] = min(plain.connect_timeout_s, timeout)
+    return replace(plain, **{name: value for name, value in given.items() if value is not None})
+
+
+def named_rows(
+    texts: Sequence[str], files: Sequence[str], column: str | None = None
+) -> tuple[list[SiteRow], list[SiteRow]]:
+    """Read all addresses that are named, each once, and give those that are named again; `-` is standard input."""
+    rows = [_placed(row, "argument") for row in given_sites(text for text in texts if text != STDIN)]
+    for file in [*files, *([STDIN] if STDIN in texts else [])]:
+        name = "standard input" if file == STDIN else file
+        rows += [_placed(row, f"{name} line") for row in read_sites(file, column)]
+    return unique(rows)
+
+
+def _placed(row: SiteRow, where: str) -> SiteRow:
+    return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
+
+
+def check_distinct(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
+    """Refuse to write over what is read, or to write two things into one file."""
+    seen = {_place(file) for file in inputs}
+    for file in outputs:
+        if file not in (None, STDIN):
+            if _place(file) in seen:
+                raise click.UsageError(
+                    f"{shown(file)} is named twice; what is written needs a file of its own."
+                )
+            seen.add(_place(file))
+
+
+def _place(file: str) -> Path:
+    try:
+        return Path(file).resolve()
+    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
+        return Path(file)

@@ -1,0 +1,111 @@
+"""`honeyguide runs`: the crawls of a store.
+
+Owns: the command, and finding a run by its number for those that ask for one. Must not know: what a run did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide import app
+from honeyguide.cli.command import Command
+from honeyguide.cli.output import Column, output_options, print_table, write_records
+from honeyguide.core.crawled import iso
+from honeyguide.core.records import SCHEMA
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from honeyguide.cli.output import Format
+    from honeyguide.core.frontier import Run
+    from honeyguide.core.records import Record
+    from honeyguide.ports import Store
+
+COLUMNS = (
+    "schema",
+    "run",
+    "command",
+    "topic",
+    "profile",
+    "profile_hash",
+    "fetched",
+    "started_at",
+    "updated_at",
+    "stopped",
+)
+WORDS = (Column("Run", right=True, keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
+         Column("Profile", keep=True), Column("Topic"), Column("Command"))  # fmt: skip
+UNKNOWN = "working, or killed"
+
+store_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--store",
+    default="honeyguide.db",
+    show_default=True,
+    metavar="FILE",
+    help="The store that crawls are kept in.",
+)
+run_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--run",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Which crawl, by the number that runs shows; the newest if not given.",
+)
+
+
+@click.command(
+    cls=Command, examples=("honeyguide runs", "honeyguide runs --store honeyguide.db --format csv")
+)
+@store_option
+@output_options
+def runs(store: str, output: Format) -> None:
+    """List the crawls of a store: what each is about, how many pages it has fetched, why it stopped."""
+    opened = app.open_store(store, create=False)
+    try:
+        records = [run_record(run) for run in opened.runs()]
+    finally:
+        opened.close()
+    if output == "table":
+        print_table(WORDS, [_row(record) for record in records])
+    else:
+        write_records(output, records, COLUMNS)
+
+
+def run_record(run: Run) -> Record:
+    """Write a run."""
+    return {
+        "schema": SCHEMA,
+        "run": run.id,
+        "command": run.spec.command,
+        "topic": run.spec.topic,
+        "profile": run.spec.profile,
+        "profile_hash": run.spec.profile_hash,
+        "fetched": run.fetched,
+        "started_at": iso(run.started_at),
+        "updated_at": iso(run.updated_at),
+        "stopped": run.stopped,
+    }
+
+
+def _row(record: Record) -> list[str]:
+    stopped = record["stopped"] or UNKNOWN
+    return [
+        str(record["run"]), f"{record['fetched']:,}", stopped, record["profile"], record["topic"] or "-", record["command"],
+    ]  # fmt: skip
+
+
+def find_run(store: Store, number: int | None) -> Run:
+    """Find a run by its number, or the newest."""
+    found = store.runs()
+    if not found:
+        raise InputError("the store has no crawl yet; honeyguide crawl makes one")
+    if number is None:
+        return found[-1]
+    chosen = next((run for run in found if run.id == number), None)
+    if chosen is None:
+        raise InputError(
+            f"there is no run {number}; there are {found[0].id} to {found[-1].id}", field="--run"
+        )
+    return chosen

@@ -1,0 +1,83 @@
+"""The record of a crawled page (SPEC section 7).
+
+Owns: its names and shape. Must not know: how pages are fetched or judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from honeyguide.core.records import SCHEMA, Record, reason_records, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.core.frontier import Lease, Why
+    from honeyguide.core.page import Link
+    from honeyguide.core.rules import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """What came of a lease."""
+
+    at: float
+    action: str
+    status: int | None = None
+    final_url: str | None = None
+    title: str | None = None
+    content: str | None = None
+    elapsed_s: float | None = None
+    score: Score | None = None
+    why: Why | None = None
+    links: Iterable[tuple[Link, Score]] | None = None
+
+
+def page_record(lease: Lease, crawled: Crawled) -> Record:
+    """Write what is known of a page. `url` is the one that was queued; `final_url` where redirects led, if they did."""
+    reasons = reason_records(crawled.score.reasons) if crawled.score else []
+    if crawled.why is not None:
+        reasons.append({"rule": crawled.why.rule, "points": 0, "reason": crawled.why.text})
+    record: Record = {
+        "schema": SCHEMA,
+        "url": lease.url.text,
+        "final_url": crawled.final_url,
+        "status": crawled.status,
+        "depth": lease.depth,
+        "parent": lease.parent,
+        "relevance_score": None if crawled.score is None else tidy(crawled.score.value),
+        "reasons": reasons,
+        "action": crawled.action,
+        "lane": lease.lane,
+        "priority": tidy(lease.priority),
+        "title": crawled.title,
+        "fetched_at": iso(crawled.at),
+        "elapsed_s": None if crawled.elapsed_s is None else round(crawled.elapsed_s, 3),
+        "digest": crawled.content,
+    }
+    if crawled.links is not None:
+        record["links"] = [link_record(link, score) for link, score in crawled.links]
+    return record
+
+
+def link_record(link: Link, score: Score) -> Record:
+    """Write a link and the points that make its score (TOPIC-1)."""
+    return {
+        "url": link.url.text,
+        "anchor_text": link.anchor,
+        "context": link.context,
+        "relevance_score": tidy(score.value),
+        "position": link.position.value,
+        "reasons": reason_records(score.reasons),
+    }
+
+
+def iso(moment: float) -> str:
+    """Write a time as ISO 8601 UTC, to the millisecond.
+
+    >>> iso(0.5)
+    '1970-01-01T00:00:00.500Z'
+    """
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

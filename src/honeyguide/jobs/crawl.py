@@ -1,0 +1,342 @@
+"""Crawl: follow a topic through a site, and survive being killed.
+
+Owns: the loop around `core.crawl.step`: it fetches what it is told to, reads pages, commits. Must not know: rules
+(core), SQL (the store), HTTP, HTML, robots.txt (the fetcher it is given behaves by itself).
+Start reading at `Crawler.crawl`; a page's way into the store is `_Session.finish`.
+
+A page is one transaction, committed before the next one is applied. `on_page` is called before the commit, so a killed process may hand over a page twice, but never lose one: the store says which pages there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, assert_never
+
+from honeyguide.core import crawl as machine
+from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, RunSpec, Why, key_of
+from honeyguide.core.judge import Ground, seeds_of
+from honeyguide.core.pace import retry_after_s
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.topic import topic_of
+from honeyguide.core.traps import Traps
+from honeyguide.errors import ConfigError, FetchError, Forbidden, InputError, LeaseLost, Problem, StoreError
+from honeyguide.jobs.reading import Arrival, Reading
+from honeyguide.ports import Report, Validators
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from honeyguide.core.frontier import Counts, Lease, Outcome, Run
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.records import Record
+    from honeyguide.core.url import Url
+    from honeyguide.ports import Clock, Fetched, Fetcher, Frontier, PageReader, Store
+
+__all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
+
+RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRequest:
+    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on."""
+
+    seeds: tuple[Url, ...]
+    traversal: str = "focused"
+    budgets: Budgets = field(default_factory=Budgets)
+    max_depth: int | None = None
+    max_time_s: float | None = None
+    include: str | None = None
+    exclude: str | None = None
+    links: bool = False
+    concurrency: int = 32
+    fresh: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """How a crawl went. `pages` and `relevant` are of this process, `counts` of the whole run; `stopped` says why."""
+
+    run: int
+    stopped: str
+    pages: int
+    relevant: int
+    elapsed_s: float
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Crawler:
+    """Crawls on a fetcher that is polite by itself; the profile carries the topic."""
+
+    fetcher: Fetcher
+    reader: PageReader
+    clock: Clock
+    store: Store
+    profile: Profile
+
+    async def crawl(self, request: CrawlRequest, on_page: Callable[[Record, Arrival], None]) -> CrawlSummary:
+        """Crawl until a budget or the site is used up; raises only what makes going on impossible."""
+        ground = self._ground(request)
+        run = self.store.begin(self._spec(request), self.clock.now(), fresh=request.fresh)
+        session = _Session(self, request, ground, run, on_page)
+        stopped = "interrupted"
+        try:
+            stopped = await session.go()
+        except StoreError:
+            stopped = ""  # nothing more can be written
+            raise
+        finally:
+            await session.put_away()
+            if stopped:
+                session.release()
+                self.store.end(run, stopped, self.clock.now())
+        return session.summary(stopped)
+
+    def _ground(self, request: CrawlRequest) -> Ground:
+        """Check what is asked for before anything is fetched."""
+        if not request.seeds:
+            raise InputError("no URL to start from is given", field="seeds")
+        traversal = self.profile.traversals.get(request.traversal)
+        if traversal is None:
+            known = ", ".join(self.profile.traversals)
+            raise ConfigError(
+                self.profile.name, (Problem("traversal", f"has no {request.traversal!r}; it has {known}"),)
+            )
+        if traversal.order == "score":
+            topic_of(self.profile)
+        include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
+        return Ground(
+            self.profile, traversal, Traps(self.profile.traps), include or None, exclude or None,
+            request.max_depth, request.budgets.external_pages > 0, request.links,
+        )  # fmt: skip
+
+    def _spec(self, request: CrawlRequest) -> RunSpec:
+        tracking = self.profile.scope.tracking
+        pattern = self.profile.topic.pattern
+        topic = None if pattern is None else pattern.source
+        seeds = [seed.key(tracking) for seed in request.seeds]
+        external = request.budgets.external_pages > 0
+        limits = (request.include, request.exclude, external)
+        key = key_of((request.traversal, topic, self.profile.hash, *limits, *seeds))
+        return RunSpec(key, request.command, topic, self.profile.name, self.profile.hash)
+
+
+class _Session:
+    """One process working on one run."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        request: CrawlRequest,
+        ground: Ground,
+        run: Run,
+        on_page: Callable[[Record, Arrival], None],
+    ) -> None:
+        self._crawler = crawler
+        self._request = request
+        self._ground = ground
+        self._run = run
+        self._on_page = on_page
+        self._store = crawler.store
+        self._clock = crawler.clock
+        self._frontier: Frontier = crawler.store.frontier(run)
+        self._reading: Reading
+        self._rules = crawler.profile.crawl
+        limits = machine.Limits(self._rules, request.budgets, request.max_time_s)
+        self._state = machine.State(limits, crawler.clock.now())
+        self._slots = asyncio.Semaphore(max(1, request.concurrency))
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._results: dict[int, tuple[Fetched | FetchError, float]] = {}
+        self._arrived: deque[int] = deque()
+        self._wake = asyncio.Event()
+        self._timer: asyncio.Task[None] | None = None
+        self._renewed_at = crawler.clock.now()
+        self._is_late = False
+        self._wait_until: float | None = None
+        self._stopped: str | None = None
+        self._pages = 0
+        self._relevant = 0
+
+    # --- the loop ---
+
+    async def go(self) -> str:
+        """Work until the machine says stop; give its reason."""
+        adopted = self._begin()
+        if self._request.max_time_s is not None:
+            self._timer = asyncio.create_task(self._tick_after(self._request.max_time_s))
+        self._send(machine.Adopted(adopted, self._clock.now()))
+        while self._stopped is None:
+            if self._arrived:
+                self._send(self._event(self._arrived.popleft()))
+                await asyncio.sleep(0)  # the fetches that this started go out before the next page is read
+            elif self._wait_until is not None:
+                await self._rest(self._wait_until)
+            elif self._is_late:
+                self._is_late = False
+                self._send(machine.Tick(self._clock.now()))
+            else:
+                self._commit()
+                self._wake.clear()
+                await self._wake.wait()
+        return self._stopped
+
+    def _begin(self) -> tuple[Lease, ...]:
+        """Queue the seeds, take over what was left behind, restore what traps had learnt."""
+        now = self._clock.now()
+        with self._store.transaction():
+            self._ground.traps.restore(self._frontier.families())
+            if self._frontier.add(seeds_of(self._request.seeds, self._ground)) or not self._frontier.sites():
+                for seed in self._request.seeds:
+                    self._frontier.enter(seed.site)
+            self._frontier.deepen(self._request.max_depth)
+            adopted = self._frontier.adopt(Ask(now, self._rules.window, now + self._rules.lease_s))
+        self._store.flush()
+        self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
+        return adopted
+
+    async def _rest(self, until: float) -> None:
+        """Wait for a pause to end, or for time to run out."""
+        self._commit()
+        if self._request.max_time_s is not None:
+            until = min(until, self._state.started_at + self._request.max_time_s)
+        await self._clock.sleep(max(0.0, until - self._clock.now()))
+        self._wait_until = None
+        self._send(machine.Tick(self._clock.now()))
+
+    async def _tick_after(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._is_late = True
+        self._wake.set()
+
+    def _send(self, event: machine.Event) -> None:
+        """Give an event to the machine and do what it says; claims answer at once, so there may be more events."""
+        events = deque([event])
+        while events:
+            self._state, commands = machine.step(self._state, events.popleft())
+            for command in commands:
+                answer = self._do(command)
+                if answer is not None:
+                    events.append(answer)
+
+    def _do(self, command: machine.Command) -> machine.Event | None:
+        match command:
+            case machine.Claim(ask):
+                return machine.Claimed(self._claim(ask), self._clock.now())
+            case machine.Fetch(lease):
+                fetching = self._fetch(lease, self._validators(lease))
+                self._tasks[lease.claim] = asyncio.create_task(fetching)
+            case machine.Finish(lease, outcome):
+                self._apply(lease, outcome)
+            case machine.Block(site, until):
+                self._frontier.block(site, until)
+            case machine.Wait(until):
+                self._wait_until = until
+            case machine.Stop(why):
+                self._stopped = why
+            case _:
+                assert_never(command)
+        return None
+
+    async def put_away(self) -> None:
+        """Cancel what is in flight; whoever goes on with the run fetches it again."""
+        waiting = [*self._tasks.values(), *([self._timer] if self._timer else [])]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def release(self) -> None:
+        """Leave what was in flight to the next process."""
+        self._frontier.release()
+
+    def summary(self, stopped: str) -> CrawlSummary:
+        """Say how it went."""
+        elapsed_s = self._clock.now() - self._state.started_at
+        return CrawlSummary(
+            self._run.id, stopped, self._pages, self._relevant, elapsed_s, self._frontier.counts()
+        )
+
+    # --- leases ---
+
+    def _claim(self, ask: Ask) -> Granted:
+        """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
+        kept: list[Lease] = []
+        with self._store.transaction():
+            while True:
+                outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in kept)
+                granted = self._frontier.claim(
+                    replace(ask, limit=ask.limit - len(kept), outstanding=outstanding)
+                )
+                closed = [(lease, why) for lease in granted.leases if (why := self._trap(lease)) is not None]
+                for lease, why in closed:
+                    self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
+                out = {lease.claim for lease, _ in closed}
+                kept += [lease for lease in granted.leases if lease.claim not in out]
+                if not closed:
+                    break
+        return Granted(tuple(kept), granted.rest)
+
+    def _trap(self, lease: Lease) -> Why | None:
+        return None if lease.is_seed or lease.is_recrawl else self._ground.traps.closed(lease.url)
+
+    async def _fetch(self, lease: Lease, validators: Validators | None) -> None:
+        """Fetch one page; whatever happens, its result is there afterwards."""
+        got: Fetched | FetchError
+        async with self._slots:
+            try:
+                got = await self._crawler.fetcher.fetch(lease.url, validators=validators)
+            except FetchError as error:
+                got = error
+            except Exception as error:  # noqa: BLE001 - the one broad except: a fetcher's bug costs a page, not the run
+                got = FetchError(lease.url.as_linked, f"unexpected {type(error).__name__}: {error}")
+        self._results[lease.claim] = got, self._clock.now()
+        self._tasks.pop(lease.claim, None)
+        self._arrived.append(lease.claim)
+        self._wake.set()
+
+    def _validators(self, lease: Lease) -> Validators | None:
+        """On a second visit within the run a 304 is enough: the links are known."""
+        if not lease.is_recrawl:
+            return None
+        known = self._store.history.get(self._ground.digest(lease.url))
+        return None if known is None or known.content is None else Validators(known.etag, known.last_modified)
+
+    def _event(self, claim: int) -> machine.Event:
+        result, at = self._results[claim]
+        if not isinstance(result, FetchError):
+            return machine.Fetched(claim, result.status, at, retry_after_s(result.headers.retry_after, at))
+        rest_s, is_refused = result.retry_after_s, isinstance(result, Forbidden)
+        # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
+        may_pass = rest_s is not None if is_refused else result.retryable
+        why = Why(type(result).__name__.lower(), result.why)
+        return machine.Failed(claim, why, at, may_pass, not is_refused, rest_s)
+
+    # --- pages ---
+
+    def _apply(self, lease: Lease, outcome: Outcome) -> None:
+        """Take a result into the store: one transaction."""
+        result, at = self._results.pop(lease.claim)
+        with self._store.transaction():
+            try:
+                record, arrival = self._reading.finish(lease, outcome, result, at)
+            except LeaseLost:
+                return  # whoever has the page now records it
+        if record is not None:
+            self._pages += 1
+            score = record["relevance_score"]
+            self._relevant += score is not None and score >= RELEVANT
+            self._on_page(record, arrival)
+        self._commit()  # at once: what is fetched again after a kill is what was in flight, and nothing else
+
+    # --- commits ---
+
+    def _commit(self) -> None:
+        """Commit, and now and then say that we are still here."""
+        now = self._clock.now()
+        if now - self._renewed_at >= self._rules.lease_s / 4:
+            self._frontier.renew(now + self._rules.lease_s)
+            self._renewed_at = now
+        self._store.flush()

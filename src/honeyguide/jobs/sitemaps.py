@@ -1,0 +1,147 @@
+"""Which pages the sitemaps of a crawl list.
+
+Owns: following indexes, finding sitemaps by robots.txt, and bounds over all of them. Must not know: XML, HTTP; reading
+bytes is a function it is given. Start reading at `list_pages`; `queue_listed` puts what was found into the queue.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from honeyguide.core.listed import place_listed
+from honeyguide.core.url import Url
+from honeyguide.errors import FetchError, InputError, UrlError
+from honeyguide.ports import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from honeyguide.core.judge import Ground
+    from honeyguide.core.listed import Sitemap
+    from honeyguide.ports import Fetched, Frontier, Robots
+
+MAX_FILES = 500  # sitemaps that are fetched for one crawl
+MAX_PAGES = 200_000  # pages that are taken from all of them
+MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
+_AT_ONCE = 5_000  # pages that are given to the frontier in one call
+
+
+class Source(Protocol):
+    """A fetcher that behaves by itself, and knows the robots.txt of every origin."""
+
+    async def fetch(self, url: Url, *, part: Part = Part.PAGE) -> Fetched:
+        """Get a file."""
+        ...
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the rules of a URL's origin."""
+        ...
+
+
+@dataclass(slots=True)
+class Listing:
+    """Pages with their lastmod, in the order they were met; and what could not be read."""
+
+    pages: dict[Url, str | None] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where to look: sitemaps by address, sitemaps that were read already, sites whose robots.txt names some."""
+
+    addresses: Sequence[Url] = ()
+    given: Sequence[Sitemap] = ()
+    sites: Sequence[Url] = ()
+
+
+async def list_pages(asked: Asked, source: Source, read: Callable[[bytes], Sitemap]) -> Listing:
+    """List the pages of all sitemaps; one that was named and cannot be had raises, others are noted."""
+    listing = Listing()
+    waiting: deque[tuple[Url, int]] = deque((url, 0) for url in asked.addresses)
+    for sitemap in asked.given:
+        waiting.extend((url, 1) for url in _take(sitemap, None, listing))
+    for site in asked.sites:
+        waiting.extend((url, 1) for url in await _named_by_robots(site, source, listing))
+    seen: set[Url] = set()
+    while waiting and not listing.is_cut:
+        url, level = waiting.popleft()
+        if url in seen:
+            continue
+        if len(seen) >= MAX_FILES:
+            listing.problems.append(f"more than {MAX_FILES} sitemaps; the others are left out")
+            break
+        seen.add(url)
+        sitemap = await _fetched(url, source, read, listing if level else None)
+        more = _take(sitemap, url, listing)
+        if level + 1 < MAX_LEVELS:
+            waiting.extend((further, level + 1) for further in more)
+    return listing
+
+
+async def _fetched(
+    url: Url, source: Source, read: Callable[[bytes], Sitemap], listing: Listing | None
+) -> Sitemap:
+    """Fetch one; without a listing to note it in, a failure is an error."""
+    try:
+        got = await source.fetch(url, part=Part.FILE)
+        why = "" if got.status == 200 else f"answered {got.status}"
+    except FetchError as error:
+        why = error.why
+    if not why:
+        return read(got.body)
+    if listing is None:
+        raise InputError(f"cannot be had: {why}", file=url.as_linked)
+    listing.problems.append(f"sitemap {url.as_linked}: {why}")
+    return read(b"")
+
+
+async def _named_by_robots(site: Url, source: Source, listing: Listing) -> list[Url]:
+    try:
+        robots = await source.robots(site)
+    except FetchError as error:
+        listing.problems.append(f"{site.site}: {error.why}")
+        return []
+    found = _urls(robots.sitemaps if robots else (), site)
+    if not found:
+        listing.problems.append(f"robots.txt of {site.site} names no sitemap")
+    return found
+
+
+def _take(sitemap: Sitemap, base: Url | None, listing: Listing) -> list[Url]:
+    """Take the pages of a sitemap, each once; gives the sitemaps that it lists."""
+    for text, lastmod in sitemap.pages:
+        if len(listing.pages) >= MAX_PAGES:
+            listing.is_cut = True
+            listing.problems.append(f"more than {MAX_PAGES:,} pages in sitemaps; the others are left out")
+            break
+        for url in _urls((text,), base):
+            listing.pages.setdefault(url, lastmod)
+    return _urls(sitemap.more, base)
+
+
+def _urls(texts: Iterable[str], base: Url | None) -> list[Url]:
+    """Read addresses; what is none is left out."""
+    found = []
+    for text in texts:
+        try:
+            found.append(Url.parse(text, base))
+        except UrlError:
+            continue
+    return found
+
+
+def queue_listed(
+    frontier: Frontier, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: Ground
+) -> None:
+    """Queue what is listed and not known yet, each page where the rules place it. Seeds stay seeds."""
+    own = {ground.digest(seed) for seed in seeds}
+    found = place_listed(listing.pages, seeds[0], sites, ground)
+    new = [one for one in found if one.digest not in own]
+    for start in range(0, len(new), _AT_ONCE):
+        frontier.add(new[start : start + _AT_ONCE])
+    for site in sites - {seed.site for seed in seeds}:
+        frontier.enter(site)

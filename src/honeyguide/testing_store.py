@@ -1,0 +1,378 @@
+"""What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
+
+Owns: `StoreContract` and the small builders it uses. Must not know: any adapter, any job.
+Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
+"""
+# ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.frontier import (
+    Ask,
+    Budgets,
+    Discovered,
+    Done,
+    Dropped,
+    Retry,
+    RunSpec,
+    Sighting,
+    State,
+    Why,
+    digest_of,
+    rank_of,
+)
+from honeyguide.core.history import Visit
+from honeyguide.core.judge import Findings
+from honeyguide.core.traps import Family
+from honeyguide.core.traverse import Placement
+from honeyguide.core.url import Tracking, Url
+from honeyguide.errors import LeaseLost
+from honeyguide.ports import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from honeyguide.core.frontier import Lease
+    from honeyguide.ports import Frontier, Store
+
+SITE = "https://a.example"
+
+
+def spec(key: str = "one", topic: str | None = "fire") -> RunSpec:
+    """Make a run's identity."""
+    return RunSpec(key, f"crawl {key}", topic, "docs", "hash")
+
+
+def found(
+    path: str, lane: str = "broad", priority: float = 5.0, wave: int = 0, out: Why | None = None
+) -> Discovered:
+    """Make a link as a page reveals it; a path may be a whole URL."""
+    url = Url.parse(path if "://" in path else SITE + path)
+    rank = rank_of(Placement(lane, priority, ()), wave) if out is None else 0
+    sighting = Sighting("anchor", "main", priority, "in-main:3", lane)
+    site = None if out and out.rule == "other-site" else url.site
+    return Discovered(
+        url, digest(url.text), site, rank, lane, priority, priority, 1, out=out, sighting=sighting
+    )
+
+
+def digest(path: str) -> int:
+    """Give a URL's identity."""
+    return digest_of(Url.parse(path if "://" in path else SITE + path), Tracking())
+
+
+def ask(now: float = 0.0, limit: int = 1, **more: object) -> Ask:
+    """Ask for leases that last ten minutes."""
+    return Ask(now, limit, now + 600.0, **more)  # type: ignore[arg-type]
+
+
+def paths(leases: Sequence[Lease]) -> list[str]:
+    """Name leases by their paths."""
+    return [lease.url.path for lease in leases]
+
+
+def drain(frontier: Frontier, now: float = 0.0) -> list[str]:
+    """Claim and finish one after the other until there is nothing left."""
+    order: list[str] = []
+    while leases := frontier.claim(ask(now)).leases:
+        order += paths(leases)
+        frontier.finish(leases[0], Done(), Report())
+    return order
+
+
+def error_of(call: Callable[[], None]) -> LeaseLost | None:
+    """Give the error of a call that loses its lease."""
+    try:
+        call()
+    except LeaseLost as error:
+        return error
+    return None
+
+
+class StoreContract:
+    """The suite. `make_store` gives a new, empty store each time."""
+
+    def make_store(self) -> Store:
+        """Make an empty store."""
+        raise NotImplementedError
+
+    def make_frontier(self, *links: Discovered) -> Frontier:
+        """Make a frontier with something in it."""
+        store = self.make_store()
+        frontier = store.frontier(store.begin(spec(), 0.0))
+        frontier.add(links)
+        return frontier
+
+    # --- order ---
+
+    def test_best_first_and_oldest_on_ties(self) -> None:
+        frontier = self.make_frontier(
+            found("/a"), found("/b", priority=7), found("/c"), found("/d", "tail", 9)
+        )
+        assert drain(frontier) == ["/b", "/a", "/c", "/d"]
+
+    def test_deep_is_newest_wave_first_and_best_first_within_it(self) -> None:
+        frontier = self.make_frontier(
+            found("/old", "deep", 13, wave=1),
+            found("/new", "deep", 8, wave=2),
+            found("/newer", "deep", 9, wave=2),
+            found("/broad", "broad", 10),
+        )
+        assert drain(frontier) == ["/newer", "/new", "/old", "/broad"]
+
+    def test_claims_are_numbered_and_batches_keep_the_order(self) -> None:
+        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
+        first = frontier.claim(ask(limit=3)).leases
+        second = frontier.claim(ask(limit=3)).leases
+        assert paths(first + second) == ["/0", "/1", "/2", "/3", "/4"]
+        assert [lease.claim for lease in first + second] == [1, 2, 3, 4, 5]
+
+    def test_the_site_whose_best_url_is_best_comes_first(self) -> None:
+        frontier = self.make_frontier(
+            found("/a"), found("https://b.example/x", priority=6), found("https://b.example/y", priority=4)
+        )
+        assert drain(frontier) == ["/x", "/a", "/y"]
+
+    # --- identity ---
+
+    def test_http_and_https_are_one_and_https_wins(self) -> None:
+        frontier = self.make_frontier(found("http://a.example/p"), found("/seed", priority=9))
+        assert not frontier.add([found("https://a.example/p")])
+        (seed,) = frontier.claim(ask()).leases
+        frontier.finish(seed, Done(), Report(findings=Findings(better=[found("https://a.example/p")])))
+        (lease,) = frontier.claim(ask()).leases
+        assert lease.url.text == "https://a.example/p"
+        assert not frontier.claim(ask()).leases
+
+    def test_what_is_known_is_told(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/out", out=Why("exclude", "no")))
+        known = frontier.known([digest("/a"), digest("/out"), digest("/other")])
+        assert known.keys() == {digest("/a"), digest("/out")}
+        assert not known[digest("/a")].is_settled
+        assert known[digest("/out")].is_settled
+        frontier.claim(ask())
+        assert frontier.known([digest("/a")])[digest("/a")].is_settled
+
+    # --- ends ---
+
+    def test_a_page_and_what_it_revealed_come_together(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings(
+            new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
+        )
+        frontier.finish(lease, Done(), Report({"url": "a"}, findings, "digest"))
+        assert list(frontier.pages()) == [(1, {"url": "a"})]
+        assert frontier.twin("digest") == f"{SITE}/a"
+        assert frontier.twin("other") is None
+        (next_,) = frontier.claim(ask()).leases
+        assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
+        assert frontier.counts().out == {"pruned": 1}
+
+    def test_better_evidence_moves_up_and_brings_back(self) -> None:
+        pruned = found("/pruned", out=Why("pruned", "weak"))
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"), pruned)
+        (lease,) = frontier.claim(ask()).leases
+        better = [found("/c", "deep", 9, wave=1), found("/pruned", "broad", 6)]
+        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        assert drain(frontier) == ["/c", "/pruned", "/b"]
+
+    def test_better_evidence_changes_nothing_that_is_fetched(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        first, second = frontier.claim(ask(limit=2)).leases
+        frontier.finish(first, Done(), Report(findings=Findings(better=[found("/b", "deep", 10)])))
+        frontier.finish(second, Done(), Report(findings=Findings(better=[found("/a", "deep", 10)])))
+        assert not frontier.claim(ask()).leases
+
+    def test_a_retry_waits_and_comes_last(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        granted = frontier.claim(ask(limit=2))
+        assert paths(granted.leases) == ["/b"]
+        frontier.finish(granted.leases[0], Done(), Report())
+        rest = frontier.claim(ask(1.0)).rest
+        assert (rest.why, rest.until) == ("resting", 60.0)
+        (again,) = frontier.claim(ask(60.0)).leases
+        assert (again.url.path, again.attempt) == ("/a", 2)
+
+    def test_a_lease_ends_once(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report())
+        lost = error_of(lambda: frontier.finish(lease, Done(), Report()))
+        assert lost is not None
+        assert "/a" in lost.why
+
+    def test_done_is_queued_again_when_it_is_due(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report())
+        assert frontier.schedule(digest("/a"), 100.0)
+        assert not frontier.schedule(digest("/unknown"), 100.0)
+        assert frontier.claim(ask(99.0)).rest.why == "complete"
+        (again,) = frontier.claim(ask(100.0)).leases
+        assert (again.url.path, again.is_recrawl, again.attempt) == ("/a", True, 1)
+
+    def test_the_target_of_a_redirect_is_not_fetched_again(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/target"))
+        (lease,) = frontier.claim(ask()).leases
+        target = Url.parse(f"{SITE}/target")
+        frontier.finish(lease, Done(), Report(findings=Findings(), arrived=(digest("/target"), target)))
+        assert not frontier.claim(ask()).leases
+        row = frontier.find(digest("/target"))
+        assert row is not None
+        assert row[0].why == Why("redirected", f"{SITE}/a leads here")
+
+    # --- limits ---
+
+    def test_max_pages_counts_what_is_out_and_what_is_done(self) -> None:
+        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
+        budgets = Budgets(max_pages=3)
+        first = frontier.claim(ask(limit=2, budgets=budgets)).leases
+        frontier.finish(first[0], Done(), Report())
+        assert len(frontier.claim(ask(limit=9, budgets=budgets)).leases) == 1
+        granted = frontier.claim(ask(limit=9, budgets=budgets))
+        assert (granted.leases, granted.rest.why) == ((), "max_pages")
+
+    def test_what_was_not_fetched_is_not_counted(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/b"))
+        budgets = Budgets(max_pages=1)
+        (lease,) = frontier.claim(ask(budgets=budgets)).leases
+        frontier.finish(lease, Dropped(Why("robots", "no"), is_fetch=False), Report())
+        assert paths(frontier.claim(ask(budgets=budgets)).leases) == ["/b"]
+        assert frontier.counts().fetched == 0
+
+    def test_a_host_has_its_own_budget(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/b"), found("https://b.example/c"))
+        budgets = Budgets(max_pages_per_host=1)
+        assert paths(frontier.claim(ask(limit=9, budgets=budgets)).leases) == ["/a", "/c"]
+        assert frontier.claim(ask(budgets=budgets)).rest.why == "max_pages_per_host"
+
+    def test_other_sites_have_a_budget_together(self) -> None:
+        links = [found(f"https://{host}.example/")._replace(is_external=True) for host in "bcd"]
+        frontier = self.make_frontier(found("/a"), *links)
+        budgets = Budgets(external_pages=2)
+        leases = frontier.claim(ask(limit=9, budgets=budgets)).leases
+        assert [lease.site for lease in leases] == ["a.example", "b.example", "c.example"]
+        assert [lease.is_external for lease in leases] == [False, True, True]
+        assert frontier.claim(ask(budgets=budgets)).rest.why == "external_pages"
+
+    def test_a_site_gives_no_more_than_the_lookahead(self) -> None:
+        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)), found("https://b.example/x"))
+        granted = frontier.claim(ask(limit=9, per_site=3, outstanding={"a.example": 1}))
+        assert paths(granted.leases) == ["/0", "/1", "/x"]
+
+    def test_resting_and_closed_sites_are_stepped_over(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("https://b.example/b"))
+        frontier.block("a.example", 50.0)
+        frontier.block("a.example", 20.0)
+        assert paths(frontier.claim(ask(limit=9)).leases) == ["/b"]
+        rest = frontier.claim(ask()).rest
+        assert (rest.why, rest.until) == ("resting", 50.0)
+        granted = frontier.claim(ask(closed=frozenset({"a.example"})))
+        assert (granted.rest.why, granted.rest.until) == ("site_failing", None)
+        assert paths(frontier.claim(ask(50.0)).leases) == ["/a"]
+
+    def test_more_depth_brings_back_what_was_too_deep(self) -> None:
+        frontier = self.make_frontier(found("/a", out=Why("max-depth", "too deep"))._replace(rank=5, depth=3))
+        assert frontier.deepen(2) == 0
+        assert frontier.deepen(None) == 1
+        assert paths(frontier.claim(ask()).leases) == ["/a"]
+
+    # --- memory ---
+
+    def test_who_links_a_url_is_remembered(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        (lease,) = frontier.claim(ask()).leases
+        seen = Sighting("other words", "footer", 0.0, "", "far")
+        findings = Findings(sightings=[(digest("/b"), seen)], again=[digest("/a")])
+        frontier.finish(lease, Done(), Report(findings=findings))
+        told = frontier.find(digest("/b"))
+        assert told is not None
+        assert [(parent, sighting.anchor) for parent, sighting in told[1]] == [
+            (None, "anchor"),
+            (f"{SITE}/a", "other words"),
+        ]
+        assert frontier.find(digest("/nowhere")) is None
+
+    def test_counts_and_rows(self) -> None:
+        outside = found("https://other.example/", out=Why("other-site", "other.example"))
+        frontier = self.make_frontier(found("/a", priority=9), found("/b", "tail"), outside)
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings()
+        findings.skipped.update(["scheme", "scheme"])
+        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report({"url": "a"}, findings))
+        counts = frontier.counts()
+        assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
+        assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)
+        assert [row.url for row in frontier.rows(rule="other-site")] == ["https://other.example/"]
+        assert [row.state for row in frontier.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
+
+    def test_families_keep_their_order(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/b"))
+        first, second = frontier.claim(ask(limit=2)).leases
+        families = [("x", Family("x", 1, 2, ((1, 2), (3,)))), ("y", Family("y")), ("z", Family("z"))]
+        frontier.finish(first, Done(), Report(families=families))
+        frontier.finish(second, Done(), Report(families=[("x", Family("x", 9)), ("y", None)]))
+        assert frontier.families() == [Family("x", 9), Family("z")]
+
+    def test_sites_are_entered_and_left(self) -> None:
+        frontier = self.make_frontier(found("/a")._replace(is_seed=True))
+        frontier.enter("a.example")
+        assert frontier.sites() == {"a.example"}
+        frontier.enter("www.a.example", instead_of="a.example")
+        assert frontier.sites() == {"www.a.example"}
+
+    # --- runs and history ---
+
+    def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 1.0)
+        store.frontier(run).add([found("/a")])
+        assert drain(store.frontier(run)) == ["/a"]
+        store.end(run, "complete", 2.0)
+        again = store.begin(spec(), 3.0)
+        assert (again.id, again.fetched) == (run.id, 1)
+        other = store.begin(spec("two", topic="water"), 4.0)
+        fresh = store.begin(spec(), 5.0, fresh=True)
+        assert len({run.id, other.id, fresh.id}) == 3
+        assert store.begin(spec(), 6.0).id == fresh.id
+        assert not store.frontier(fresh).known([digest("/a")])
+        assert [(r.spec.key, r.fetched) for r in store.runs()] == [("one", 1), ("two", 0), ("one", 0)]
+
+    def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 0.0)
+        frontier = store.frontier(run)
+        frontier.add([found(f"/{n}") for n in range(4)])
+        frontier.claim(ask(limit=3))
+        adopted = store.frontier(run).adopt(ask(700.0, limit=2))
+        assert paths(adopted) == ["/0", "/1"]
+        assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
+        assert paths(store.frontier(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
+
+    def test_leases_that_were_released_are_adopted_at_once(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 0.0)
+        frontier = store.frontier(run)
+        frontier.add([found(f"/{n}") for n in range(4)])
+        frontier.claim(ask(limit=2))
+        frontier.release()
+        assert paths(store.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+
+    def test_history_counts_visits_and_changes(self) -> None:
+        history = self.make_store().history
+        for at, content in ((10.0, "x"), (20.0, "x"), (15.0, "y"), (40.0, None)):
+            status = 200 if content else 500
+            history.record(Visit("https://a.example/", 7, at, status, content, relevance=0.5, etag="e"), 1)
+        known = history.get(7)
+        assert known is not None
+        assert (known.visits, known.visited_at, known.changed_at, known.changes) == (4, 40.0, 20.0, 1)
+        assert (known.failures, known.status, known.content, known.relevance) == (1, 500, "y", 0.5)
+        assert [status for _, _, status in history.visits(7)] == [200, 200, 200, 500]
+        history.record(Visit("https://a.example/b", -9, 1.0, 200, "z"), 1)
+        assert [row.digest for row in history.known()] == [-9, 7]
+        assert history.get(8) is None

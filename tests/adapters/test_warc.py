@@ -1,0 +1,102 @@
+"""WARC files that other tools read, also after a kill."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from honeyguide.adapters.warc import WarcFile
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError
+from honeyguide.ports import Fetched, Headers
+
+iterator = pytest.importorskip("warcio.archiveiterator")
+
+PAGE = Url.parse("https://a.example/b?c=1")
+BODY = random.Random(4).randbytes(20_000)  # noqa: S311 - bytes that do not compress
+RECORD: dict[str, Any] = {
+    "fetched_at": "2024-05-01T10:00:00.250Z",
+    "depth": 2,
+    "parent": "https://a.example/",
+    "relevance_score": 7,
+}
+
+
+def page(status: int = 200, body: bytes = BODY) -> Fetched:
+    headers = Headers("text/html", etag='"x"\r\nEvil: 1')
+    return Fetched(PAGE, PAGE, status, headers, body, hops=("https://a.example/old",), elapsed_s=0.25)
+
+
+def read(path: Path) -> list[tuple[str, Any, bytes]]:
+    with path.open("rb") as file:
+        return [
+            (one.rec_type, one, one.content_stream().read())
+            for one in iterator.ArchiveIterator(file, check_digests="raise")
+        ]
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+def test_records_of_a_page(tmp_path: Path, name: str) -> None:
+    file = WarcFile(tmp_path / name, "honeyguide/1 (+https://a.example)")
+    file.write(RECORD, page())
+    file.close()
+    kinds = [kind for kind, _, _ in read(tmp_path / name)]
+    assert kinds == ["warcinfo", "response", "request", "metadata"]
+    (_, _, info), (_, response, body), (_, request, _), (_, _, metadata) = read(tmp_path / name)
+    assert b"only these were kept: Content-Type, ETag" in info
+    assert body == BODY
+    assert response.rec_headers.get_header("WARC-Target-URI") == "https://a.example/b?c=1"
+    assert response.rec_headers.get_header("WARC-Date") == "2024-05-01T10:00:00Z"
+    assert response.http_headers.get_header("Content-Length") == str(len(BODY))
+    assert response.http_headers.get_header("ETag") == '"x" Evil: 1'
+    assert response.http_headers.get_header("Evil") is None
+    assert request.http_headers.get_header("User-Agent") == "honeyguide/1 (+https://a.example)"
+    assert request.rec_headers.get_header("WARC-Concurrent-To") == response.rec_headers.get_header(
+        "WARC-Record-ID"
+    )
+    assert metadata.decode().splitlines() == [
+        "fetchTimeMs: 250", "hopsFromSeed: 2", "via: https://a.example/", "redirectedFrom: https://a.example/old",
+        "relevanceScore: 7",
+    ]  # fmt: skip
+
+
+def test_a_body_that_was_not_kept_is_said_to_be_missing(tmp_path: Path) -> None:
+    file = WarcFile(tmp_path / "p.warc.gz", "x")
+    file.write(RECORD, page(404, b""))
+    file.write(RECORD, page(299, b"x"))
+    file.close()
+    responses = [one for kind, one, _ in read(tmp_path / "p.warc.gz") if kind == "response"]
+    assert [one.rec_headers.get_header("WARC-Truncated") for one in responses] == ["unspecified", None]
+    assert [one.http_headers.statusline for one in responses] == ["404 Not Found", "299 Unknown"]
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+@pytest.mark.parametrize("lost", [0, 1, 4, 30, 300, 5_000])
+def test_going_on_after_a_kill(tmp_path: Path, name: str, lost: int) -> None:
+    path = tmp_path / name
+    for size in (0, lost):
+        file = WarcFile(path, "x")
+        file.write(RECORD, page())
+        file.close()
+        os.truncate(path, path.stat().st_size - size)
+    file = WarcFile(path, "x")
+    file.write(RECORD, page())
+    file.close()
+    kinds = [kind for kind, _, _ in read(path)]
+    assert kinds[:4] == ["warcinfo", "response", "request", "metadata"]
+    assert kinds[-3:] == ["response", "request", "metadata"]
+    assert len(kinds) in (10, 9, 8, 7)  # what was torn is gone, and nothing else
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+def test_other_files_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("my notes")
+    with pytest.raises(InputError, match="is no such WARC file"):
+        WarcFile(tmp_path / name, "x")
+    assert (tmp_path / name).read_text() == "my notes"
+    with pytest.raises(InputError, match="cannot be written"):
+        WarcFile(tmp_path / "nowhere" / name, "x")

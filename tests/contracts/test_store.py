@@ -1,0 +1,245 @@
+"""What every `Store` promises, for those we have; and what only a file can get wrong."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.core.frontier import Done
+from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
+from honeyguide.ports import Report
+from honeyguide.testing_store import StoreContract, ask, found, paths, spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.ports import Store
+
+
+class TestMemoryStore(StoreContract):
+    def make_store(self) -> Store:
+        return MemoryStore()
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def folder(self) -> Iterator[None]:
+        with TemporaryDirectory() as folder:
+            self.path = Path(folder)
+            self.stores: list[SqliteStore] = []
+            yield
+            for store in self.stores:
+                assert store.check() == ()
+                store.close()
+
+    def make_store(self) -> Store:
+        self.stores.append(SqliteStore(self.path / f"{len(self.stores)}.db"))
+        return self.stores[-1]
+
+
+def filled(path: Path) -> SqliteStore:
+    store = SqliteStore(path)
+    store.frontier(store.begin(spec(), 0.0)).add([found(f"/{n}") for n in range(100)])
+    store.flush()
+    return store
+
+
+def test_what_was_flushed_survives_and_the_rest_does_not(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    first, second = frontier.claim(ask(limit=2)).leases
+    frontier.finish(first, Done(), Report({"url": "first"}))
+    store.flush()
+    frontier.finish(second, Done(), Report({"url": "second"}))
+    store.abandon()
+    again = SqliteStore(tmp_path / "h.db")
+    run = again.begin(spec(), 1.0)
+    frontier = again.frontier(run)
+    assert [record["url"] for _, record in frontier.pages()] == ["first"]
+    assert paths(frontier.adopt(ask(1.0, limit=9))) == ["/1"]  # at once: its process is gone
+    assert again.check() == ()
+    again.close()
+
+
+def test_a_failed_transaction_leaves_no_trace(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    (lease,) = frontier.claim(ask()).leases
+
+    def fail() -> None:
+        with store.transaction():
+            frontier.finish(lease, Done(), Report({"url": "x"}))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert list(frontier.pages()) == []
+    frontier.finish(lease, Done(), Report({"url": "x"}))
+    assert len(list(frontier.pages())) == 1
+    store.close()
+
+
+def test_two_stores_on_one_file_never_lease_the_same(tmp_path: Path) -> None:
+    one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
+    run = one.begin(spec(), 0.0)
+    fronts = [(store, store.frontier(run)) for store in (one, other)]
+    taken: list[str] = []
+    for turn in range(20):
+        store, frontier = fronts[turn % 2]
+        taken += paths(frontier.claim(ask(limit=5)).leases)
+        store.flush()
+    assert sorted(taken) == sorted(f"/{n}" for n in range(100))
+    assert fronts[0][1].adopt(ask(1.0, limit=99)) == ()  # both are alive
+    assert fronts[0][1].claim(ask(1.0)).rest.why == "shared"
+    one.close()
+    other.close()
+
+
+def test_a_lease_that_ran_out_goes_to_another(tmp_path: Path) -> None:
+    one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
+    run = one.begin(spec(), 0.0)
+    mine, theirs = one.frontier(run), other.frontier(run)
+    (lease,) = mine.claim(ask(0.0)).leases
+    one.flush()
+    assert "/0" not in paths(theirs.claim(ask(500.0, limit=1)).leases)
+    mine_until = 700.0
+    other.flush()
+    mine.renew(mine_until)
+    one.flush()
+    assert "/0" not in paths(theirs.claim(ask(650.0, limit=1)).leases)
+    assert "/0" in paths(theirs.claim(ask(mine_until, limit=1)).leases)
+    other.flush()
+    with pytest.raises(LeaseLost, match="another process"):
+        mine.finish(lease, Done(), Report())
+    one.close()
+    other.close()
+
+
+def test_another_writer_is_waited_for_and_then_named(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    store.frontier(store.begin(spec(), 0.0)).add([found("/more")])
+    other = SqliteStore(tmp_path / "h.db", busy_s=0.01)
+    with pytest.raises(Busy, match="another process"):
+        other.begin(spec("two"), 0.0)
+    store.close()
+    other.begin(spec("two"), 0.0)
+    other.close()
+
+
+# --- files that are not what they should be ---
+
+
+def refused(path: Path) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        SqliteStore(path)
+    assert str(path) in str(caught.value)
+    return caught.value
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary " * 100)
+    assert isinstance(refused(path), SchemaMismatch)
+    path.write_bytes(b"SQLite")
+    assert isinstance(refused(path), SchemaMismatch)
+    assert path.read_bytes() == b"SQLite"
+
+
+def test_a_database_of_somebody_else(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE letters (text)")
+    other.close()
+    before = path.read_bytes()
+    assert isinstance(refused(path), SchemaMismatch)
+    assert path.read_bytes() == before
+
+
+def test_a_store_from_the_future(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    filled(path).close()
+    with sqlite3.connect(path) as other:
+        other.execute("PRAGMA user_version = 99")
+    other.close()
+    assert "newer" in refused(path).why
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_store_that_was_cut_off(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "h.db"
+    filled(path).close()
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    assert "cut off" in refused(path).why
+
+
+def test_a_store_that_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    filled(path).close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    path.write_bytes(data)
+
+    def use() -> None:
+        store = SqliteStore(path)
+        try:
+            store.frontier(store.begin(spec(), 0.0)).claim(ask())
+        finally:
+            store.abandon()
+
+    with pytest.raises(StoreError, match="damaged"):
+        use()
+
+
+def test_a_folder_that_is_not_there_and_a_folder_in_its_place(tmp_path: Path) -> None:
+    assert "folder" in refused(tmp_path / "missing" / "h.db").why
+    refused(tmp_path)
+
+
+def test_a_store_that_may_not_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    store = filled(path)
+    store._db.one("PRAGMA query_only = ON")  # noqa: SLF001 - permissions do not bind every user who runs tests
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.begin(spec("two"), 0.0)
+    store.abandon()
+
+
+def test_a_full_disk_is_said_and_loses_nothing_that_was_committed(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    store = filled(path)
+    run = store.begin(spec(), 0.0)
+    pages = store._db.one("PRAGMA page_count")[0]  # noqa: SLF001 - no other way to a disk that is full on every machine
+    store._db.one(f"PRAGMA max_page_count = {pages + 4}")  # noqa: SLF001
+    frontier = store.frontier(run)
+
+    def fill() -> None:
+        for round_ in range(100):
+            with store.transaction():
+                frontier.add([found(f"/{round_}/{n}/{'x' * 200}") for n in range(100)])
+
+    with pytest.raises(StoreError, match="disk is full"):
+        fill()
+    store.abandon()
+    again = SqliteStore(path)
+    assert again.check() == ()
+    assert len(list(again.frontier(run).rows())) == 100
+    again.close()
+
+
+def test_a_clock_that_runs_backwards_is_harmless(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    run = store.begin(spec(), 1e9)
+    frontier = store.frontier(run)
+    (lease,) = frontier.claim(ask(1e9)).leases
+    frontier.finish(lease, Done(), Report())
+    store.end(run, "complete", 1e8)
+    assert store.runs()[0].updated_at == 1e9
+    assert len(frontier.claim(ask(1e7, limit=9)).leases) == 9
+    store.close()

@@ -1,0 +1,102 @@
+"""The crawl on real HTTP: robots.txt, redirects, pages of all sizes, answers in any order."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+from honeyguide import load_profile
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.robots import read_robots
+from honeyguide.core.frontier import Budgets
+from honeyguide.core.policy import Policy
+from honeyguide.core.url import Url
+from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
+from honeyguide.jobs.polite import PoliteFetcher
+from honeyguide.testing import LoopbackServer, Script, response
+
+if TYPE_CHECKING:
+    from honeyguide.core.records import Record
+
+SIZE = 40
+
+
+def late(body: bytes, random: Random) -> Script:
+    async def script(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(random.random() * 0.01)
+        writer.write(response(body))
+        await writer.drain()
+
+    return script
+
+
+def site(random: Random) -> dict[str, bytes | Script]:
+    """A site whose pages are always the same, and whose answers take random times."""
+    numbers = Random(1)  # noqa: S311 - the same site every time
+
+    def page(number: int) -> bytes:
+        links = "".join(f'<p><a href="/fire-{n}">fire {n}</a></p>' for n in numbers.sample(range(SIZE), 4))
+        return f"<title>fire {number}</title><h1>Page {number}</h1><p>{'fire ' * (number % 9)}</p>{links}".encode()
+
+    answers: dict[str, bytes | Script] = {f"/fire-{n}": late(page(n), random) for n in range(SIZE)}
+    names = ("/fire-1", "/fire-2", "/private/fire", "/moved", "/huge", "/fire.pdf", "/gone")
+    home = "".join(f'<p><a href="{name}">fire</a></p>' for name in names)
+    return answers | {
+        "/": response(f"<title>Home</title>{home}".encode()),
+        "/robots.txt": response(b"User-agent: *\nDisallow: /private/", kind="text/plain"),
+        "/moved": response(b"", "Location: /fire-3", status="301 Moved Permanently"),
+        "/huge": response(b"fire " * 40_000),
+    }
+
+
+def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
+    policy = Policy(
+        allow_private=True,
+        delay_s=0.0,
+        concurrency=concurrency,
+        per_host=concurrency,
+        max_bytes=100_000,
+        retries=0,
+    )
+
+    async def run() -> tuple[list[Record], list[str]]:
+        records: list[Record] = []
+
+        def keep(record: Record, _: Arrival) -> None:
+            records.append(record)
+
+        random = Random(seed)  # noqa: S311 - repeatable
+        async with LoopbackServer(site(random)) as server, HttpFetcher(policy, proxies={}) as http:
+            clock = SystemClock()
+            polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+            crawler = Crawler(polite, Documents(), clock, MemoryStore(), load_profile("docs", topic="fire"))
+            request = CrawlRequest(
+                (Url.parse(f"{server.root}/"),), budgets=Budgets(max_pages=30), concurrency=concurrency
+            )
+            summary = await crawler.crawl(request, keep)
+            assert summary.stopped == "max_pages"
+            for record in records:
+                record["url"] = record["url"].removeprefix(server.root)
+            return records, server.paths
+
+    return asyncio.run(run())
+
+
+def test_the_sequence_is_the_same_whatever_the_network_does() -> None:
+    runs = [crawl(concurrency, seed) for seed, concurrency in enumerate((1, 4, 32))]
+    sequences = {tuple(record["url"] for record in records) for records, _ in runs}
+    assert len(sequences) == 1
+    records, paths = runs[0]
+    by_url = {record["url"]: record for record in records}
+    assert by_url["/private/fire"]["reasons"][-1]["rule"] == "forbidden"
+    assert by_url["/huge"]["reasons"][-1]["rule"] == "toolarge"
+    assert by_url["/gone"]["status"] == 404
+    assert by_url["/moved"]["final_url"].endswith("/fire-3")
+    assert not {"/private/fire", "/fire.pdf"} & set(paths)
+    assert paths.count("/fire-3") == 1  # the redirect has been there already
+    assert len(records) == 31  # what robots.txt forbids is recorded, and is no fetch
