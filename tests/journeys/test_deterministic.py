@@ -10,6 +10,7 @@ TOOL = Path(__file__).parents[2] / "tools" / "check_deterministic.py"
 
 
 def test_hash_seeds() -> None:
-    run = subprocess.run([sys.executable, str(TOOL), "--seeds", "5"], capture_output=True, text=True, check=False)  # noqa: S603 - our own tool
+    command = [sys.executable, str(TOOL), "--seeds", "5"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own tool
     assert run.returncode == 0, run.stdout + run.stderr
     assert ": 5 runs" in run.stdout
