@@ -34,6 +34,15 @@ def sql_text(file: str) -> str:
     return (files("honeyguide") / "adapters" / "sql" / file).read_text("utf-8")
 
 
+def numbered(sql: str, values: Sequence[Any]) -> Sequence[Any] | dict[str, Any]:
+    """Give values to a statement; one that uses a value twice names it by its number, `:1`.
+
+    >>> numbered("SELECT :1, :2, :1", ("a", "b"))
+    {'1': 'a', '2': 'b'}
+    """
+    return {str(number): value for number, value in enumerate(values, 1)} if ":1" in sql else values
+
+
 class Database:
     """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
 
@@ -56,14 +65,14 @@ class Database:
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Read rows."""
         try:
-            return self._connection.execute(sql, values).fetchall()
+            return self._connection.execute(sql, numbered(sql, values)).fetchall()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Read the first row, or None."""
         try:
-            return self._connection.execute(sql, values).fetchone()
+            return self._connection.execute(sql, numbered(sql, values)).fetchone()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -71,7 +80,7 @@ class Database:
         """Change something; it is committed by the next `flush`."""
         try:
             self.begin()
-            return self._connection.execute(sql, values)
+            return self._connection.execute(sql, numbered(sql, values))
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -79,7 +88,7 @@ class Database:
         """Change many things alike."""
         try:
             self.begin()
-            self._connection.executemany(sql, rows)
+            self._connection.executemany(sql, (numbered(sql, row) for row in rows))
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -93,7 +102,7 @@ class Database:
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Read rows one by one, as far as the caller goes on."""
         with self.translated():
-            yield from self._connection.execute(sql, values)
+            yield from self._connection.execute(sql, numbered(sql, values))
 
     def begin_write(self) -> None:
         """Take the write lock before reading what a decision to write depends on."""

@@ -26,8 +26,8 @@ UPDATE site SET leased = leased + 1 WHERE id = ?;
 -- name: refresh_head
 -- The index entry_ready gives the best entry in one step.
 UPDATE site SET (head_rank, head_entry) =
-  (SELECT e.rank, e.id FROM entry e WHERE e.site = ?1 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
-WHERE id = ?1;
+  (SELECT e.rank, e.id FROM entry e WHERE e.site = :1 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+WHERE id = :1;
 
 -- name: expired
 SELECT id, site, owner FROM entry WHERE run = ? AND state = 1 AND lease_until <= ?;
@@ -52,8 +52,8 @@ UPDATE entry SET due_at = NULL, state = 0, attempts = CASE state WHEN 2 THEN 0 E
 
 -- name: next_due
 -- When the next retry may be, of sites that were not given up. What is done and due again some day is not waited for.
-SELECT min(due_at) FROM entry WHERE run = ?1 AND due_at IS NOT NULL AND state = 0
-AND site NOT IN (SELECT id FROM site WHERE run = ?1 AND name IN (SELECT value FROM json_each(?2)));
+SELECT min(due_at) FROM entry WHERE run = :1 AND due_at IS NOT NULL AND state = 0
+AND site NOT IN (SELECT id FROM site WHERE run = :1 AND name IN (SELECT value FROM json_each(:2)));
 
 -- name: next_expiry
 SELECT min(lease_until) FROM entry WHERE run = ? AND state = 1 AND owner != ?;
@@ -83,24 +83,24 @@ INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority
 -- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7).
 UPDATE entry SET
   state = 0, rule = NULL, why = NULL, seen = seen + 1,
-  rank = CASE state WHEN 0 THEN min(rank, ?1) ELSE ?1 END,
-  lane = CASE WHEN state = 0 AND rank <= ?1 THEN lane ELSE ?2 END,
-  priority = CASE WHEN state = 0 AND rank <= ?1 THEN priority ELSE ?3 END,
-  score = CASE WHEN state = 0 AND rank <= ?1 THEN score ELSE ?4 END,
-  depth = CASE WHEN state = 0 AND rank <= ?1 THEN depth ELSE ?5 END,
-  weak_pages = CASE WHEN state = 0 AND rank <= ?1 THEN weak_pages ELSE ?6 END,
-  hub_depth = CASE WHEN state = 0 AND rank <= ?1 THEN hub_depth ELSE ?7 END,
-  parent = CASE WHEN state = 0 AND rank <= ?1 THEN parent ELSE ?8 END,
-  site = coalesce(site, ?9),
-  url = CASE WHEN ?10 LIKE 'https:%' AND url LIKE 'http:%' THEN ?10 ELSE url END
-WHERE run = ?11 AND digest = ?12 AND state IN (0, 3);
+  rank = CASE state WHEN 0 THEN min(rank, :1) ELSE :1 END,
+  lane = CASE WHEN state = 0 AND rank <= :1 THEN lane ELSE :2 END,
+  priority = CASE WHEN state = 0 AND rank <= :1 THEN priority ELSE :3 END,
+  score = CASE WHEN state = 0 AND rank <= :1 THEN score ELSE :4 END,
+  depth = CASE WHEN state = 0 AND rank <= :1 THEN depth ELSE :5 END,
+  weak_pages = CASE WHEN state = 0 AND rank <= :1 THEN weak_pages ELSE :6 END,
+  hub_depth = CASE WHEN state = 0 AND rank <= :1 THEN hub_depth ELSE :7 END,
+  parent = CASE WHEN state = 0 AND rank <= :1 THEN parent ELSE :8 END,
+  site = coalesce(site, :9),
+  url = CASE WHEN :10 LIKE 'https:%' AND url LIKE 'http:%' THEN :10 ELSE url END
+WHERE run = :11 AND digest = :12 AND state IN (0, 3);
 
 -- name: seen
 UPDATE entry SET seen = seen + ? WHERE run = ? AND digest = ?;
 
 -- name: sighting
 INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)
-SELECT ?1, ?2, coalesce(max(nth), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8 FROM sighting WHERE run = ?1 AND digest = ?2;
+SELECT :1, :2, coalesce(max(nth), 0) + 1, :3, :4, :5, :6, :7, :8 FROM sighting WHERE run = :1 AND digest = :2;
 
 -- name: first_sighting
 INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)
@@ -116,8 +116,8 @@ INSERT INTO tally (run, rule, n) VALUES (?, ?, ?) ON CONFLICT (run, rule) DO UPD
 -- The target of a redirect needs no visit of its own.
 INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, parent, is_seed,
   seen, rule, why)
-SELECT run, ?2, site, ?3, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', ?4
-FROM entry WHERE id = ?1
+SELECT run, :2, site, :3, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', :4
+FROM entry WHERE id = :1
 ON CONFLICT (run, digest) DO UPDATE SET state = 2, rule = 'redirected', why = excluded.why WHERE state IN (0, 3);
 
 -- name: known
@@ -150,7 +150,7 @@ UPDATE site SET is_inside = 1, is_external = 0 WHERE id = ?;
 
 -- name: leave
 UPDATE site SET is_inside = 0
-WHERE id = ?1 AND (SELECT count(*) FROM entry WHERE run = site.run AND site = ?1 AND is_seed = 1) <= 1;
+WHERE id = :1 AND (SELECT count(*) FROM entry WHERE run = site.run AND site = :1 AND is_seed = 1) <= 1;
 
 -- name: inside
 SELECT name FROM site WHERE run = ? AND is_inside = 1;

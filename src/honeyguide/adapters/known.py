@@ -1,0 +1,187 @@
+"""Known URLs in files, opened as a table that can be ranked: row by row, or by columns where that pays.
+
+Owns: which files are meant, what they are, which of the two tables reads them, and where wrong rows go.
+Must not know: how rows are read or ranked. Start reading at `open_known`.
+Both tables give the same answers. Columns cost a start that small files do not pay back, and need an extra.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
+from honeyguide.core.ranking import Row, RowTable
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime
+
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.ranking import Asked, Plan
+
+SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
+_KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
+
+
+class Table(Protocol):
+    """Known URLs that can be ranked and looked up."""
+
+    def plan(self, asked: Asked) -> Plan:
+        """Rank the rows."""
+
+    def find(self, urls: Collection[str]) -> dict[str, Row]:
+        """Look rows up by their URL, as it is written."""
+
+    def rank_of(self, row: Row, now: datetime) -> int:
+        """Say where a row stands among all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to read: where it lies, what it is, and what messages call it."""
+
+    path: str
+    kind: str
+    name: str
+
+
+class Rejected:
+    """Wrong rows, each with its reason, in a file beside the one they are from."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.files: dict[str, IO[str]] = {}
+
+    def __call__(self, file: str, raw: Raw, error: InputError) -> None:
+        """Write a row down."""
+        target = f"{'stdin' if file == name_of(STDIN) else file}.rejected"
+        if target not in self.files:
+            self.files[target] = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 - closed by close()
+        given = None if isinstance(raw.values, InputError) else raw.values
+        record = {"row": raw.number, "field": error.field or None, "reason": str(error), "given": given}
+        self.files[target].write(json.dumps(record, default=str) + "\n")
+        self.rows += 1
+
+    def close(self) -> None:
+        """Finish the files."""
+        for file in self.files.values():
+            file.close()
+
+
+def kind_of(path: str) -> str | None:
+    """Tell what a file is by its name: csv, jsonl or parquet.
+
+    >>> kind_of("known.ndjson"), kind_of("known.txt")
+    ('jsonl', None)
+    """
+    return _KINDS.get(path.rpartition(".")[2].lower())
+
+
+def open_known(
+    paths: Sequence[str],
+    profile: Profile,
+    *,
+    kind: str | None = None,
+    reject: Rejected | None = None,
+    check_urls: bool = False,
+) -> Table:
+    """Open files as one table; rows are numbered through. Wrong rows go to `reject`, or stop the run."""
+    sources = [_source(path, kind) for given in paths for path in _expanded(given)]
+    has_parquet = any(source.kind == "parquet" for source in sources)
+    if has_parquet and not _has_polars():
+        name = next(source.name for source in sources if source.kind == "parquet")
+        raise InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
+    if not has_parquet and (_size(sources) <= SMALL_BYTES or not _has_polars()):
+        name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
+        return RowTable(_Rows(sources, reject), profile, name)
+    from honeyguide.adapters.bulk import ParquetFile, TextFile  # noqa: PLC0415 - an extra
+    from honeyguide.adapters.ranker import ColumnTable  # noqa: PLC0415
+
+    files = [
+        ParquetFile(source.path)
+        if source.kind == "parquet"
+        else TextFile(source.path, source.kind, source.name)
+        for source in sources
+    ]
+    return ColumnTable(files, profile, reject, check_urls=check_urls)
+
+
+class _Rows:
+    """The checked rows of text files, as often as they are asked for."""
+
+    def __init__(self, sources: Sequence[Source], reject: Rejected | None) -> None:
+        self._sources = sources
+        self._reject = reject
+        self._rejected: set[int] = set()
+
+    def __call__(self) -> Iterator[Row]:
+        place = 0
+        for source in self._sources:
+            for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
+                place += 1
+                raw = Raw(number, f"{source.name} line {line}", values)
+                where = f"row {number}" if len(self._sources) == 1 else f"{source.name} row {number}"
+                try:
+                    yield Row(place, where, signals_of(raw))
+                except InputError as error:
+                    self._put_out(place, source, raw, error)
+
+    def _put_out(self, place: int, source: Source, raw: Raw, error: InputError) -> None:
+        if self._reject is None:
+            raise error
+        if place not in self._rejected:
+            self._rejected.add(place)
+            self._reject(source.name, raw, error)
+
+
+def _expanded(path: str) -> list[str]:
+    """Find the files that a pattern means; a file of that very name comes first."""
+    if path == STDIN or "\0" in path or not glob.has_magic(path) or Path(path).exists():
+        return [path]
+    found = sorted(glob.glob(path))  # noqa: PTH207 - patterns may be absolute
+    if not found:
+        raise InputError("is a pattern that no file matches; check the path", file=path)
+    return found
+
+
+def _source(path: str, kind: str | None) -> Source:
+    chosen = kind or kind_of(path)
+    if chosen is None:
+        raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name_of(path))
+    return Source(_spooled() if path == STDIN else path, chosen, name_of(path))
+
+
+def _spooled() -> str:
+    """Copy standard input into a file, because it is read more than once; it goes with the process."""
+    with opened(STDIN) as given:
+        copy = tempfile.NamedTemporaryFile(prefix="honeyguide-")  # noqa: SIM115 - open as long as it is needed
+        shutil.copyfileobj(given, copy)
+    copy.flush()
+    _COPIES.append(copy)
+    return copy.name
+
+
+_COPIES: list[Any] = []  # a copy is deleted when it is let go
+
+
+def _size(sources: Sequence[Source]) -> int:
+    """Add up the bytes; what cannot be asked is complained about when it is opened."""
+    total = 0
+    for source in sources:
+        try:
+            total += Path(source.path).stat().st_size
+        except (OSError, ValueError):
+            continue
+    return total
+
+
+def _has_polars() -> bool:
+    return find_spec("polars") is not None

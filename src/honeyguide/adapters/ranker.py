@@ -1,0 +1,314 @@
+"""Ranking whole files by columns: the answers of `core.ranking.RowTable`, for files of any size.
+
+Owns: the passes over the files. Must not know: formats (`bulk.py`), how columns are scored (`columns.py`).
+Start reading at `ColumnTable.plan`.
+
+Scores are made from the columns of numbers alone. Rows are read again, with their URLs, only where somebody looks at
+them: the winners, and rows in doubt. So the URL of a Parquet row that nobody sees is not read, unless `check_urls`.
+Between batches only the best so far are kept; a later row with the same score as the last of them loses the tie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.bulk import ParquetFile, TextFile
+from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rowfiles import signals_of
+from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hash_of
+from honeyguide.core.facts import CARD
+from honeyguide.core.plan import Scored, future_fields, level_of, plan_facts, score_url
+from honeyguide.core.ranking import Count, Entry, Plan, Row, host_of
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from datetime import datetime
+
+    from honeyguide.adapters.bulk import Batch
+    from honeyguide.adapters.rowfiles import Raw
+    from honeyguide.core.plan import Signals
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.ranking import Asked
+
+    File = ParquetFile | TextFile
+    Reject = Callable[[str, Raw, InputError], None]
+
+_PLACE, _SCORE = "place", CARD + "plan"
+_MORE = 8  # how many times as many rows are looked at when a host has too many of the best
+
+
+class _BadUrl(Exception):  # noqa: N818 - never leaves this module
+    """Rows are to be skipped, and one of the best has a wrong URL: now all URLs have to be read."""
+
+
+class _Part(NamedTuple):
+    """A batch whose doubts are settled: the place of each row among all, from 0, and its score."""
+
+    file: File
+    first: int
+    batch: Batch
+    scores: pl.DataFrame
+
+
+class ColumnTable:
+    """Known URLs in files; what is in doubt is asked row by row, and wrong rows go to `reject`, or stop the run."""
+
+    def __init__(
+        self,
+        files: Sequence[File],
+        profile: Profile,
+        reject: Reject | None = None,
+        *,
+        check_urls: bool = False,
+    ) -> None:
+        self._files = files
+        self._profile = profile
+        self._cards = [profile.cards[name].card for name in profile.chains["plan"]]
+        self._reject = reject
+        self._rejected: set[tuple[str, int]] = set()
+        self._check_urls = check_urls or any(isinstance(file, TextFile) for file in files)
+        self._superseded: pl.Series | None = None
+        self._repeated = Count()
+
+    def plan(self, asked: Asked) -> Plan:
+        """Rank the rows."""
+        limit = asked.top if asked.per_host is None or asked.top is None else asked.top * _MORE
+        while True:
+            try:
+                if self._check_urls and self._superseded is None:
+                    self._find_repeated(asked.now)
+                plan, is_enough = self._plan(asked, limit)
+            except _BadUrl:
+                self._check_urls = True
+                continue
+            if is_enough or limit is None:
+                return plan
+            limit *= _MORE
+
+    def find(self, urls: Collection[str]) -> dict[str, Row]:
+        """Look rows up by their URL, as it is written."""
+        found: dict[str, Row] = {}
+        first = 0
+        for file in self._files:
+            for raw in file.find(urls):
+                signals = self._signals(file, raw)
+                if signals is not None:
+                    found[signals.url] = Row(first + raw.number, self._where(file, raw.number - 1), signals)
+            first += file.count() if len(self._files) > 1 else 0
+        return found
+
+    def rank_of(self, row: Row, now: datetime) -> int:
+        """Say where a row stands among all."""
+        value = score_url(row.signals, now, self._profile).score.value
+        score = pl.col(_SCORE)
+        better = (score > value) | ((score == value) & (pl.col(_PLACE) < row.number - 1))
+        return 1 + sum(int(part.scores.select(better.sum()).item()) for part in self._parts(now))
+
+    # --- passes over the files ---
+
+    def _plan(self, asked: Asked, limit: int | None) -> tuple[Plan, bool]:
+        plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), self._repeated)
+        best = _Best(self._wanted(asked), limit)
+        for part in self._parts(asked.now):
+            self._count_levels(plan, part.scores)
+            self._count_future(plan.future, part, asked.now)
+            best.add(part)
+            if asked.top is None and best.frame.height > asked.limit:
+                raise asked.too_many(self._files[0].name)
+        entries = self._entries(asked, best, plan)
+        plan.entries = entries[: asked.top]
+        return plan, len(plan.entries) == asked.top or limit is None or best.frame.height < limit
+
+    def _parts(self, now: datetime) -> Iterator[_Part]:
+        """Score all rows, batch by batch, in their order, less those whose URL comes again."""
+        first = 0
+        for file in self._files:
+            rows = 0
+            for batch in file.batches(partial(self._query, now=now)):
+                scores = self._settled(file, batch, now)
+                places = (pl.col("index") + first).cast(pl.Int64).alias(_PLACE)
+                scores = scores.with_columns(places).drop("index", DOUBT)
+                if self._superseded is not None and len(self._superseded):
+                    scores = scores.filter(~pl.col(_PLACE).is_in(self._superseded.implode()))
+                yield _Part(file, first, batch, scores)
+                rows = batch.start + batch.frame.height
+            first += rows
+
+    def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
+        """From a file's columns to scores and doubts."""
+        facts = fact_columns(frame.collect_schema(), now, with_url=self._check_urls)
+        wanted = [_SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
+        return score_columns(frame.select(facts), self._cards, ledger=False).select(wanted)
+
+    def _settled(self, file: File, batch: Batch, now: datetime) -> pl.DataFrame:
+        """Read the rows in doubt again, one by one; those that are wrong are out."""
+        frame = batch.frame.with_row_index(offset=batch.start)
+        if not frame[DOUBT].any():
+            return frame
+        rows = []
+        numbers = frame.filter(DOUBT)["index"].to_list()
+        for number, raw in zip(numbers, batch.raw(numbers), strict=True):
+            signals = self._signals(file, raw)
+            if signals is not None:
+                value = score_url(signals, now, self._profile).score.value
+                in_future = any(future_fields(signals, now))
+                rows.append((number, value, False, in_future, hash_of(signals.url))[: len(frame.columns)])
+        settled = pl.DataFrame(rows, schema=frame.schema, orient="row")
+        return pl.concat([frame.filter(~pl.col(DOUBT)), settled])
+
+    def _signals(self, file: File, raw: Raw) -> Signals | None:
+        """Read a row, or hand it over as wrong, once."""
+        try:
+            return signals_of(raw)
+        except InputError as error:
+            if self._reject is None:
+                raise
+            if (file.name, raw.number) not in self._rejected:
+                self._rejected.add((file.name, raw.number))
+                self._reject(file.name, raw, error)
+            return None
+
+    def _find_repeated(self, now: datetime) -> None:
+        """Find the rows whose URL comes again later, by hashes of 64 bits."""
+        frames = [part.scores.select(_PLACE, HASH) for part in self._parts(now)]
+        rows = pl.concat(frames) if frames else pl.DataFrame(schema={_PLACE: pl.Int64, HASH: pl.UInt64})
+        rows = rows.sort(_PLACE)
+        again = rows.filter(~pl.col(HASH).is_first_distinct())[_PLACE]
+        self._superseded = rows.filter(~pl.col(HASH).is_last_distinct())[_PLACE]
+        self._repeated = Count(len(again), self._where_of(again[0]) if len(again) else "")
+
+    # --- counting ---
+
+    def _count_levels(self, plan: Plan, scores: pl.DataFrame) -> None:
+        levels = self._profile.levels
+        at_least = [(pl.col(_SCORE) >= lv.at_least).sum().alias(lv.name) for lv in levels[:-1]]
+        so_far = 0
+        for name, count in zip(plan.levels, (*scores.select(at_least).row(0), scores.height), strict=True):
+            plan.levels[name] += count - so_far
+            so_far = count
+
+    def _count_future(self, future: Count, part: _Part, now: datetime) -> None:
+        places = part.scores.filter(FUTURE)[_PLACE].to_list()
+        if not places:
+            return
+        where = ""
+        if not future.rows:
+            number = min(places) - part.first
+            signals = self._signals(part.file, part.batch.raw([number])[0])
+            fields = ", ".join(future_fields(signals, now)) if signals is not None else ""
+            where = f"{self._where(part.file, number)} ({fields})"
+        future.add(where, len(places))
+
+    def _where(self, file: File, number: int) -> str:
+        return f"row {number + 1}" if len(self._files) == 1 else f"{file.name} row {number + 1}"
+
+    def _where_of(self, place: int) -> str:
+        file, first = self._file_of(place)
+        return self._where(file, place - first)
+
+    def _file_of(self, place: int) -> tuple[File, int]:
+        first = 0
+        for file in self._files[:-1]:
+            rows = file.count()
+            if place < first + rows:
+                return file, first
+            first += rows
+        return self._files[-1], first
+
+    def _wanted(self, asked: Asked) -> pl.Expr:
+        """Write which scores are asked for."""
+        score, levels = pl.col(_SCORE), self._profile.levels
+        wanted = pl.lit(not asked.levels)
+        for place, level in enumerate(levels):
+            if level.name in asked.levels:
+                low = score >= level.at_least if level is not levels[-1] else pl.lit(value=True)
+                high = score < levels[place - 1].at_least if place else pl.lit(value=True)
+                wanted = wanted | (low & high)
+        return wanted if asked.min_score is None else wanted & (score >= asked.min_score)
+
+    # --- the winners ---
+
+    def _entries(self, asked: Asked, best: _Best, plan: Plan) -> list[Entry]:
+        """Read the winners, and turn bits into reasons."""
+        chosen: list[tuple[int, Signals]] = []
+        hosts: Counter[str] = Counter()
+        for rank, signals in zip(self._ranks(asked, best, plan), self._read(best), strict=True):
+            if asked.per_host is not None:
+                host = host_of(signals.url)
+                hosts[host] += 1
+                if hosts[host] > asked.per_host:
+                    continue
+            chosen.append((rank, signals))
+        facts = [plan_facts(signals, asked.now) for _, signals in chosen]
+        frame = score_columns(
+            fact_frame(facts, list(facts[0]) if facts else []).lazy(), self._cards
+        ).collect()
+        scores = read_scores(frame, self._cards[-1])
+        return [
+            Entry(rank, Scored(signals, score, level_of(score.value, self._profile)))
+            for (rank, signals), score in zip(chosen, scores, strict=True)
+        ]
+
+    def _ranks(self, asked: Asked, best: _Best, plan: Plan) -> Iterator[int]:
+        """Count every row that is better; levels that were not asked for are better as a whole."""
+        unwanted = 0
+        levels = iter(self._profile.levels)
+        level = next(levels)
+        for place, value in enumerate(best.frame[_SCORE], 1):
+            while level != level_of(value, self._profile):
+                unwanted += plan.levels[level.name] if asked.levels and level.name not in asked.levels else 0
+                level = next(levels)
+            yield place + unwanted
+
+    def _read(self, best: _Best) -> Iterator[Signals]:
+        places = best.frame[_PLACE].to_list()
+        rows = dict(best.rows)
+        waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
+        for place in places:
+            file, first = (None, 0) if place in rows else self._file_of(place)
+            if isinstance(file, ParquetFile):
+                waiting.setdefault(first, (file, []))[1].append(place - first)
+        for first, (file, numbers) in waiting.items():
+            for raw in file.take(numbers):
+                rows[first + raw.number - 1] = (file, raw)
+        for place in places:
+            signals = self._signals(*rows[place])
+            if signals is None:
+                raise _BadUrl
+            yield signals
+
+
+class _Best:
+    """The best rows so far, best first; text is kept as it was read, because it cannot be read again by its number."""
+
+    def __init__(self, wanted: pl.Expr, limit: int | None) -> None:
+        self.frame = pl.DataFrame(schema={_PLACE: pl.Int64, _SCORE: pl.Float64})
+        self.rows: dict[int, tuple[File, Raw]] = {}
+        self._wanted = wanted
+        self._limit = limit
+
+    def add(self, part: _Part) -> None:
+        """Let the rows of a batch in that are better than the last."""
+        wanted = self._wanted
+        if self._limit is not None and self.frame.height >= self._limit:
+            wanted = wanted & (pl.col(_SCORE) > self.frame[_SCORE][-1])
+        new = part.scores.filter(wanted).select(_PLACE, _SCORE)
+        if not new.height:
+            return
+        best = pl.concat([self.frame, new]).sort([_SCORE, _PLACE], descending=[True, False])
+        self.frame = best if self._limit is None else best.head(self._limit)
+        if isinstance(part.file, TextFile):
+            self._keep_rows(part)
+
+    def _keep_rows(self, part: _Part) -> None:
+        kept = self.frame[_PLACE].to_list()
+        start = part.first + part.batch.start
+        fresh = [place - part.first for place in kept if place >= start]
+        self.rows = {place: self.rows[place] for place in kept if place < start}
+        for raw in part.batch.raw(fresh):
+            self.rows[part.first + raw.number - 1] = (part.file, raw)

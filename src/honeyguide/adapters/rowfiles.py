@@ -1,0 +1,171 @@
+"""Files with one record in each line or row: CSV and JSON lines, read as they are, a row at a time.
+
+Owns: bounds, encodings, the two formats, and the sentence when a file or a row cannot be read. Must not know: what the
+fields mean. Start reading at `raw_rows`.
+A row that cannot be read is handed over as its error, and the next one is read; a file that cannot be read ends.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from honeyguide.core.plan import REQUIRED, field_name, read_signals
+from honeyguide.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.core.plan import Signals
+
+    RawRow = tuple[int, dict[str, Any] | InputError]
+
+STDIN = "-"
+MAX_LINE_BYTES = 1_000_000
+
+
+class Raw(NamedTuple):
+    """A row as it is in the file: its number from 1, where that is for people, and its values or why it has none."""
+
+    number: int
+    where: str
+    values: dict[str, Any] | InputError
+
+
+def name_of(path: str) -> str:
+    """Name a file in messages."""
+    return "standard input" if path == STDIN else path
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """Open a file or standard input; whatever the system complains about becomes one sentence."""
+    try:
+        if path == STDIN:
+            if sys.stdin is None:
+                raise InputError("is closed", file=name_of(path))
+            yield sys.stdin.buffer
+        elif "\0" in path:
+            raise InputError("is not a usable path", file=path)
+        else:
+            with Path(path).open("rb") as file:
+                yield file
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)
+        ) from None
+
+
+def read_lines(path: str, name: str = "") -> Iterator[tuple[int, str]]:
+    """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
+    named = name or name_of(path)
+    with opened(path) as file:
+        number = 0
+        while data := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(data) > MAX_LINE_BYTES:
+                raise InputError(
+                    f"is longer than {MAX_LINE_BYTES / 1e6:g} MB; write one record on each line",
+                    file=f"{named} line {number}",
+                )
+            yield number, decoded(data, named, number)
+
+
+def decoded(data: bytes, name: str, number: int) -> str:
+    """Read bytes that start in line `number` of a file as UTF-8."""
+    try:
+        return data.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        line = number + data.count(b"\n", 0, error.start)
+        raise InputError("is not UTF-8; save the file as UTF-8", file=f"{name} line {line}") from None
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
+
+
+def raw_rows(path: str, kind: str, name: str = "") -> Iterator[RawRow]:
+    """Read the rows of a file, `csv` or `jsonl`, each with its line; `name` is what messages call the file."""
+    named = name or name_of(path)
+    return _csv_rows(path, named) if kind == "csv" else _json_rows(path, named)
+
+
+def signals_of(raw: Raw) -> Signals:
+    """Check a row; the error names the row and the field."""
+    if isinstance(raw.values, InputError):
+        raise raw.values
+    return read_signals(raw.values, file=raw.where, number=raw.number)
+
+
+def _json_rows(path: str, name: str) -> Iterator[RawRow]:
+    for line, text in read_lines(path, name):
+        if text.strip():
+            try:
+                yield line, parse_object(text, name, line)
+            except InputError as error:
+                yield line, error
+
+
+def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
+    """Read a line that should be one JSON object."""
+    where = f"{name_of(name)} line {line}"
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"is not JSON: {error.msg} at character {error.pos + 1}", file=where) from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            "is not JSON that can be read: a number is too long, or it is nested too deeply", file=where
+        ) from None
+    if not isinstance(value, dict):
+        raise InputError("is not a JSON object; write one object on each line", file=where)
+    check_names(list(value), where)
+    return value
+
+
+def _csv_rows(path: str, name: str) -> Iterator[RawRow]:
+    lines = read_lines(path, name)
+    last = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal last
+        for number, text in lines:
+            last = number
+            yield text
+
+    reader = csv.reader(texts(), strict=True)
+    header: list[str] | None = None
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if header is None:
+                header = _header(cells, name)
+            elif len(cells) != len(header):
+                what = f"has {len(cells)} fields where the header has {len(header)}"
+                yield last, InputError(what, file=f"{name} line {last}")
+            else:
+                yield last, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
+
+
+def _header(cells: list[str], name: str) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    check_names([cell for cell in names if cell], name)
+    missing = [wanted for wanted in REQUIRED if wanted not in map(field_name, names)]
+    if missing:
+        raise InputError(f"its first line names no column {', '.join(missing)}", file=name, field=missing[0])
+    return names
+
+
+def check_names(names: list[str], where: str) -> None:
+    """Refuse two columns that mean the same: either could be the right one."""
+    seen: set[str] = set()
+    for name in map(field_name, names):
+        if name in seen:
+            raise InputError("is given twice; keep one of them", file=where, field=shown(name))
+        seen.add(name)

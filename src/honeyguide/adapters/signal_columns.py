@@ -1,0 +1,182 @@
+"""Columns of signals read as facts: what is surely right by columns, the rest in doubt.
+
+Owns: how each type of column is read as each signal, in polars. Must not know: files, scores.
+Start reading at `fact_columns`. A row in doubt is not wrong: it is read again by `core.plan.read_signals`, which alone
+decides, and which writes the sentence if it is. So both ways of reading accept the same, and say the same.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from honeyguide.core.plan import NAMES, field_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    # What a column says, and where that is in doubt; None is nowhere.
+    Reading = tuple[pl.Expr, pl.Expr | None]
+
+DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) - 1
+_MILLISECONDS_FROM = 10**11  # as in core.plan
+# Up to here (2096) a double holds milliseconds as seconds well enough for microseconds to come out exact.
+_SURE_EPOCH = 4 * 10**12
+_EXACT = 2**53
+_TRUE, _FALSE = ("true", "True", "TRUE", "1", "yes"), ("false", "False", "FALSE", "0", "no")
+_ISO = (
+    r"^(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
+    r"(?:\.[0-9]{3}|\.[0-9]{6})?(?:Z|\+00:00)$"
+)
+_SHARE = r"^(?:[01]|[01]?\.[0-9]{1,17})$"
+# URLs that need no look: host names of plain labels, paths of plain characters.
+_URL = r"^https?://(?:[a-z0-9](?:-?[a-z0-9]){0,20}\.){1,4}[a-z]{2,20}(?:/[A-Za-z0-9/_~.?=&-]{0,500})?$"
+
+
+def columns_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    """Say under which name the file has each signal."""
+    found = {field_name(column): column for column in schema}
+    return {name: found[name] for name in NAMES if name in found}
+
+
+def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: bool) -> list[pl.Expr]:
+    """Read signals as facts at `now`, with the rows that are in doubt and those that lie in the future."""
+    named = columns_of(schema)
+    now_us = (now - _EPOCH) // timedelta(microseconds=1)
+    facts: list[pl.Expr] = []
+    doubts: list[pl.Expr] = []
+    future: list[pl.Expr] = []
+    for name, column in named.items():
+        if name == "url":
+            continue
+        value, doubt = _READERS[name](pl.col(column), schema[column])
+        if name in _TIMES:
+            future.append(value > now_us)
+            doubts.append(now_us - value >= _EXACT)
+            value = _since(value, now_us)
+        facts.append(value.alias(_TIMES.get(name) or _NUMBERS.get(name, name)))
+        doubts += [] if doubt is None else [doubt]
+    if with_url:
+        doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
+        facts.append(_hashed(pl.col(named["url"])).alias(HASH))
+    if DOUBT in schema:  # rows that were in doubt before their columns were read
+        doubts.append(pl.col(DOUBT))
+    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
+
+
+def hash_of(url: str) -> int:
+    """Hash a single URL as the column is hashed."""
+    return int(pl.select(_hashed(pl.lit(url))).item())
+
+
+def _hashed(url: pl.Expr) -> pl.Expr:
+    return url.hash(seed=1)
+
+
+_TIMES = {"last_visited": "since_visit_s", "last_changed": "since_change_s"}
+_NUMBERS = {"topic_relevance": "relevance"}
+
+
+def _any(tests: list[pl.Expr]) -> pl.Expr:
+    """Say where any test is true; what is null is not."""
+    return pl.any_horizontal([pl.lit(value=False), *tests]).fill_null(value=False)
+
+
+def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
+    """Seconds since then, none for the future; a column is divided by a column, or it would be another float."""
+    passed = (now_us - moment_us).clip(lower_bound=0).cast(pl.Float64)
+    return passed / (passed * 0.0 + 1e6)
+
+
+def _unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
+    """Leave a column of an unexpected type to be read row by row; one of nothing but nulls is not known."""
+    return pl.lit(None, dtype=kind), column.is_not_null()
+
+
+def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer():
+        return number, None if dtype.is_unsigned_integer() else column < 0
+    if dtype.is_float():
+        return number, ~column.is_between(0, 1e15) | (column != column.floor())
+    if dtype == pl.String:
+        return number, ~(column.str.contains(r"^[0-9]{1,15}$") | (column == ""))
+    return _unreadable(column, pl.Float64())
+
+
+def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer() or dtype.is_float():
+        return number, ~number.is_between(0, 1)
+    if dtype == pl.String:
+        looks_right = column.str.contains(_SHARE) & number.is_between(0, 1)
+        return number, ~(looks_right | (column == ""))
+    return _unreadable(column, pl.Float64())
+
+
+def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    if dtype == pl.Boolean:
+        return column, None
+    if dtype.is_integer():
+        return column == 1, ~column.is_in([0, 1])
+    if dtype == pl.String:
+        flag = (
+            pl.when(column.is_in(_TRUE)).then(statement=True).when(column.is_in(_FALSE)).then(statement=False)
+        )
+        return flag, ~column.is_in([*_TRUE, *_FALSE, ""])
+    return _unreadable(column, pl.Boolean())
+
+
+def _time(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    """Read a time as microseconds since 1970."""
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        return _in_range(column.dt.epoch("us"))
+    if dtype == pl.Date:
+        return _in_range(column.cast(pl.Int32).cast(pl.Int64) * 86_400_000_000)
+    if dtype.is_integer():
+        return _from_epoch(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
+    if dtype.is_float():
+        is_sure = column.is_between(0, _SURE_EPOCH) & (column == column.floor())
+        return _from_epoch(column.cast(pl.Int64, strict=False)), ~is_sure
+    if dtype == pl.String:
+        return _written_time(column)
+    return _unreadable(column, pl.Int64())
+
+
+def _in_range(moment_us: pl.Expr) -> Reading:
+    return moment_us, ~moment_us.is_between(0, _LATEST_US)
+
+
+def _from_epoch(number: pl.Expr) -> pl.Expr:
+    """Read an epoch time: large numbers are milliseconds."""
+    return pl.when(number >= _MILLISECONDS_FROM).then(number * 1_000).otherwise(number * 1_000_000)
+
+
+def _written_time(column: pl.Expr) -> Reading:
+    number = pl.when(column.str.contains(r"^[0-9]{1,13}$")).then(column).cast(pl.Int64, strict=False)
+    iso = pl.when(column.str.contains(_ISO)).then(column)
+    second = iso.str.slice(0, 19).str.to_datetime("%Y-%m-%dT%H:%M:%S", time_unit="us", strict=False)
+    fraction = iso.str.extract(r"\.([0-9]+)").str.pad_end(6, "0").cast(pl.Int64, strict=False).fill_null(0)
+    moment = pl.coalesce(_from_epoch(number), second.dt.epoch("us") + fraction)
+    is_sure = moment.is_between(0, _LATEST_US) & (number <= _SURE_EPOCH).fill_null(value=True)
+    return moment, column.is_not_null() & (column != "") & ~is_sure.fill_null(value=False)
+
+
+def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if dtype != pl.String:
+        return pl.lit(value=True)
+    return ~column.str.contains(_URL).fill_null(value=False)
+
+
+_READERS = {
+    "visits": _whole,
+    "last_visited": _time,
+    "last_changed": _time,
+    "topic_relevance": _share,
+    "hub_depth": _whole,
+    "is_hub": _flag,
+}

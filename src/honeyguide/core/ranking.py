@@ -1,0 +1,203 @@
+"""Ranking: the best of many known URLs, row by row, and where a single one stands (PLAN-3).
+
+Owns: what may be asked of a plan, what a plan says, and the ranking of rows. Must not know: files, the clock.
+Start reading at `RowTable.plan`. A table of columns elsewhere answers the same three questions with the same answers.
+
+Scores descend; the same score keeps the order of the input. A rank counts every URL, also those that were not asked for.
+Of rows with the same URL, the last one counts.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.plan import future_fields, score_url
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from datetime import datetime
+
+    from honeyguide.core.plan import Scored, Signals
+    from honeyguide.core.profile import Profile
+
+MAX_REMEMBERED = 1_000_000  # URLs that rows are compared with; columns remember more in less
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a plan is wanted; `per_host` is how many URLs of one host, at most.
+
+    Without `top`, no more than `limit` entries are made: each costs about a kilobyte.
+    """
+
+    now: datetime
+    top: int | None = None
+    min_score: float | None = None
+    levels: tuple[str, ...] = ()
+    per_host: int | None = None
+    limit: int = 1_000_000
+
+    def too_many(self, file: str) -> InputError:
+        """Say that all rows together do not fit."""
+        return InputError(
+            f"has more than {self.limit:,} rows; ask for the best of them with --top", file=file
+        )
+
+    def wants(self, item: Scored) -> bool:
+        """Say whether level and score are asked for."""
+        return (not self.levels or item.level.name in self.levels) and (
+            self.min_score is None or item.score.value >= self.min_score
+        )
+
+
+class Row(NamedTuple):
+    """A row of the input: its place among all rows, from 1, where that is for people, and what it says."""
+
+    number: int
+    where: str
+    signals: Signals
+
+
+class Entry(NamedTuple):
+    """One line of a plan."""
+
+    rank: int
+    scored: Scored
+
+
+@dataclass(slots=True)
+class Count:
+    """How many rows something is true of, and which is the first."""
+
+    rows: int = 0
+    first: str = ""
+
+    def add(self, where: str, rows: int = 1) -> None:
+        """Count rows."""
+        self.first = self.first or where
+        self.rows += rows
+
+
+@dataclass(slots=True)
+class Plan:
+    """The entries that were asked for, the best first, and what there was besides."""
+
+    entries: list[Entry] = field(default_factory=list)
+    levels: dict[str, int] = field(default_factory=dict)
+    future: Count = field(default_factory=Count)
+    repeated: Count = field(default_factory=Count)
+    unremembered: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many URLs were ranked."""
+        return sum(self.levels.values())
+
+
+class RowTable:
+    """Known URLs, a row at a time; `rows` starts over whenever it is called."""
+
+    def __init__(self, rows: Callable[[], Iterator[Row]], profile: Profile, name: str = "") -> None:
+        self._rows = rows
+        self._name = name
+        self._profile = profile
+        self._remembered: tuple[set[int], Count, bool] | None = None
+
+    def plan(self, asked: Asked) -> Plan:
+        """Rank the rows."""
+        _, repeated, is_cut = self._repeated()
+        plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), repeated, is_cut)
+        scores: Counter[float] = Counter()
+        best = _Best(asked)
+        for row in self._counted():
+            if fields := ", ".join(future_fields(row.signals, asked.now)):
+                plan.future.add(f"{row.where} ({fields})")
+            item = score_url(row.signals, asked.now, self._profile)
+            plan.levels[item.level.name] += 1
+            if asked.wants(item):
+                if asked.top is None and asked.per_host is None and plan.rows > asked.limit:
+                    raise asked.too_many(self._name)
+                best.add(item, row.number, scores[item.score.value])
+            scores[item.score.value] += 1
+        plan.entries = list(_ranked(best.found(), scores))
+        return plan
+
+    def find(self, urls: Collection[str]) -> dict[str, Row]:
+        """Look rows up by their URL, as it is written."""
+        return {row.signals.url: row for row in self._rows() if row.signals.url in urls}
+
+    def rank_of(self, row: Row, now: datetime) -> int:
+        """Say where a row stands among all."""
+        value = score_url(row.signals, now, self._profile).score.value
+        better = 1
+        for other in self._counted():
+            score = score_url(other.signals, now, self._profile).score.value
+            better += score > value or (score == value and other.number < row.number)
+        return better
+
+    def _counted(self) -> Iterator[Row]:
+        superseded = self._repeated()[0]
+        return (row for row in self._rows() if row.number not in superseded)
+
+    def _repeated(self) -> tuple[set[int], Count, bool]:
+        """Find the rows whose URL comes again later, as far as URLs can be remembered."""
+        if self._remembered is None:
+            last: dict[str, int] = {}
+            superseded: set[int] = set()
+            repeated, is_cut = Count(), False
+            for row in self._rows():
+                url = row.signals.url
+                if url in last:
+                    superseded.add(last[url])
+                    repeated.add(row.where)
+                elif len(last) >= MAX_REMEMBERED:
+                    is_cut = True
+                    continue
+                last[url] = row.number
+            self._remembered = superseded, repeated, is_cut
+        return self._remembered
+
+
+class _Best:
+    """Keeps only what may be among the best: `top` of all, or `per_host` of each host."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._top = asked.top
+        self._per_host = asked.per_host
+        self._heaps: dict[str, list[tuple[float, int, int, Scored]]] = {}
+
+    def add(self, item: Scored, number: int, ties: int) -> None:
+        """Take an item; `ties` came before it with the same score."""
+        heap = self._heaps.setdefault(host_of(item.url) if self._per_host else "", [])
+        entry = (item.score.value, -number, ties, item)
+        size = self._per_host or self._top
+        if size is None or len(heap) < size:
+            heapq.heappush(heap, entry)
+        else:
+            heapq.heappushpop(heap, entry)
+
+    def found(self) -> Iterable[tuple[float, int, int, Scored]]:
+        """Give what was kept, the best first."""
+        kept = sorted((entry for heap in self._heaps.values() for entry in heap), reverse=True)
+        return kept[: self._top]
+
+
+def _ranked(found: Iterable[tuple[float, int, int, Scored]], scores: Counter[float]) -> Iterator[Entry]:
+    """Count what is better than each."""
+    values = sorted(scores, reverse=True)
+    place, better = 0, 0
+    for value, _, ties, item in found:
+        while values[place] > value:
+            better += scores[values[place]]
+            place += 1
+        yield Entry(better + ties + 1, item)
+
+
+def host_of(url: str) -> str:
+    """Name the host that a checked URL is fetched from."""
+    return Url.parse(url).host
