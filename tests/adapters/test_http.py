@@ -230,6 +230,13 @@ def test_a_binary_type_is_refused_without_waiting_for_its_body() -> None:
         get(response(b"", kind="image/png").replace(b"Length: 0", b"Length: 99999"))
 
 
+def test_a_head_has_less_time_than_a_page() -> None:
+    # PICK-11: five seconds by default; here a tenth of one, and a page may take as long as it likes.
+    policy = Policy(allow_private=True, head_timeout_s=0.1, total_timeout_s=60.0)
+    with pytest.raises(TimedOut, match="not finished in time"):
+        get(silence, policy, Part.HEAD)
+
+
 def fail(url: str, policy: Policy = HERE, proxies: Mapping[str, str] | None = None) -> FetchError:
     async def run() -> None:
         async with HttpFetcher(policy, proxies=proxies or {}) as fetcher:

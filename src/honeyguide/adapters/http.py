@@ -102,7 +102,12 @@ class HttpFetcher:
         """Make one request; redirects are answers like any other."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        async with _our_errors(url.as_linked), self._request(url, validators) as response:
+        patience_s = self._policy.head_timeout_s if part is Part.HEAD else self._policy.total_timeout_s
+        async with (
+            _our_errors(url.as_linked),
+            asyncio.timeout(patience_s),
+            self._request(url, validators) as response,
+        ):
             headers = _headers(response)
             body, truncated = b"", False
             if 200 <= response.status < 300:
@@ -166,7 +171,7 @@ def _open_session(policy: Policy, *, guarded: bool) -> aiohttp.ClientSession:
         max_line_size=_MAX_HEADER_BYTES,
         max_field_size=_MAX_HEADER_BYTES,
         timeout=aiohttp.ClientTimeout(
-            total=policy.total_timeout_s,
+            total=None,  # `fetch` keeps the time of the whole
             connect=policy.connect_timeout_s,
             sock_read=policy.read_timeout_s,
         ),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
 
 HEADS_AT_MOST = 30  # PICK-11
-HEAD_TIMEOUT_S = 5.0  # PICK-11
 ROUNDS = 4  # how often pages that turned out empty or dead are replaced before we settle for fewer
 
 
@@ -133,14 +132,10 @@ class Picker:
 
     async def _head(self, visit: Visit, url: Url) -> Head | None:
         try:
-            got = await asyncio.wait_for(self._get(visit, url, Part.HEAD), self._head_patience())
-        except (FetchError, TimeoutError):
+            got = await self._get(visit, url, Part.HEAD)
+        except FetchError:
             return None
         return self.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
-
-    def _head_patience(self) -> float:
-        """Five seconds for the head itself; waiting for its turn, 30 in a row at most, is not its fault."""
-        return HEAD_TIMEOUT_S + HEADS_AT_MOST * 2
 
     def _perfect(self, visit: Visit, page: Page) -> Selection:
         """Score every link as if its head said exactly what the query asks for."""
