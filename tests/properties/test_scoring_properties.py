@@ -81,7 +81,9 @@ def test_reasons_add_up_in_every_card_of_every_profile(name: str, facts: dict[st
 
 NUMBERS = ("visits", "hub_depth", "relevance")
 WORD_LISTS = st.lists(
-    st.sampled_from(["fire", "install", "x", "fi*", "services", "/", "fire x", "x in*"]), min_size=1, max_size=3
+    st.sampled_from(["fire", "install", "x", "fi*", "services", "/", "fire x", "x in*"]),
+    min_size=1,
+    max_size=3,
 ).map(tuple)
 TEXTS = ("path", "anchor", "head_title", "slug", "label")
 LEAVES: st.SearchStrategy[Condition] = st.one_of(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from honeyguide import rank_urls, score_url
+from honeyguide.app import plan_file
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
 ROW = {
@@ -146,6 +148,21 @@ def test_seed_order() -> None:
     second = {**ROW, "last_visited": NOW - timedelta(minutes=30), "topic_relevance": 0.3, "hub_depth": 4}
     ranked = rank_urls([second, first], now=NOW)
     assert [item.score.value for item in ranked] == [89, 20]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_files_have_the_same_boundaries(suffix: str, tmp_path: Path) -> None:
+    # PLAN-1, by rows and by columns: 59:59, 1:00:00, 23:59:59, 24:00:00, 7 days, and a second more.
+    pl = pytest.importorskip("polars")
+    agos = [3599, 3600, 86399, 86400, 604800, 604801]
+    rows = [
+        {**ROW, "url": f"https://a.example/{ago}", "last_visited": (NOW - timedelta(seconds=ago)).isoformat()}
+        for ago in agos
+    ]
+    frame, path = pl.DataFrame(rows), tmp_path / f"known.{suffix}"
+    frame.write_parquet(path) if suffix == "parquet" else frame.write_ndjson(path)
+    found = {int(e.scored.url[18:]): e.scored.score.value for e in plan_file(str(path), now=NOW).entries}
+    assert [found[ago] for ago in agos] == [20, 40, 40, 50, 50, 65]
 
 
 def test_now_is_a_parameter() -> None:

@@ -268,15 +268,17 @@ def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:
     """Find whole words, beginnings of words (`repair*`) and phrases between spaces; lists of words may be long."""
     words = frozenset(term for term in terms if " " not in term and not term.endswith("*"))
     beginnings = tuple(term[:-1] for term in terms if " " not in term and term.endswith("*"))
-    phrases = tuple(f" {term.removesuffix('*')}{'' if term.endswith('*') else ' '}" for term in terms if " " in term)
+    phrases = tuple(
+        f" {term.removesuffix('*')}{'' if term.endswith('*') else ' '}" for term in terms if " " in term
+    )
 
     def test(value: str) -> bool:
         text = value.replace(JOIN, " | ")
         cut = text.split(" ")
-        if not words.isdisjoint(cut) or (beginnings and any([word.startswith(beginnings) for word in cut])):
+        if not words.isdisjoint(cut) or (beginnings and any(word.startswith(beginnings) for word in cut)):
             return True
         text = f" {text} "
-        return any([phrase in text for phrase in phrases]) if len(cut) > 1 else False
+        return len(cut) > 1 and any(phrase in text for phrase in phrases)
 
     return test
 

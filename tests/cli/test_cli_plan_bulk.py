@@ -1,0 +1,220 @@
+"""`honeyguide plan` on Parquet and large files, and the ways to look at a plan."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide.adapters import known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+pl = pytest.importorskip("polars")
+NOW = ("--now", "2024-06-15T08:00:00Z")
+HEADER = "url,visits,last_visited,last_changed,topic_relevance,hub_depth,is_hub\n"
+
+
+def rows(count: int) -> str:
+    return HEADER + "".join(
+        f"https://h{number % 3}.example/{number},{number},,,{number % 11 / 10},{number % 6},{number % 7 == 0}\n"
+        for number in range(count)
+    )
+
+
+def records(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def parquet(run: Run) -> str:
+    """The file of the examples as Parquet; `run` comes first because it makes the folder."""
+    del run
+    frame = pl.read_csv("known.csv", try_parse_dates=True)
+    frame.with_columns(pl.col("isHub") == "true").write_parquet("known.parquet")
+    return "known.parquet"
+
+
+def test_parquet_in_gives_the_same_as_csv_in(run: Run, parquet: str) -> None:
+    assert records(run("plan", parquet, *NOW)) == records(run("plan", "known.csv", *NOW))
+    renamed = Path("known").write_bytes(Path(parquet).read_bytes())
+    assert renamed
+    assert len(records(run("plan", "known", "--input-format", "parquet", *NOW))) == 3
+
+
+def test_rows_and_columns_print_the_same_bytes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("many.csv").write_text(rows(3000), "utf-8")
+    asked = ("plan", "many.csv", *NOW, "--level", "high", "--level", "low", "--top", "50", "--per-host", "20")
+    by_columns = run(*asked)
+    monkeypatch.setattr(known, "SMALL_BYTES", 10**9)
+    by_rows = run(*asked)
+    assert by_columns.exit_code == 0
+    assert by_columns.stdout == by_rows.stdout != ""
+
+
+def test_per_host(run: Run) -> None:
+    Path("many.csv").write_text(rows(300), "utf-8")
+    found = records(run("plan", "many.csv", *NOW, "--per-host", "2", "--top", "5"))
+    hosts = [record["url"].split("/")[2] for record in found]
+    assert len(hosts) == 5
+    assert max(map(hosts.count, hosts)) == 2
+    assert [record["rank"] for record in found] == sorted({record["rank"] for record in found})
+
+
+def test_levels_are_counted_for_people(run: Run) -> None:
+    shown = run("plan", "known.csv", *NOW, "--top", "1", "--format", "table").stdout
+    assert "1 of 3 URLs" in shown
+    assert [line.split()[-2:] for line in shown.splitlines()[-5:-3]] == [["1", "#" * 40], ["high", "0"]]
+
+
+def test_skipped_rows_are_in_a_file_and_the_exit_code_says_so(run: Run) -> None:
+    text = rows(5) + "nonsense,1,,,0.5,1,no\nhttps://a.example/,-1,,,0.5,1,no\nhttps://a.example/,1\n"
+    Path("some.csv").write_text(text, "utf-8")
+    result = run("plan", "some.csv", *NOW, "--on-error", "skip")
+    assert result.exit_code == 3
+    assert len(result.stdout.splitlines()) == 5
+    assert result.stderr == "Note: 3 rows are left out; see some.csv.rejected\n"
+    left = [json.loads(line) for line in Path("some.csv.rejected").read_text("utf-8").splitlines()]
+    assert [(line["row"], line["field"]) for line in left] == [(6, "url"), (7, "visits"), (8, None)]
+    assert left[1]["reason"].endswith("'-1' should be a whole number, 0 or more")
+    assert left[1]["given"]["visits"] == "-1"
+
+
+def test_nothing_skipped_is_done(run: Run) -> None:
+    assert run("plan", "known.csv", *NOW, "--on-error", "skip").exit_code == 0
+    assert not Path("known.csv.rejected").exists()
+
+
+def test_standard_input_may_have_skipped_rows(run: Run) -> None:
+    result = run("plan", "-", "--input-format", "csv", "--on-error", "skip", input=rows(2) + "x,1,,,0,1,no\n")
+    assert result.exit_code == 3
+    assert Path("stdin.rejected").exists()
+
+
+def test_repeated_urls_are_said_once(run: Run) -> None:
+    text = rows(1) + "https://a.example/,1,,,0.9,1,yes\nhttps://a.example/,2,,,0,1,no\n" * 2
+    result = run("plan", "-", "--input-format", "csv", *NOW, input=text)
+    assert [record["score"] for record in records(result)] == [60, 50]
+    assert result.stderr == "Note: 3 rows repeat a URL, and the last of each counts; the first is row 3\n"
+
+
+@pytest.mark.parametrize("name", ["plan.jsonl", "plan.csv", "plan.parquet"])
+def test_a_plan_in_a_file(run: Run, name: str) -> None:
+    result = run("plan", "known.csv", *NOW, "-o", name)
+    assert (result.exit_code, result.stdout) == (0, "")
+    if name.endswith("csv"):
+        found = [row["score"] for row in csv.DictReader(Path(name).read_text("utf-8").splitlines())]
+        assert found == ["94", "50", "20"]
+    else:
+        frame = pl.read_parquet(name) if name.endswith("parquet") else pl.read_ndjson(name)
+        assert frame["score"].to_list() == [94, 50, 20]
+        assert frame["points"][0][0]["rule"] == "base"
+    assert not Path(f"{name}.part").exists()
+
+
+def test_a_file_of_no_known_kind_is_a_usage_error(run: Run) -> None:
+    assert run("plan", "known.csv", "-o", "plan.txt").exit_code == 2
+    assert run("plan", "known.txt").exit_code == 2
+    assert run("plan", "known.csv", "-o", "plan.csv", "--explain", "https://a.example/").exit_code == 2
+
+
+def test_several_files_and_patterns_are_one_input(run: Run) -> None:
+    for number in range(3):
+        Path(f"part-{number}.csv").write_text(
+            HEADER + f"https://a.example/{number},1,,,0.{number},1,no\n", "utf-8"
+        )
+    assert len(records(run("plan", "part-*.csv"))) == 3
+    assert len(records(run("plan", "part-0.csv", "part-1.csv"))) == 2
+    assert "no file matches" in run("plan", "none-*.csv").stderr
+
+
+# --- explain --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", ["known.csv", "known.parquet"])
+def test_explain_says_rank_signals_and_every_rule(run: Run, parquet: str, file: str) -> None:
+    assert parquet
+    (found,) = records(run("plan", file, *NOW, "--explain", "https://news.example/a/b/c"))
+    assert (found["rank"], found["score"], found["level"]) == (3, 20, "low")
+    assert found["signals"]["last_visited"] == "2024-06-15T07:30:00Z"
+    paid = {rule["rule"]: rule["points"] for rule in found["rules"]}
+    assert paid["visited-1h"] == -30
+    assert paid["stale-7d"] is None
+    assert found["unknown"] == ["since_change_s"]
+
+
+def test_explain_for_people(run: Run) -> None:
+    shown = run(
+        "plan", "known.csv", *NOW, "--explain", "https://news.example/world", "--format", "table"
+    ).stdout
+    assert "Rank 1, score 94, very high: crawl immediately." in shown
+    assert "+20" in shown
+    assert "Not visited in 7+ days" in shown
+
+
+def test_explain_of_a_url_that_is_not_there(run: Run) -> None:
+    result = run("plan", "known.csv", "--explain", "https://elsewhere.example/")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is not in the input" in result.stderr
+
+
+# --- diff -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", ["plan.jsonl", "plan.parquet"])
+def test_diff_names_what_entered_left_and_changed_and_why(run: Run, earlier: str) -> None:
+    assert run("plan", "known.csv", *NOW, "--top", "2", "-o", earlier).exit_code == 0
+    later = ("--now", "2024-06-16T08:00:00Z")
+    found = {record["url"]: record for record in records(run("plan", "known.csv", *later, "--diff", earlier))}
+    entered = found["https://news.example/a/b/c"]
+    assert (entered["change"], entered["rank_before"]) == ("entered", None)
+    changed = found["https://news.example/world"]
+    assert (changed["change"], changed["score_before"], changed["score"]) == ("changed", 94, 74)
+    assert [(entry["rule"], entry["points"]) for entry in changed["why"]] == [("changed-24h", -20)]
+    assert "https://news.example/new" not in found
+
+
+def test_diff_says_why_a_url_left(run: Run) -> None:
+    run("plan", "known.csv", *NOW, "-o", "plan.jsonl")
+    text = Path("known.csv").read_text("utf-8").splitlines(keepends=True)
+    text[2] = text[2].replace("0.9,1,true", "0.9,1,false")
+    Path("known.csv").write_text("".join(text[:1] + text[2:]), "utf-8")
+    found = {
+        record["url"]: record
+        for record in records(
+            run("plan", "known.csv", *NOW, "--diff", "plan.jsonl", "--min-score", "90", "--top", "1")
+        )
+    }
+    assert [(entry["rule"], entry["points"]) for entry in found["https://news.example/world"]["why"]] == [
+        ("hub", -10)
+    ]
+    assert found["https://news.example/new"]["because"] == "not in the input any more"
+    assert found["https://news.example/a/b/c"]["because"] == "others are better, or it was not asked for"
+
+
+def test_diff_for_people(run: Run) -> None:
+    run("plan", "known.csv", *NOW, "--top", "2", "-o", "plan.jsonl")
+    shown = run(
+        "plan", "known.csv", "--now", "2024-06-16T08:00:00Z", "--diff", "plan.jsonl", "--format", "table"
+    ).stdout
+    assert "1 entered, 0 left, 1 changed, of 3 URLs in the plan" in shown
+    assert "-20 Changed in last 24h" in shown
+
+
+@pytest.mark.parametrize(
+    "content", ["{}", "[1]", '{"rank": 1, "url": "x", "score": 1, "points": [1]}', "\x00"]
+)
+def test_what_is_no_plan_is_one_sentence(run: Run, content: str) -> None:
+    Path("plan.jsonl").write_text(content, "utf-8")
+    result = run("plan", "known.csv", "--diff", "plan.jsonl")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert len(result.stderr.splitlines()) == 1
