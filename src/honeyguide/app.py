@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import load_profile
-from honeyguide.core import plan, scope, select
+from honeyguide.core import plan, ranking, scope, select
 from honeyguide.core.facts import Facts
 from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.page import Head, Link, Occurrence, Page, Position
@@ -57,7 +57,7 @@ def classify(
 
 def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
     """Read a page: title, headings, text, links."""
-    from honeyguide.adapters import html as adapter  # noqa: PLC0415 - a compiled library that URL commands never need
+    from honeyguide.adapters import html as adapter  # a compiled library that URL commands never need
 
     return adapter.parse_page(html, _url(url), content_type)
 
@@ -68,7 +68,7 @@ def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
     >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
     ['https://acme.example/about']
     """
-    from honeyguide.adapters import html as adapter  # noqa: PLC0415 - see parse_page
+    from honeyguide.adapters import html as adapter  # see parse_page
 
     return adapter.extract_links(html, _url(url))
 
@@ -197,6 +197,20 @@ def rank_urls(
     return plan.rank_urls(signals, _moment(now), _profile(profile), top)
 
 
+def plan_file(
+    paths: str | Sequence[str],
+    *,
+    now: datetime | None = None,
+    profile: Profile | str | Path = "news",
+    **asked: Any,
+) -> ranking.Plan:
+    """Rank the known URLs of CSV, JSON lines or Parquet files; `asked` are `top`, `min_score`, `levels`, `per_host`."""
+    from honeyguide.adapters.known import open_known  # files are for those who plan from files
+
+    table = open_known([paths] if isinstance(paths, str) else paths, _profile(profile))
+    return table.plan(ranking.Asked(_moment(now), **asked))
+
+
 async def pick_sites(
     sites: Iterable[str],
     request: PickRequest,
@@ -206,11 +220,11 @@ async def pick_sites(
     at_once: int = 16,
 ) -> None:
     """Pick from sites, up to `at_once` at a time; records are handed over with their place as each is finished."""
-    from honeyguide.adapters.clock import SystemClock  # noqa: PLC0415 - the network's libraries cost a third of a second
-    from honeyguide.adapters.http import HttpFetcher  # noqa: PLC0415
-    from honeyguide.adapters.robots import read_robots  # noqa: PLC0415
-    from honeyguide.jobs.pick import pick_all  # noqa: PLC0415
-    from honeyguide.jobs.polite import PoliteFetcher  # noqa: PLC0415
+    from honeyguide.adapters.clock import SystemClock  # the network's libraries cost a third of a second
+    from honeyguide.adapters.http import HttpFetcher
+    from honeyguide.adapters.robots import read_robots
+    from honeyguide.jobs.pick import pick_all
+    from honeyguide.jobs.polite import PoliteFetcher
 
     clock = SystemClock()
     async with HttpFetcher(policy) as http:
@@ -220,13 +234,13 @@ async def pick_sites(
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     """Put a picker together: profile, patterns and readers."""
-    from honeyguide.adapters.documents import Documents  # noqa: PLC0415
-    from honeyguide.jobs.pick import Picker  # noqa: PLC0415 - asyncio is not for those who only score
+    from honeyguide.adapters.documents import Documents
+    from honeyguide.jobs.pick import Picker  # asyncio is not for those who only score
 
     profile = _profile(request.profile or default_profile(request.strategy))
     _strategy(profile, request.strategy)
     if request.content:
-        from honeyguide.adapters.content import load_extractor  # noqa: PLC0415 - an extra
+        from honeyguide.adapters.content import load_extractor  # an extra
 
         load_extractor()  # what is missing is said before the run, not in the middle of it
     if request.query is not None:
@@ -281,7 +295,7 @@ def _moment(now: datetime | None) -> datetime:
 
 def open_store(path: str | Path, *, create: bool = True) -> SqliteStore:
     """Open a store; one that is not there is made, or, where it is only to be read, refused."""
-    from honeyguide.adapters.sqlite import SqliteStore  # noqa: PLC0415 - sqlite3 is for those who crawl
+    from honeyguide.adapters.sqlite import SqliteStore  # sqlite3 is for those who crawl
 
     if not create and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
         raise StoreError(str(path), "is not there; honeyguide crawl makes one, --store names another")
@@ -304,13 +318,13 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` learns the run before the first
     page is fetched, `on_note` what could not be read of sitemaps.
     """
-    from honeyguide.adapters.clock import SystemClock  # noqa: PLC0415 - see pick_sites
-    from honeyguide.adapters.documents import Documents  # noqa: PLC0415
-    from honeyguide.adapters.http import HttpFetcher  # noqa: PLC0415
-    from honeyguide.adapters.robots import read_robots  # noqa: PLC0415
-    from honeyguide.jobs.announce import Announced  # noqa: PLC0415
-    from honeyguide.jobs.crawl import Crawler  # noqa: PLC0415
-    from honeyguide.jobs.polite import PoliteFetcher  # noqa: PLC0415
+    from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.documents import Documents
+    from honeyguide.adapters.http import HttpFetcher
+    from honeyguide.adapters.robots import read_robots
+    from honeyguide.jobs.announce import Announced
+    from honeyguide.jobs.crawl import Crawler
+    from honeyguide.jobs.polite import PoliteFetcher
 
     clock = SystemClock()
     store = open_store(store_path)
@@ -338,8 +352,8 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
 
 def _asked(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> Asked:
     """Tell addresses, files and `auto` apart."""
-    from honeyguide.adapters.sitemap import read_file  # noqa: PLC0415
-    from honeyguide.jobs.sitemaps import Asked  # noqa: PLC0415
+    from honeyguide.adapters.sitemap import read_file
+    from honeyguide.jobs.sitemaps import Asked
 
     named = [text for text in sitemaps if text != "auto"]
     is_auto = len(named) < len(sitemaps)
@@ -352,9 +366,9 @@ async def _listed(
     asked: Asked, request: CrawlRequest, fetcher: PoliteFetcher
 ) -> tuple[Listing, CrawlRequest]:
     """Read the sitemaps; where no seed is given, the homepages of what they list are the seeds."""
-    from honeyguide.adapters.sitemap import read_sitemap  # noqa: PLC0415
-    from honeyguide.core.listed import roots_of  # noqa: PLC0415
-    from honeyguide.jobs.sitemaps import list_pages  # noqa: PLC0415
+    from honeyguide.adapters.sitemap import read_sitemap
+    from honeyguide.core.listed import roots_of
+    from honeyguide.jobs.sitemaps import list_pages
 
     listing = await list_pages(asked, fetcher, read_sitemap)
     if request.seeds:
@@ -366,9 +380,9 @@ def _queue(
     frontier: Frontier, listing: Listing, asked: Asked, request: CrawlRequest, profile: Profile
 ) -> None:
     """Queue what sitemaps list, by the rules of the crawl."""
-    from honeyguide.core.judge import Ground  # noqa: PLC0415
-    from honeyguide.core.traps import Traps  # noqa: PLC0415
-    from honeyguide.jobs.sitemaps import queue_listed  # noqa: PLC0415
+    from honeyguide.core.judge import Ground
+    from honeyguide.core.traps import Traps
+    from honeyguide.jobs.sitemaps import queue_listed
 
     ground = Ground(
         profile, profile.traversals[request.traversal], Traps(profile.traps), _pattern(request.include),

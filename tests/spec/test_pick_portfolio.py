@@ -59,7 +59,7 @@ def test_no_two_that_say_the_same() -> None:
     ],
 )
 def test_other_languages(hub: str, about: str, service: str) -> None:
-    from honeyguide import normalize  # noqa: PLC0415 - one use
+    from honeyguide import normalize  # one use
 
     chosen = portfolio(
         (service, "x"), ("/kontakt", "Kontakt"), (about, "x"), (hub, "x"), ("/impressum", "Impressum")

@@ -63,11 +63,11 @@ def main_content(html: bytes, url: str) -> Content:
 def load_extractor() -> Callable[[str, str], str]:
     """Import trafilatura, or say how to get it; called before a run, it fails before the run."""
     try:
-        import trafilatura  # noqa: PLC0415 - an extra, and slow to import
+        import trafilatura  # an extra, and slow to import
     except ImportError as error:  # it, or a library that it needs
         missing = error.name or "trafilatura"
         raise HoneyguideError(f"main content needs {missing}, which is not installed; {INSTALL}") from None
-    import logging  # noqa: PLC0415 - only to keep trafilatura from writing to standard error
+    import logging  # only to keep trafilatura from writing to standard error
 
     logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 

@@ -28,6 +28,6 @@ class Documents:
 
     def content(self, body: bytes, url: Url) -> Content:
         """Read the main content."""
-        from honeyguide.adapters.content import main_content  # noqa: PLC0415 - an extra, and slow to import
+        from honeyguide.adapters.content import main_content  # an extra, and slow to import
 
         return main_content(body, url.text)

@@ -334,7 +334,7 @@ _READERS = {"text": _text, "csv": _csv, "jsonl": _json_lines, "markdown": _markd
 
 def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
     try:
-        import polars as pl  # noqa: PLC0415 - a third of a second, and an extra
+        import polars as pl  # a third of a second, and an extra
     except ImportError:
         raise InputError(
             "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=_name(path)

@@ -7,6 +7,7 @@ Both tables give the same answers. Columns cost a start that small files do not 
 
 from __future__ import annotations
 
+import atexit
 import glob
 import json
 import shutil
@@ -14,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
 from honeyguide.core.ranking import Row, RowTable
@@ -102,8 +103,8 @@ def open_known(
     if not has_parquet and (_size(sources) <= SMALL_BYTES or not _has_polars()):
         name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
         return RowTable(_Rows(sources, reject), profile, name)
-    from honeyguide.adapters.bulk import ParquetFile, TextFile  # noqa: PLC0415 - an extra
-    from honeyguide.adapters.ranker import ColumnTable  # noqa: PLC0415
+    from honeyguide.adapters.bulk import ParquetFile, TextFile  # an extra
+    from honeyguide.adapters.ranker import ColumnTable
 
     files = [
         ParquetFile(source.path)
@@ -144,7 +145,7 @@ class _Rows:
 
 def _expanded(path: str) -> list[str]:
     """Find the files that a pattern means; a file of that very name comes first."""
-    if path == STDIN or "\0" in path or not glob.has_magic(path) or Path(path).exists():
+    if path == STDIN or "\0" in path or not set("*?[") & set(path) or Path(path).exists():
         return [path]
     found = sorted(glob.glob(path))  # noqa: PTH207 - patterns may be absolute
     if not found:
@@ -162,14 +163,11 @@ def _source(path: str, kind: str | None) -> Source:
 def _spooled() -> str:
     """Copy standard input into a file, because it is read more than once; it goes with the process."""
     with opened(STDIN) as given:
-        copy = tempfile.NamedTemporaryFile(prefix="honeyguide-")  # noqa: SIM115 - open as long as it is needed
-        shutil.copyfileobj(given, copy)
-    copy.flush()
-    _COPIES.append(copy)
-    return copy.name
-
-
-_COPIES: list[Any] = []  # a copy is deleted when it is let go
+        handle, path = tempfile.mkstemp(prefix="honeyguide-")
+        atexit.register(Path(path).unlink, missing_ok=True)
+        with open(handle, "wb") as copy:  # noqa: PTH123 - a handle, not a path
+            shutil.copyfileobj(given, copy)
+    return path
 
 
 def _size(sources: Sequence[Source]) -> int:

@@ -58,7 +58,7 @@ class LineFile:
         if (
             sys.platform != "win32"
         ):  # where there is no such lock, two runs on one output are the user's business
-            import fcntl  # noqa: PLC0415 - only there
+            import fcntl  # only there
 
             try:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,7 +19,7 @@ import polars as pl
 from honeyguide.adapters.bulk import ParquetFile, TextFile
 from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
 from honeyguide.adapters.rowfiles import signals_of
-from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hash_of
+from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
 from honeyguide.core.facts import CARD
 from honeyguide.core.plan import Scored, future_fields, level_of, plan_facts, score_url
 from honeyguide.core.ranking import Count, Entry, Plan, Row, host_of
@@ -130,9 +130,7 @@ class ColumnTable:
         for file in self._files:
             rows = 0
             for batch in file.batches(partial(self._query, now=now)):
-                scores = self._settled(file, batch, now)
-                places = (pl.col("index") + first).cast(pl.Int64).alias(_PLACE)
-                scores = scores.with_columns(places).drop("index", DOUBT)
+                scores = self._settled(file, first, batch, now)
                 if self._superseded is not None and len(self._superseded):
                     scores = scores.filter(~pl.col(_PLACE).is_in(self._superseded.implode()))
                 yield _Part(file, first, batch, scores)
@@ -145,21 +143,25 @@ class ColumnTable:
         wanted = [_SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
         return score_columns(frame.select(facts), self._cards, ledger=False).select(wanted)
 
-    def _settled(self, file: File, batch: Batch, now: datetime) -> pl.DataFrame:
-        """Read the rows in doubt again, one by one; those that are wrong are out."""
-        frame = batch.frame.with_row_index(offset=batch.start)
+    def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
+        """Give each row its place, and read those in doubt again, one by one; what is wrong is out."""
+        frame = batch.frame.with_row_index(_PLACE, offset=first + batch.start)
         if not frame[DOUBT].any():
             return frame
-        rows = []
-        numbers = frame.filter(DOUBT)["index"].to_list()
-        for number, raw in zip(numbers, batch.raw(numbers), strict=True):
-            signals = self._signals(file, raw)
-            if signals is not None:
-                value = score_url(signals, now, self._profile).score.value
-                in_future = any(future_fields(signals, now))
-                rows.append((number, value, False, in_future, hash_of(signals.url))[: len(frame.columns)])
-        settled = pl.DataFrame(rows, schema=frame.schema, orient="row")
-        return pl.concat([frame.filter(~pl.col(DOUBT)), settled])
+        places = frame.filter(DOUBT)[_PLACE].to_list()
+        read = zip(places, batch.raw([place - first for place in places]), strict=True)
+        good = [(place, signals) for place, raw in read if (signals := self._signals(file, raw)) is not None]
+        settled = {
+            _PLACE: [place for place, _ in good],
+            _SCORE: [score_url(signals, now, self._profile).score.value for _, signals in good],
+            DOUBT: [False] * len(good),
+            FUTURE: [any(future_fields(signals, now)) for _, signals in good],
+            HASH: hashes_of([signals.url for _, signals in good]),
+        }
+        known = {name: settled[name] for name in frame.columns}
+        return pl.concat(
+            [frame.filter(~pl.col(DOUBT).fill_null(value=False)), pl.DataFrame(known, schema=frame.schema)]
+        )
 
     def _signals(self, file: File, raw: Raw) -> Signals | None:
         """Read a row, or hand it over as wrong, once."""
@@ -176,7 +178,11 @@ class ColumnTable:
     def _find_repeated(self, now: datetime) -> None:
         """Find the rows whose URL comes again later, by hashes of 64 bits."""
         frames = [part.scores.select(_PLACE, HASH) for part in self._parts(now)]
-        rows = pl.concat(frames) if frames else pl.DataFrame(schema={_PLACE: pl.Int64, HASH: pl.UInt64})
+        rows = (
+            pl.concat(frames)
+            if frames
+            else pl.DataFrame(schema={_PLACE: pl.get_index_type(), HASH: pl.UInt64})
+        )
         rows = rows.sort(_PLACE)
         again = rows.filter(~pl.col(HASH).is_first_distinct())[_PLACE]
         self._superseded = rows.filter(~pl.col(HASH).is_last_distinct())[_PLACE]
@@ -185,17 +191,17 @@ class ColumnTable:
     # --- counting ---
 
     def _count_levels(self, plan: Plan, scores: pl.DataFrame) -> None:
-        levels = self._profile.levels
-        at_least = [(pl.col(_SCORE) >= lv.at_least).sum().alias(lv.name) for lv in levels[:-1]]
-        so_far = 0
-        for name, count in zip(plan.levels, (*scores.select(at_least).row(0), scores.height), strict=True):
-            plan.levels[name] += count - so_far
+        values, so_far = scores[_SCORE], 0
+        for level in self._profile.levels:
+            is_last = level is self._profile.levels[-1]
+            count = scores.height if is_last else int((values >= level.at_least).sum())
+            plan.levels[level.name] += count - so_far
             so_far = count
 
     def _count_future(self, future: Count, part: _Part, now: datetime) -> None:
-        places = part.scores.filter(FUTURE)[_PLACE].to_list()
-        if not places:
+        if not part.scores[FUTURE].any():
             return
+        places = part.scores.filter(FUTURE)[_PLACE].to_list()
         where = ""
         if not future.rows:
             number = min(places) - part.first
@@ -287,7 +293,7 @@ class _Best:
     """The best rows so far, best first; text is kept as it was read, because it cannot be read again by its number."""
 
     def __init__(self, wanted: pl.Expr, limit: int | None) -> None:
-        self.frame = pl.DataFrame(schema={_PLACE: pl.Int64, _SCORE: pl.Float64})
+        self.frame = pl.DataFrame(schema={_PLACE: pl.get_index_type(), _SCORE: pl.Float64})
         self.rows: dict[int, tuple[File, Raw]] = {}
         self._wanted = wanted
         self._limit = limit
@@ -296,10 +302,16 @@ class _Best:
         """Let the rows of a batch in that are better than the last."""
         wanted = self._wanted
         if self._limit is not None and self.frame.height >= self._limit:
-            wanted = wanted & (pl.col(_SCORE) > self.frame[_SCORE][-1])
-        new = part.scores.filter(wanted).select(_PLACE, _SCORE)
+            least, most = self.frame[_SCORE][-1], part.scores[_SCORE].max()
+            if most is None or most <= least:  # as in most batches
+                return
+            wanted = wanted & (pl.col(_SCORE) > least)
+        new = part.scores.select(_PLACE, _SCORE).filter(wanted)
         if not new.height:
             return
+        if self._limit is not None and new.height > self._limit:
+            last = new[_SCORE].top_k(self._limit).min()
+            new = new.filter(pl.col(_SCORE) >= last)
         best = pl.concat([self.frame, new]).sort([_SCORE, _PLACE], descending=[True, False])
         self.frame = best if self._limit is None else best.head(self._limit)
         if isinstance(part.file, TextFile):
@@ -309,6 +321,6 @@ class _Best:
         kept = self.frame[_PLACE].to_list()
         start = part.first + part.batch.start
         fresh = [place - part.first for place in kept if place >= start]
-        self.rows = {place: self.rows[place] for place in kept if place < start}
+        self.rows = {place: self.rows[place] for place in kept if place in self.rows}
         for raw in part.batch.raw(fresh):
             self.rows[part.first + raw.number - 1] = (part.file, raw)

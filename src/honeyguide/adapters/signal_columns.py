@@ -8,6 +8,8 @@ decides, and which writes the sentence if it is. So both ways of reading accept 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -32,7 +34,7 @@ _ISO = (
     r"^(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
     r"(?:\.[0-9]{3}|\.[0-9]{6})?(?:Z|\+00:00)$"
 )
-_SHARE = r"^(?:[01]|[01]?\.[0-9]{1,17})$"
+_SHARE = r"^(?:[01]|[01]?\.[0-9]{1,30})$"
 # URLs that need no look: host names of plain labels, paths of plain characters.
 _URL = r"^https?://(?:[a-z0-9](?:-?[a-z0-9]){0,20}\.){1,4}[a-z]{2,20}(?:/[A-Za-z0-9/_~.?=&-]{0,500})?$"
 
@@ -56,7 +58,8 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
         value, doubt = _READERS[name](pl.col(column), schema[column])
         if name in _TIMES:
             future.append(value > now_us)
-            doubts.append(now_us - value >= _EXACT)
+            # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
+            doubts += [value < max(0, now_us - _EXACT), value > _LATEST_US]
             value = _since(value, now_us)
         facts.append(value.alias(_TIMES.get(name) or _NUMBERS.get(name, name)))
         doubts += [] if doubt is None else [doubt]
@@ -68,9 +71,9 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
 
 
-def hash_of(url: str) -> int:
-    """Hash a single URL as the column is hashed."""
-    return int(pl.select(_hashed(pl.lit(url))).item())
+def hashes_of(urls: list[str]) -> pl.Series:
+    """Hash URLs as the column is hashed."""
+    return pl.select(_hashed(pl.lit(pl.Series(urls, dtype=pl.String)))).to_series()
 
 
 def _hashed(url: pl.Expr) -> pl.Expr:
@@ -82,14 +85,19 @@ _NUMBERS = {"topic_relevance": "relevance"}
 
 
 def _any(tests: list[pl.Expr]) -> pl.Expr:
-    """Say where any test is true; what is null is not."""
-    return pl.any_horizontal([pl.lit(value=False), *tests]).fill_null(value=False)
+    """Say where any test is true; elsewhere it is false or null."""
+    return reduce(or_, tests) if tests else pl.lit(value=False)
 
 
 def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
-    """Seconds since then, none for the future; a column is divided by a column, or it would be another float."""
-    passed = (now_us - moment_us).clip(lower_bound=0).cast(pl.Float64)
-    return passed / (passed * 0.0 + 1e6)
+    """Seconds since then, none for the future.
+
+    Twice the time is divided by twice a million, because x + |x| is none for the future, and faster than a choice.
+    A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
+    """
+    passed = now_us - moment_us
+    twice = (passed + passed.abs()).cast(pl.Float64)
+    return twice / (twice * 0.0 + 2e6)
 
 
 def _unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
@@ -132,11 +140,11 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
 
 
 def _time(column: pl.Expr, dtype: pl.DataType) -> Reading:
-    """Read a time as microseconds since 1970."""
+    """Read a time as microseconds since 1970; whether it lies in range is seen later."""
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        return _in_range(column.dt.epoch("us"))
+        return column.dt.epoch("us"), None
     if dtype == pl.Date:
-        return _in_range(column.cast(pl.Int32).cast(pl.Int64) * 86_400_000_000)
+        return column.cast(pl.Int32).cast(pl.Int64) * 86_400_000_000, None
     if dtype.is_integer():
         return _from_epoch(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
     if dtype.is_float():
@@ -145,10 +153,6 @@ def _time(column: pl.Expr, dtype: pl.DataType) -> Reading:
     if dtype == pl.String:
         return _written_time(column)
     return _unreadable(column, pl.Int64())
-
-
-def _in_range(moment_us: pl.Expr) -> Reading:
-    return moment_us, ~moment_us.is_between(0, _LATEST_US)
 
 
 def _from_epoch(number: pl.Expr) -> pl.Expr:
@@ -162,8 +166,8 @@ def _written_time(column: pl.Expr) -> Reading:
     second = iso.str.slice(0, 19).str.to_datetime("%Y-%m-%dT%H:%M:%S", time_unit="us", strict=False)
     fraction = iso.str.extract(r"\.([0-9]+)").str.pad_end(6, "0").cast(pl.Int64, strict=False).fill_null(0)
     moment = pl.coalesce(_from_epoch(number), second.dt.epoch("us") + fraction)
-    is_sure = moment.is_between(0, _LATEST_US) & (number <= _SURE_EPOCH).fill_null(value=True)
-    return moment, column.is_not_null() & (column != "") & ~is_sure.fill_null(value=False)
+    is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
+    return moment, (column != "") & ~is_sure
 
 
 def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:

@@ -94,7 +94,7 @@ def need_parquet(file: str) -> None:
 
 def _write_parquet(path: Path, records: Iterable[Record]) -> None:
     """Write batch by batch, and join the batches without holding them."""
-    import polars as pl  # noqa: PLC0415 - a third of a second, and an extra
+    import polars as pl  # a third of a second, and an extra
 
     schema = parquet_schema()
     source = iter(records)
@@ -112,7 +112,7 @@ def _write_parquet(path: Path, records: Iterable[Record]) -> None:
 
 def parquet_schema() -> dict[str, pl.DataType]:
     """Give the columns of the Parquet file: the names of the record, always with the same types."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     text, whole, real = pl.String(), pl.Int64(), pl.Float64()
     texts = pl.List(text)
@@ -210,7 +210,7 @@ def _csv_back(path: Path) -> list[Record] | None:
 
 
 def _parquet_back(path: Path) -> list[Record] | None:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     try:
         if pl.read_parquet_schema(path) != parquet_schema():

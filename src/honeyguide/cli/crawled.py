@@ -211,7 +211,7 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
     """Open what is asked for; what is missing for it is said before the crawl."""
     content = folder = warc = None
     if asked["content"] or asked["to"]:
-        from honeyguide.adapters.content import load_extractor, main_content  # noqa: PLC0415 - an extra
+        from honeyguide.adapters.content import load_extractor, main_content  # an extra
 
         load_extractor()
 
@@ -222,11 +222,11 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
                 return ""
 
     if asked["to"]:
-        from honeyguide.adapters.folder import Folder  # noqa: PLC0415
+        from honeyguide.adapters.folder import Folder
 
         folder = Folder(Path(asked["to"]))
     if asked["warc"]:
-        from honeyguide.adapters.warc import WarcFile  # noqa: PLC0415 - an extra
+        from honeyguide.adapters.warc import WarcFile  # an extra
 
         warc = WarcFile(Path(asked["warc"]), agent)
     return Keeper(content, folder, warc)

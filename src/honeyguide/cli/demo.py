@@ -58,7 +58,7 @@ def demo() -> None:
 
 def _picked() -> Record:
     """Serve the site, pick from it, and stop serving."""
-    from honeyguide.jobs.pick import PickRequest  # noqa: PLC0415 - asyncio jobs are not for those who only ask for help
+    from honeyguide.jobs.pick import PickRequest  # asyncio jobs are not for those who only ask for help
 
     records: list[Record] = []
     with serve_demo() as address:

@@ -1,48 +1,26 @@
 """Reading what the user names: files and standard input, never more than is sane.
 
-Owns: bounds, encodings, and the sentence when a file cannot be read. Must not know: what is in the files.
+Owns: bounds of whole files. Must not know: what is in the files; lines are read by `adapters.rowfiles`.
 Start reading at `read_bytes` for pages and at `read_lines` for everything with one record a line.
 """
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
+from honeyguide.adapters.rowfiles import MAX_LINE_BYTES, STDIN, decoded, name_of, opened, read_lines
 from honeyguide.errors import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+__all__ = [
+    "MAX_LINE_BYTES",
+    "MAX_PAGE_BYTES",
+    "STDIN",
+    "name_of",
+    "opened",
+    "read_bytes",
+    "read_lines",
+    "read_text",
+]
 
-STDIN = "-"
 MAX_PAGE_BYTES = 20_000_000  # the largest homepages have a tenth of it
-MAX_LINE_BYTES = 1_000_000
-
-
-def name_of(path: str) -> str:
-    """Name a file in messages."""
-    return "standard input" if path == STDIN else path
-
-
-@contextmanager
-def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file or standard input; whatever the system complains about becomes one sentence."""
-    try:
-        if path == STDIN:
-            if sys.stdin is None:
-                raise InputError("is closed", file=name_of(path))
-            yield sys.stdin.buffer
-        elif "\0" in path:
-            raise InputError("is not a usable path", file=path)
-        else:
-            with Path(path).open("rb") as file:
-                yield file
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)
-        ) from None
 
 
 def read_bytes(path: str, limit: int = MAX_PAGE_BYTES) -> bytes:
@@ -56,28 +34,4 @@ def read_bytes(path: str, limit: int = MAX_PAGE_BYTES) -> bytes:
 
 def read_text(path: str, limit: int = MAX_PAGE_BYTES) -> str:
     """Read a whole UTF-8 file."""
-    return _decoded(read_bytes(path, limit), path, 1)
-
-
-def read_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
-    with opened(path) as file:
-        number = 0
-        while data := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if len(data) > MAX_LINE_BYTES:
-                where = f"{name_of(path)} line {number}"
-                raise InputError(
-                    f"is longer than {MAX_LINE_BYTES / 1e6:g} MB; write one record on each line", file=where
-                )
-            yield number, _decoded(data, path, number)
-
-
-def _decoded(data: bytes, path: str, number: int) -> str:
-    try:
-        return data.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        line = number + data.count(b"\n", 0, error.start)
-        raise InputError(
-            "is not UTF-8; save the file as UTF-8", file=f"{name_of(path)} line {line}"
-        ) from None
+    return decoded(read_bytes(path, limit), name_of(path), 1)

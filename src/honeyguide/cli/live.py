@@ -100,8 +100,8 @@ class _LiveLine:
     """A bar and a line that are drawn again and again, and gone when the run is over."""
 
     def __init__(self, progress: Told, *, no_color: bool) -> None:
-        from rich.console import Console  # noqa: PLC0415 - rich costs more than a pipe should pay
-        from rich.live import Live  # noqa: PLC0415
+        from rich.console import Console  # rich costs more than a pipe should pay
+        from rich.live import Live
 
         self._progress = progress
         self._live = Live(
@@ -138,9 +138,9 @@ class _LiveLine:
             self._live.start()
 
     def _render(self) -> RenderableType:
-        from rich.progress_bar import ProgressBar  # noqa: PLC0415
-        from rich.table import Table  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
 
         grid = Table.grid(padding=(0, 1))
         total = self._progress.total

@@ -194,7 +194,7 @@ class Column:
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; cells are plain text, never markup, and may have several lines."""
-    from honeyguide.cli.tables import print_table as printed  # noqa: PLC0415 - rich costs more than a pipe should pay
+    from honeyguide.cli.tables import print_table as printed  # rich costs more than a pipe should pay
 
     printed(columns, rows, no_color=bool(click.get_current_context().meta.get(_NO_COLOR)))
 

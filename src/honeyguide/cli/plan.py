@@ -1,45 +1,37 @@
 """`honeyguide plan`: rank known URLs by what a visit is worth now.
 
-Owns: the command, its filters and its records. Must not know: how rows are read (`rows.py`) or scored.
+Owns: the command, its options and what it says besides. Must not know: how rows are read or scored, or how a plan
+looks (`planned.py`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
+from honeyguide.adapters.known import Rejected, kind_of, open_known
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
-from honeyguide.cli.output import (
-    Column,
-    note,
-    number,
-    output_options,
-    print_table,
-    reason_lines,
-    say,
-    write_records,
-)
-from honeyguide.cli.rows import read_rows
+from honeyguide.cli.output import note, output_options
+from honeyguide.cli.planned import show_diff, show_explained, show_plan, write_plan
 from honeyguide.config import load_profile
-from honeyguide.core.plan import future_fields, read_time
-from honeyguide.core.records import SCHEMA, reason_records, tidy
-from honeyguide.core.url import display
+from honeyguide.core.plan import read_time
+from honeyguide.core.ranking import Asked
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
+    from honeyguide.adapters.known import Table
     from honeyguide.cli.output import Format
-    from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile
-    from honeyguide.core.records import Record
+    from honeyguide.core.ranking import Plan
 
-COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "points")
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
+_PARTIAL = 3
 
 
 def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime:
@@ -50,17 +42,31 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} {error}.") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """How the plan is to be shown."""
+
+    output: Format
+    file: str | None
+    diff: str | None
+    explain: str | None
+
+
 @click.command(
     cls=Command,
     examples=(
         "honeyguide plan known.csv --top 10",
         "honeyguide plan known.jsonl --now 2024-06-15T08:00:00Z --level high --level 'very high'",
         "honeyguide plan - --input-format csv --min-score 60 --format csv < known.csv",
+        "honeyguide plan known.csv --explain https://news.example/world",
     ),
 )
-@click.argument("file", metavar="FILE")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--input-format", type=click.Choice(["csv", "jsonl"]), help="What FILE is; by its name if not given."
+    "--input-format",
+    "kind",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    help="What FILE is; by its name if not given.",
 )
 @click.option(
     "--now",
@@ -76,38 +82,109 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     "--min-score", type=click.FloatRange(0, 100), metavar="N", help="Print only scores of N and more."
 )
 @click.option(
+    "--per-host", type=click.IntRange(min=1), metavar="N", help="Print at most N URLs of each host."
+)
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.",
+)
+@click.option(
+    "--check-urls",
+    is_flag=True,
+    help="Read all URLs of Parquet files, too, and not only those that are printed.",
+)
+@click.option("--explain", metavar="URL", help="Say where this URL stands, and what every rule says to it.")
+@click.option(
+    "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a JSON lines or Parquet file."
+)
+@click.option(
+    "-o", "--output", "file", metavar="FILE", help="Write to a .jsonl, .csv or .parquet file, in one step."
+)
+@click.option(
     "--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."
 )
 @output_options
-def plan(file: str, input_format: str | None, output: Format, profile: str, **asked: Any) -> None:
+def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
-    FILE is CSV or JSON lines with url, visits, last_visited, last_changed, topic_relevance (0 to 1), hub_depth and
-    is_hub; camelCase names are fine too. `-` is standard input.
+    FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
+    hub_depth and is_hub; camelCase names are fine too. Several files and patterns are read as one. `-` is standard
+    input. Of rows with the same URL, the last one counts.
     """
     chosen = load_profile(profile)
     _check_levels(asked["levels"], chosen)
-    now: datetime = asked["now"]
-    top: int | None = asked["top"]
-    future = _Future(now)
-    rows = future.watched(read_rows(file, input_format or _format_of(file)))
-    early = None if asked["levels"] else top  # a level may begin below the best N
-    ranked = app.rank_urls(_bounded(rows, file, early), now=now, top=early, profile=chosen)
-    if not future.rows:
-        raise InputError("has no rows; give at least one URL", file=name_of(file))
-    future.warn()
-    kept = [entry for entry in enumerate(ranked, 1) if _is_asked(entry[1], asked)][:top]
-    _print(output, kept, future.rows)
+    _check_kinds(files, kind)
+    _check_output(asked)
+    rejected = Rejected() if asked["on_error"] == "skip" else None
+    try:
+        table = open_known(files, chosen, kind=kind, reject=rejected, check_urls=asked["check_urls"])
+        wish = _Wish(asked["output"], asked["file"], asked["diff"], asked["explain"])
+        _answer(table, _asked(asked), wish, chosen, files)
+    finally:
+        if rejected is not None:
+            rejected.close()
+    if rejected is not None and rejected.rows:
+        rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
+        note(f"{rows} left out; see {', '.join(rejected.files)}")
+        click.get_current_context().exit(_PARTIAL)
 
 
-def _format_of(file: str) -> str:
-    suffix = file.rpartition(".")[2].lower()
-    found = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
-    if found is None:
-        raise click.UsageError(
-            f"{name_of(file)}: say what it is with --input-format csv or --input-format jsonl."
+def _asked(options: dict[str, Any]) -> Asked:
+    return Asked(
+        options["now"], options["top"], options["min_score"], options["levels"], options["per_host"], MAX_ROWS
+    )
+
+
+def _answer(table: Table, asked: Asked, wish: _Wish, profile: Profile, files: tuple[str, ...]) -> None:
+    if wish.explain is not None:
+        show_explained(wish.output, table, wish.explain, asked.now, profile)
+        return
+    found = table.plan(asked)
+    if not found.rows:
+        raise InputError("has no rows; give at least one URL", file=", ".join(map(name_of, files)))
+    _warn(found)
+    if wish.diff is not None:
+        show_diff(wish.output, wish.diff, found, table, (asked.now, profile))
+    elif wish.file is not None:
+        write_plan(wish.file, found)
+    else:
+        show_plan(wish.output, found)
+
+
+def _warn(plan: Plan) -> None:
+    """Say what was read in a way that somebody may not expect (PLAN-1: the future counts as just now)."""
+    if plan.future.rows:
+        rows = "1 row has a time" if plan.future.rows == 1 else f"{plan.future.rows:,} rows have times"
+        note(f"{rows} in the future, counted as just now; the first is {plan.future.first}")
+    if plan.repeated.rows:
+        rows = (
+            "1 row repeats a URL" if plan.repeated.rows == 1 else f"{plan.repeated.rows:,} rows repeat a URL"
         )
-    return found
+        note(f"{rows}, and the last of each counts; the first is {plan.repeated.first}")
+    if plan.unremembered:
+        note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
+
+
+def _check_kinds(files: Iterable[str], kind: str | None) -> None:
+    for file in files:
+        if kind is None and kind_of(file) is None:
+            raise click.UsageError(
+                f"{name_of(file)}: say what it is with --input-format csv, jsonl or parquet."
+            )
+
+
+def _check_output(asked: dict[str, Any]) -> None:
+    """Refuse what could only fail after all rows were ranked."""
+    if asked["file"] is not None and kind_of(asked["file"]) is None:
+        raise click.BadParameter(
+            f"{asked['file']!r} should end in .jsonl, .csv or .parquet.", param_hint="-o"
+        )
+    ways = [name for name in ("explain", "diff", "file") if asked[name] is not None]
+    if len(ways) > 1:
+        raise click.UsageError("Give only one of --explain, --diff and -o.")
 
 
 def _check_levels(levels: Iterable[str], profile: Profile) -> None:
@@ -115,72 +192,3 @@ def _check_levels(levels: Iterable[str], profile: Profile) -> None:
     for level in levels:
         if level not in known:
             raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")
-
-
-def _is_asked(item: Scored, asked: dict[str, Any]) -> bool:
-    levels, least = asked["levels"], asked["min_score"]
-    return (not levels or item.level.name in levels) and (least is None or item.score.value >= least)
-
-
-def _bounded(rows: Iterator[Signals], file: str, top: int | None) -> Iterator[Signals]:
-    for count, row in enumerate(rows):
-        if top is None and count == MAX_ROWS:
-            raise InputError(
-                f"has more than {MAX_ROWS:,} rows; ask for the best of them with --top", file=name_of(file)
-            )
-        yield row
-
-
-class _Future:
-    """Counts the rows, and those with times that lie in the future, as they pass (PLAN-1: they count as just now)."""
-
-    def __init__(self, now: datetime) -> None:
-        self.now = now
-        self.rows = 0
-        self.found = 0
-        self.first = ""
-
-    def watched(self, rows: Iterator[Signals]) -> Iterator[Signals]:
-        for row in rows:
-            self.rows += 1
-            fields = tuple(future_fields(row, self.now))
-            if fields:
-                self.found += 1
-                self.first = self.first or f"row {self.rows} ({', '.join(fields)})"
-            yield row
-
-    def warn(self) -> None:
-        if self.found:
-            rows = "1 row has a time" if self.found == 1 else f"{self.found:,} rows have times"
-            note(f"{rows} in the future, counted as just now; the first is {self.first}")
-
-
-def _print(output: Format, kept: list[tuple[int, Scored]], rows: int) -> None:
-    if output != "table":
-        write_records(output, (_record(rank, item) for rank, item in kept), COLUMNS)
-        return
-    columns = (
-        Column("#", right=True, keep=True),
-        Column("Score", right=True, keep=True),
-        Column("Level", keep=True),
-    )
-    print_table((*columns, Column("URL and why")), (_row(rank, item) for rank, item in kept))
-    say()
-    say(f"{len(kept):,} of {rows:,} URLs")
-
-
-def _row(rank: int, item: Scored) -> list[str]:
-    lines = [display(item.url), *(f"  {line}" for line in reason_lines(item.score))]
-    return [str(rank), number(item.score.value), item.level.name, "\n".join(lines)]
-
-
-def _record(rank: int, item: Scored) -> Record:
-    return {
-        "schema": SCHEMA,
-        "rank": rank,
-        "url": item.url,
-        "score": tidy(item.score.value),
-        "level": item.level.name,
-        "reasons": list(item.score.words),
-        "points": reason_records(item.score.reasons),
-    }

@@ -191,7 +191,7 @@ def write_reports(files: Sequence[str], sink: Sink) -> None:
     """Write a report for people into each file."""
     if not files:
         return
-    from honeyguide.report import write_report  # noqa: PLC0415 - only for those who want one
+    from honeyguide.report import write_report  # only for those who want one
 
     for file in files:
         write_report(sink.records(), Path(file))

@@ -32,8 +32,8 @@ def _load_bundled(name: str, topic: str | None, related: tuple[str, ...] | None)
 
 
 def _load(source: str | Path, topic: str | None, related: tuple[str, ...] | None) -> Profile:
-    from honeyguide.config.build import build  # noqa: PLC0415 - pydantic costs a tenth of a second
-    from honeyguide.config.shape import read_shape  # noqa: PLC0415
+    from honeyguide.config.build import build  # pydantic costs a tenth of a second
+    from honeyguide.config.shape import read_shape
 
     raw = read_merged(source)
     if topic is not None or related is not None:

@@ -49,7 +49,7 @@ def _percent_decode(text: str) -> str:
 
 def _to_ascii(name: str) -> str:
     """Map a Unicode name by UTS 46: non-transitional, CheckBidi and CheckJoiners on, the other checks off."""
-    import idna  # noqa: PLC0415 - its tables cost more than most programs ever need
+    import idna  # its tables cost more than most programs ever need
 
     try:
         labels = [_read_label(label) for label in idna.uts46_remap(name, std3_rules=False).split(".")]
@@ -77,7 +77,7 @@ def _read_label(label: str) -> str:
 
 def _check_label(label: str) -> None:
     """Apply the validity criteria of UTS 46, which are laxer than IDNA 2008: hearts and rockets are names too."""
-    import idna  # noqa: PLC0415 - as above
+    import idna  # as above
 
     mapped = idna.uts46_remap(label, std3_rules=False) != label
     if mapped or label.startswith(_ACE) or "." in label or unicodedata.category(label[0]).startswith("M"):

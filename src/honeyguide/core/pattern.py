@@ -102,7 +102,7 @@ def _empty_at(source: str) -> int:
 
 
 def _regular(source: str, folded: str) -> Pattern:
-    import re2  # noqa: PLC0415 - a compiled library that plain topics never need
+    import re2  # a compiled library that plain topics never need
 
     options = re2.Options()
     options.case_sensitive = False

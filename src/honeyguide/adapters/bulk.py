@@ -1,0 +1,212 @@
+"""Files of known URLs, batch by batch: Parquet of any size, CSV and JSON lines.
+
+Owns: reading files into batches of columns, and reading single rows again. Must not know: scores, ranks.
+Start reading at `ParquetFile.batches`. polars is an extra: whoever needs this module imports it when it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.rowfiles import Raw, check_names, opened, raw_rows
+from honeyguide.adapters.signal_columns import DOUBT, columns_of
+from honeyguide.core.plan import NAMES, REQUIRED, field_name
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from honeyguide.adapters.rowfiles import RawRow
+
+    # From the file's columns to those that are wanted of it.
+    Query = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+_BATCH_ROWS = 50_000  # rows of text in memory at once
+_CHUNK_ROWS = 500_000  # rows of Parquet
+_FAR = 250_000  # rows further apart than this are read apart: they lie in other row groups
+_READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+
+
+class Batch(NamedTuple):
+    """Some rows of a file, from row `start` on, the first being 0; `raw` reads some of them again as they are."""
+
+    start: int
+    frame: pl.DataFrame
+    raw: Callable[[Sequence[int]], list[Raw]]
+
+
+class ParquetFile:
+    """A Parquet file; only the columns that are asked for are read, and rows again only where they are."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        with opened(path):  # what the system has to say about the path
+            self._path = Path(path)
+        try:
+            self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
+        except _READ:
+            raise self._unreadable() from None
+        check_names(list(self.schema), path)
+        for name in REQUIRED:
+            if name not in columns_of(self.schema):
+                raise InputError(f"is missing; expected are {', '.join(NAMES)}", file=path, field=name)
+
+    def batches(self, query: Query) -> Iterator[Batch]:
+        """Run a query over the file, some rows at a time and in their order."""
+        start = 0
+        try:
+            found = query(self._scan()).collect_batches(
+                chunk_size=_CHUNK_ROWS, maintain_order=True, engine="streaming"
+            )
+            for frame in found:
+                yield Batch(start, frame, self.take)
+                start += frame.height
+        except _READ:
+            raise self._unreadable() from None
+
+    def count(self) -> int:
+        """Count the rows, which the file itself says."""
+        try:
+            return int(self._scan().select(pl.len()).collect().item())
+        except _READ:
+            raise self._unreadable() from None
+
+    def take(self, numbers: Sequence[int]) -> list[Raw]:
+        """Read rows by their number, from 0."""
+        found: list[Raw] = []
+        try:
+            for near in _clusters(sorted(numbers)):
+                part = self._scan().slice(near[0], near[-1] - near[0] + 1).collect()
+                wanted = part[[number - near[0] for number in near]]
+                rows = zip(near, wanted.iter_rows(named=True), strict=True)
+                found += [Raw(number + 1, self.name, row) for number, row in rows]
+        except _READ:
+            raise self._unreadable() from None
+        return found
+
+    def find(self, urls: Collection[str]) -> list[Raw]:
+        """Read the rows that have one of the URLs."""
+        url = columns_of(self.schema)["url"]
+        try:
+            rows = self._scan().with_row_index("place of the row").filter(pl.col(url).is_in(list(urls)))
+            places = rows.select("place of the row").collect(engine="streaming").to_series().to_list()
+        except _READ:
+            raise self._unreadable() from None
+        return self.take(places)
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self._path, glob=False).select(list(columns_of(self.schema).values()))
+
+    def _unreadable(self) -> InputError:
+        return InputError("is not Parquet that can be read; it may be cut off", file=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A CSV file or JSON lines; rows are read by Python, which is sure about quotes, lines and types."""
+
+    path: str
+    kind: str
+    name: str
+
+    def batches(self, query: Query) -> Iterator[Batch]:
+        """Run a query over the file, some rows at a time."""
+        rows = raw_rows(self.path, self.kind, self.name)
+        start = 0
+        while listed := list(islice(rows, _BATCH_ROWS)):
+            yield Batch(start, query(_columns(listed).lazy()).collect(), self._reader(start, listed))
+            start += len(listed)
+
+    def count(self) -> int:
+        """Count the rows by reading them."""
+        return sum(1 for _ in raw_rows(self.path, self.kind, self.name))
+
+    def find(self, urls: Collection[str]) -> list[Raw]:
+        """Read the rows that have one of the URLs."""
+        rows = enumerate(raw_rows(self.path, self.kind, self.name), 1)
+        return [
+            Raw(number, f"{self.name} line {line}", row)
+            for number, (line, row) in rows
+            if isinstance(row, dict) and row.get("url") in urls
+        ]
+
+    def _reader(self, start: int, rows: list[RawRow]) -> Callable[[Sequence[int]], list[Raw]]:
+        def read(numbers: Sequence[int]) -> list[Raw]:
+            found = ((number, rows[number - start]) for number in numbers)
+            return [Raw(number + 1, f"{self.name} line {line}", row) for number, (line, row) in found]
+
+        return read
+
+
+def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
+    """Put numbers together that are read together.
+
+    >>> list(_clusters([1, 2, 9_000_000]))
+    [[1, 2], [9000000]]
+    """
+    near: list[int] = []
+    for number in numbers:
+        if near and number - near[0] > _FAR:
+            yield near
+            near = []
+        near.append(number)
+    if near:
+        yield near
+
+
+# --- columns of rows ----------------------------------------------------------------------------------------------
+
+
+def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
+    """Make columns of rows; a row that has no values, or too few, is in doubt, and so is a column of mixed types."""
+    lacking: dict[tuple[str, ...], bool] = {}
+    listed = [{} if isinstance(row, InputError) else row for _, row in rows]
+    doubt = [_lacks(tuple(row), lacking) for row in listed]
+    columns: list[pl.Series] = []
+    is_mixed = False
+    for name in dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES):
+        series = _series(name, [row.get(name) for row in listed])
+        is_mixed = is_mixed or series is None
+        columns.append(pl.Series(name, [None] * len(listed), dtype=pl.Null) if series is None else series)
+    return _one_name_each(
+        pl.DataFrame([*columns, pl.Series(DOUBT, [True] * len(doubt) if is_mixed else doubt)])
+    )
+
+
+def _lacks(names: tuple[str, ...], lacking: dict[tuple[str, ...], bool]) -> bool:
+    if names not in lacking:
+        known = set(map(field_name, names))
+        lacking[names] = not known.issuperset(REQUIRED)
+    return lacking[names]
+
+
+def _one_name_each(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put rows in doubt where a signal has two names: one in some rows, another in others."""
+    names = [field_name(name) for name in frame.columns]
+    if len(set(names)) == len(names):
+        return frame
+    first = [name for place, name in enumerate(frame.columns) if names.index(field_name(name)) == place]
+    return frame.select(first).with_columns(pl.lit(value=True).alias(DOUBT))
+
+
+def _series(name: str, values: list[Any]) -> pl.Series | None:
+    """Make a column of values of one type, or None."""
+    types: set[type] = set(map(type, values)) - {type(None)}
+    kinds: Mapping[frozenset[type], Any] = {
+        frozenset(): pl.Null, frozenset({str}): pl.String, frozenset({bool}): pl.Boolean,
+        frozenset({int}): pl.Int64, frozenset({float}): pl.Float64, frozenset({int, float}): pl.Float64,
+    }  # fmt: skip
+    kind = kinds.get(frozenset(types))
+    if kind is None:
+        return None
+    try:
+        if kind == pl.Float64:
+            values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=kind)
+    except (OverflowError, TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        return None

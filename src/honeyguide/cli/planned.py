@@ -1,0 +1,294 @@
+"""How a plan looks: its entries, its levels, one URL of it, and what changed since an earlier one.
+
+Owns: records and tables of plans. Must not know: how URLs are ranked. Start reading at `show_plan`.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.adapters.known import kind_of
+from honeyguide.cli.output import (
+    Column,
+    csv_cell,
+    json_line,
+    number,
+    points,
+    print_table,
+    reason_lines,
+    say,
+    write_records,
+)
+from honeyguide.core.plan import NAMES, score_url
+from honeyguide.core.records import SCHEMA, reason_records, tidy
+from honeyguide.core.rules import half_up
+from honeyguide.core.url import display
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from honeyguide.adapters.known import Table
+    from honeyguide.cli.output import Format
+    from honeyguide.core.plan import Scored, Signals
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.ranking import Entry, Plan
+    from honeyguide.core.records import Record
+
+COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "points")
+DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
+_BAR = 40  # characters of the longest bar
+
+
+def show_plan(output: Format, plan: Plan) -> None:
+    """Print the entries, and for people also how many URLs each level has."""
+    if output != "table":
+        write_records(output, map(plan_record, plan.entries), COLUMNS)
+        return
+    columns = (
+        Column("#", right=True, keep=True),
+        Column("Score", right=True, keep=True),
+        Column("Level", keep=True),
+    )
+    print_table((*columns, Column("URL and why")), map(_row, plan.entries))
+    say()
+    say(f"{len(plan.entries):,} of {plan.rows:,} URLs")
+    say()
+    _say_levels(plan)
+
+
+def _say_levels(plan: Plan) -> None:
+    most = max(plan.levels.values())
+    wide = max(map(len, plan.levels))
+    for name, count in plan.levels.items():
+        bar = "#" * -(-count * _BAR // most)  # rounded up: what is there is seen
+        say(f"{name:<{wide}}  {count:>{len(f'{most:,}')},}  {bar}".rstrip())
+
+
+def _row(entry: Entry) -> list[str]:
+    item = entry.scored
+    lines = [display(item.url), *(f"  {line}" for line in reason_lines(item.score))]
+    return [str(entry.rank), number(item.score.value), item.level.name, "\n".join(lines)]
+
+
+def plan_record(entry: Entry) -> Record:
+    """Write an entry as data."""
+    item = entry.scored
+    return {
+        "schema": SCHEMA,
+        "rank": entry.rank,
+        "url": item.url,
+        "score": tidy(item.score.value),
+        "level": item.level.name,
+        "reasons": list(item.score.words),
+        "points": reason_records(item.score.reasons),
+    }
+
+
+def write_plan(file: str, plan: Plan) -> None:
+    """Write the entries to a file, in one step; its name says what it is."""
+    kind = kind_of(file)
+    records = [plan_record(entry) for entry in plan.entries]
+    part = Path(f"{file}.part")
+    try:
+        if kind == "parquet":
+            from honeyguide.adapters.plan_tables import write_plan_parquet  # an extra
+
+            write_plan_parquet(part, records)
+        else:
+            with part.open("w", encoding="utf-8", newline="") as target:
+                target.writelines(_lines(kind or "jsonl", records))
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _lines(kind: str, records: Iterable[Record]) -> Iterator[str]:
+    if kind == "jsonl":
+        yield from (json_line(record) + "\n" for record in records)
+        return
+    yield ",".join(COLUMNS) + "\n"
+    for record in records:
+        row: list[str] = []
+        csv.writer(_Lines(row), lineterminator="\n").writerow([csv_cell(record[name]) for name in COLUMNS])
+        yield from row
+
+
+class _Lines:
+    """What a CSV writer writes to."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def write(self, line: str) -> None:
+        """Keep a line."""
+        self.lines.append(line)
+
+
+# --- one URL ------------------------------------------------------------------------------------------------------
+
+
+def show_explained(output: Format, table: Table, url: str, now: datetime, profile: Profile) -> None:
+    """Say where one URL stands, what is known of it, and what every rule of the card says to it."""
+    found = table.find([url]).get(url)
+    if found is None:
+        raise InputError("is not in the input; write it as it stands there", field=url)
+    item = score_url(found.signals, now, profile)
+    rank = table.rank_of(found, now)
+    record: Record = {
+        "schema": SCHEMA,
+        "rank": rank,
+        "url": url,
+        "score": tidy(item.score.value),
+        "level": item.level.name,
+        "advice": item.level.advice,
+        "where": found.where,
+        "signals": {name: _value(getattr(found.signals, name)) for name in NAMES[1:]},
+        "rules": _rules(item, profile),
+        "unknown": list(item.score.unknown),
+    }
+    if output == "table":
+        _say_explained(record)
+    else:
+        write_records(output, [record], tuple(record))
+
+
+def _rules(item: Scored, profile: Profile) -> list[Record]:
+    """Write every rule of the card, with what it paid; None is nothing."""
+    paid = {reason.rule: reason for reason in item.score.reasons}
+    listed = {rule.id: rule.reason for group in profile.cards["plan"].card.groups for rule in group.rules}
+    others = {rule: reason.text for rule, reason in paid.items() if rule not in listed}
+    texts = {**{rule: others[rule] for rule in others if rule == "base"}, **listed, **others}
+    return [
+        {"rule": rule, "points": tidy(paid[rule].points) if rule in paid else None, "reason": text}
+        for rule, text in texts.items()
+    ]
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _say_explained(record: Record) -> None:
+    say(display(record["url"]))
+    say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
+    say()
+    signals = [[name, _shown(value)] for name, value in record["signals"].items()]
+    print_table((Column("Signal"), Column("Value")), signals)
+    say()
+    rules = [
+        ["-" if rule["points"] is None else points(rule["points"]), rule["rule"], rule["reason"]]
+        for rule in record["rules"]
+    ]
+    print_table((Column("Points", right=True), Column("Rule", keep=True), Column("Reason")), rules)
+    if record["unknown"]:
+        say()
+        say(f"Not known: {', '.join(record['unknown'])}")
+
+
+# --- since an earlier plan ------------------------------------------------------------------------------------------
+
+
+def show_diff(output: Format, earlier: str, plan: Plan, table: Table, at: tuple[datetime, Profile]) -> None:
+    """Print what entered, left and changed since an earlier plan, and which rules did it."""
+    before = {record["url"]: record for record in _read_plan(earlier)}
+    after = {entry.scored.url: plan_record(entry) for entry in plan.entries}
+    gone = [url for url in before if url not in after]
+    rows = table.find(gone) if gone else {}
+    changes = [
+        *(_change("entered", None, record) for url, record in after.items() if url not in before),
+        *(_left(before[url], rows[url].signals if url in rows else None, at) for url in gone),
+        *(
+            _change("changed", before[url], record)
+            for url, record in after.items()
+            if url in before and before[url]["points"] != record["points"]
+        ),
+    ]
+    if output != "table":
+        write_records(output, changes, DIFF_COLUMNS)
+        return
+    _say_diff(changes, len(after))
+
+
+def _read_plan(file: str) -> list[Record]:
+    """Read a plan that was written as JSON lines or Parquet."""
+    from honeyguide.adapters.plan_tables import read_plan  # may need an extra
+
+    return read_plan(file)
+
+
+def _left(before: Record, signals: Signals | None, at: tuple[datetime, Profile]) -> Record:
+    if signals is None:
+        return {**_change("left", before, None), "because": "not in the input any more"}
+    item = score_url(signals, *at)
+    now = {
+        "url": item.url,
+        "rank": None,
+        "score": tidy(item.score.value),
+        "points": reason_records(item.score.reasons),
+    }
+    change = _change("left", before, now)
+    return change if change["why"] else {**change, "because": "others are better, or it was not asked for"}
+
+
+def _change(kind: str, before: Record | None, after: Record | None) -> Record:
+    """Write a change: rules whose points differ are why."""
+    known = after or before or {}
+    old = {} if before is None else {entry["rule"]: entry for entry in before["points"]}
+    new = {} if after is None else {entry["rule"]: entry for entry in after["points"]}
+    why = [
+        {
+            "points": tidy(half_up(_points(new, rule) - _points(old, rule), 6)),
+            "reason": entry["reason"],
+            "rule": rule,
+        }
+        for rule, entry in {**old, **new}.items()
+        if before is not None and after is not None and _points(new, rule) != _points(old, rule)
+    ]
+    return {
+        "schema": SCHEMA,
+        "url": known["url"],
+        "change": kind,
+        "rank": after["rank"] if after else None,
+        "rank_before": before["rank"] if before else None,
+        "score": after["score"] if after else None,
+        "score_before": before["score"] if before else None,
+        "why": why,
+        "because": "was not in the earlier plan" if before is None else None,
+    }
+
+
+def _points(entries: dict[str, Record], rule: str) -> float:
+    return float(entries[rule]["points"]) if rule in entries else 0.0
+
+
+def _say_diff(changes: Sequence[Record], total: int) -> None:
+    rows = [
+        [
+            change["change"],
+            f"{number(change['score_before'])} to {number(change['score'])}",
+            "\n".join([display(change["url"]), *_why(change)]),
+        ]
+        for change in changes
+    ]
+    print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
+    say()
+    counts = [
+        f"{sum(change['change'] == kind for change in changes):,} {kind}"
+        for kind in ("entered", "left", "changed")
+    ]
+    say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
+
+
+def _why(change: Record) -> list[str]:
+    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["why"]]
+    return [*lines, f"  {change['because']}"] if change["because"] else lines
