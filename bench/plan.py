@@ -33,7 +33,7 @@ _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth
 
 def ours(path: str) -> Callable[[], list[str]]:
     """The column evaluator: all rows checked, levels counted, the winners with their reasons."""
-    import honeyguide.adapters.ranker  # noqa: F401, PLC0415 - imports are not timed
+    import honeyguide.adapters.ranker  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
     from honeyguide.app import plan_file
 

@@ -87,7 +87,7 @@ def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]
 def need_parquet(file: str) -> None:
     """Raise the sentence that helps if Parquet cannot be written here."""
     try:
-        import polars  # noqa: F401, ICN001, PLC0415 - only whether it is there
+        import polars  # noqa: F401, ICN001 - only whether it is there
     except ImportError:
         raise InputError("Parquet needs the extra: pip install 'honeyguide[bulk]'", file=file) from None
 
