@@ -96,21 +96,21 @@ class NameNotFound(Unreachable):
     retryable = False
 
 
-class TimedOut(FetchError):  # noqa: N818
+class TimedOut(FetchError):  # noqa: N818 - says how it ended
     """Too slow: connecting, between bytes, or as a whole."""
 
     retryable = True
 
 
-class TooLarge(FetchError):  # noqa: N818
+class TooLarge(FetchError):  # noqa: N818 - says how it ended
     """More bytes than allowed, before or after decompression."""
 
 
-class NotText(FetchError):  # noqa: N818
+class NotText(FetchError):  # noqa: N818 - says how it ended
     """A body that is not a page: wrong type, or undecodable compression."""
 
 
-class Forbidden(FetchError):  # noqa: N818
+class Forbidden(FetchError):  # noqa: N818 - says how it ended
     """Ruled out before a packet was sent, by robots.txt."""
 
 
@@ -131,11 +131,11 @@ class SchemaMismatch(StoreError):  # noqa: N818 - the three say what is the matt
     """A store of another program, or of a newer version of this one."""
 
 
-class Busy(StoreError):  # noqa: N818
+class Busy(StoreError):  # noqa: N818 - says how it ended
     """Another process has been writing for too long."""
 
 
-class LeaseLost(StoreError):  # noqa: N818
+class LeaseLost(StoreError):  # noqa: N818 - says how it ended
     """A page was given to another process in the meantime; what we know of it no longer counts."""
 
 

@@ -41,7 +41,7 @@ def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:
 
 def card_of(*rules: Rule, mode: str = "all", **settings: float) -> Scorecard:
     group = Group("g", "first" if mode == "first" else "all", rules)
-    return Scorecard("card", (group,), **settings)  # type: ignore[arg-type]
+    return Scorecard("card", (group,), **settings)  # type: ignore[arg-type]  # decimals is the only int
 
 
 @pytest.mark.parametrize("relevance", [0.1, 0.3, 0.5, 0.7, 0.9, 0.49999999999999994, 1.0])

@@ -277,7 +277,7 @@ def name_error(code: int) -> FetchError:
         async def lookup(*_: object, **__: object) -> object:
             raise socket.gaierror(code, "no such name")
 
-        asyncio.get_running_loop().getaddrinfo = lookup  # type: ignore[method-assign,assignment]
+        asyncio.get_running_loop().getaddrinfo = lookup  # type: ignore[method-assign,assignment]  # a test resolver
         async with HttpFetcher(HERE, proxies={}) as fetcher:
             await fetcher.fetch(Url.parse("http://nowhere.example/"))
 
@@ -317,7 +317,7 @@ def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
                 del host
                 return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
-            asyncio.get_running_loop().getaddrinfo = rebind  # type: ignore[method-assign,assignment]
+            asyncio.get_running_loop().getaddrinfo = rebind  # type: ignore[method-assign,assignment]  # a test resolver
             with pytest.raises(AddressRefused, match="loopback"):
                 await fetcher.fetch(Url.parse(f"http://innocent.example:{server.port}/"))
             return server.connections

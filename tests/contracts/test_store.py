@@ -216,7 +216,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_committed(tmp_path: Path
     store = filled(path)
     run = store.begin(spec(), 0.0)
     pages = store._db.one("PRAGMA page_count")[0]  # noqa: SLF001 - no other way to a disk that is full on every machine
-    store._db.one(f"PRAGMA max_page_count = {pages + 4}")  # noqa: SLF001
+    store._db.one(f"PRAGMA max_page_count = {pages + 4}")  # noqa: SLF001 - a full disk, made small
     frontier = store.frontier(run)
 
     def fill() -> None:

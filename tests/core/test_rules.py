@@ -62,7 +62,7 @@ def test_conditions_have_three_values(
 
 
 def card(*groups: Group, **settings: float) -> Scorecard:
-    return Scorecard("test", groups, **settings)  # type: ignore[arg-type]
+    return Scorecard("test", groups, **settings)  # type: ignore[arg-type]  # decimals is the only int
 
 
 def test_first_pays_once_and_all_adds_up() -> None:

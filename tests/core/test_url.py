@@ -171,7 +171,7 @@ def test_identity_is_the_normalised_text_alone() -> None:
     assert pickle.loads(pickle.dumps(one)).as_linked == one.as_linked  # noqa: S301 - our own bytes
     assert copy.copy(one) == one
     with pytest.raises(AttributeError):
-        one.text = "x"  # type: ignore[misc]
+        one.text = "x"  # type: ignore[misc]  # what must fail
 
 
 @pytest.mark.parametrize(

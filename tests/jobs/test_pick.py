@@ -11,6 +11,7 @@ from honeyguide.app import picker
 from honeyguide.core.url import Url
 from honeyguide.errors import (
     AddressRefused,
+    ConfigError,
     FetchError,
     Forbidden,
     NameNotFound,
@@ -282,7 +283,7 @@ def test_a_row_that_is_no_site_has_the_same_fields() -> None:
 
 
 def test_unknown_strategies_and_profiles_are_refused() -> None:
-    with pytest.raises(Exception, match="has no 'luck'"):
+    with pytest.raises(ConfigError, match="has no 'luck'"):
         pick(WEB, strategy="luck")
 
 

@@ -131,7 +131,7 @@ def crawl(
         records.append(record)
 
     asked.setdefault("seeds", (Url.parse(f"{A}/"),))
-    request = CrawlRequest(**asked)  # type: ignore[arg-type]
+    request = CrawlRequest(**asked)  # type: ignore[arg-type]  # a test may set any field
     crawler = Crawler(fetcher, Documents(), clock or FrozenClock(), place, profile)
     return Outcome(asyncio.run(crawler.crawl(request, keep)), records, fetcher, place)
 

@@ -155,15 +155,15 @@ def test_a_crash_anywhere_keeps_the_invariants(script: list[tuple[object, ...]])
         for name, *values in script:
             match name:
                 case "claim":
-                    pair.claim(*values)  # type: ignore[arg-type]
+                    pair.claim(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "finish":
-                    pair.finish(*values)  # type: ignore[arg-type]
+                    pair.finish(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "later":
-                    pair.now += float(values[0])  # type: ignore[arg-type]
+                    pair.now += float(values[0])  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "rest":
                     site, seconds = values
                     if site == "a":
-                        pair.each("block", f"{site}.example", pair.now + float(seconds))  # type: ignore[arg-type]
+                        pair.each("block", f"{site}.example", pair.now + float(seconds))  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "flush":
                     pair.flush()
                 case _:

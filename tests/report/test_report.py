@@ -380,7 +380,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
 class Tracked(dict[str, Any]):
     """A record that can be watched."""
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__  # type: ignore[assignment]  # dict has none, and this one is kept in a WeakSet
 
 
 def test_records_are_not_kept(tmp_path: Path) -> None:

@@ -34,11 +34,6 @@ _GZIP = b"\x1f\x8b"
 _PLAIN = b"WARC/1."
 
 
-def need_warcio() -> None:
-    """Raise the sentence that helps if WARC cannot be written here."""
-    _load("warcio.warcwriter")
-
-
 def _load(module: str) -> Any:
     try:
         return import_module(module)

@@ -188,7 +188,8 @@ def _limited(url: Url, limits: TrapLimits) -> list[tuple[str, str, int, str]]:
 
 def _is_bare_date(target: str) -> bool:
     """Tell whether nothing but numbers follows the year: `/2026/11/`, but not `/2026/11/a-story`."""
-    return not any(map(str.isalpha, target[_YEAR.search(target).end() :])) if _YEAR.search(target) else False  # type: ignore[union-attr]
+    year = _YEAR.search(target)
+    return year is not None and not any(map(str.isalpha, target[year.end() :]))
 
 
 def _session(target: str, names: tuple[str, ...]) -> str | None:
