@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Ask,
         Counts,
         Discovered,
+        Due,
         Granted,
         Lease,
         Outcome,
@@ -226,8 +227,11 @@ class Frontier(Protocol):
         """Give the first page of this run that says the same."""
         ...
 
-    def schedule(self, digest: int, at: float) -> bool:
-        """Queue a finished URL again when its time comes; false if it is not known or not finished."""
+    def schedule(self, due: Sequence[Due]) -> int:
+        """Queue known URLs when their time comes, before everything else; gives how many of them there were.
+
+        A URL that is being fetched, or that was put out before it was ever fetched, is left alone.
+        """
         ...
 
     def deepen(self, max_depth: int | None) -> int:

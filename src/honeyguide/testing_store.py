@@ -15,6 +15,7 @@ from honeyguide.core.frontier import (
     Discovered,
     Done,
     Dropped,
+    Due,
     Retry,
     RunSpec,
     Sighting,
@@ -210,11 +211,39 @@ class StoreContract:
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
         frontier.finish(lease, Done(), Report())
-        assert frontier.schedule(digest("/a"), 100.0)
-        assert not frontier.schedule(digest("/unknown"), 100.0)
+        assert frontier.schedule([Due(digest("/a"), 100.0, 0), Due(digest("/unknown"), 100.0, 1)]) == 1
+        assert frontier.counts().due == 1
         assert frontier.claim(ask(99.0)).rest.why == "complete"
         (again,) = frontier.claim(ask(100.0)).leases
         assert (again.url.path, again.is_recrawl, again.attempt) == ("/a", True, 1)
+        frontier.finish(again, Done(), Report())
+        assert frontier.counts().due == 0
+
+    def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b", priority=8), found("/c", priority=7))
+        assert frontier.schedule([Due(digest("/c"), 5.0, 1), Due(digest("/b"), 5.0, 2)]) == 2
+        assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
+
+    def test_only_what_is_due_is_granted_where_that_is_asked(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"))
+        frontier.schedule([Due(digest("/c"), 5.0, 0), Due(digest("/b"), 90.0, 1)])
+        (lease,) = frontier.claim(ask(5.0, limit=9, only_due=True)).leases
+        assert lease.url.path == "/c"
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        assert frontier.counts().due == 2
+        rest = frontier.claim(ask(6.0, only_due=True)).rest
+        assert (rest.why, rest.until) == ("resting", 60.0)
+        assert paths(frontier.claim(ask(90.0, limit=9, only_due=True)).leases) == ["/b", "/c"]
+        assert frontier.claim(ask(90.0, only_due=True)).rest.until != 90.0
+
+    def test_what_failed_can_be_scheduled_but_not_what_was_put_out(self) -> None:
+        out = found("/out")._replace(out=Why("irrelevant", "no points"))
+        frontier = self.make_frontier(found("/gone"), out)
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.schedule([Due(digest("/gone"), 1.0, 0)]) == 0  # it is being fetched
+        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report())
+        assert frontier.schedule([Due(digest("/gone"), 1.0, 0), Due(digest("/out"), 1.0, 1)]) == 1
+        assert paths(frontier.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
 
     def test_the_target_of_a_redirect_is_not_fetched_again(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("/target"))

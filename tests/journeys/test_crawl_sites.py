@@ -17,7 +17,7 @@ from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, digest_of
+from honeyguide.core.frontier import Budgets, Due, digest_of
 from honeyguide.core.url import Url
 from honeyguide.errors import ConfigError, Forbidden, InputError, StoreError, Unreachable
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
@@ -647,7 +647,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     crawl(make, store, clock=clock)
     frontier = store.frontier(store.runs()[0])
     digest = digest_of(Url.parse(f"{A}/fire"), TRACKING)
-    frontier.schedule(digest, 1000.0)
+    frontier.schedule([Due(digest, 1000.0, 0)])
     version["text"] = "fire one two four"
     again = crawl(make, store, clock=clock)
     assert again.urls == ["/fire"]
@@ -655,7 +655,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     known = store.history.get(digest)
     assert known is not None
     assert (known.visits, known.changes, known.changed_at) == (2, 1, clock.now())
-    frontier.schedule(digest, 1000.0)
+    frontier.schedule([Due(digest, 1000.0, 0)])
     unchanged = crawl(lambda _: 304, store, clock=clock)
     assert [record["action"] for record in unchanged.records] == ["unchanged"]
     last = store.history.get(digest)

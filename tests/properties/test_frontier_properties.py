@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Done, Dropped, Retry, Why
+from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.ports import Report
 from honeyguide.testing_store import ask, digest, found, spec
@@ -30,7 +30,8 @@ urls = st.tuples(st.sampled_from(("http", "https")), st.sampled_from("ab"), st.i
 )
 places = st.tuples(urls, st.sampled_from(LANES), st.integers(0, 13), st.booleans())
 events = st.one_of(
-    st.tuples(st.just("claim"), st.integers(1, 5)),
+    st.tuples(st.just("claim"), st.integers(1, 5), st.booleans()),
+    st.tuples(st.just("schedule"), st.lists(st.tuples(urls, st.integers(-5, 60)), max_size=4)),
     st.tuples(
         st.just("finish"),
         st.integers(0, 4),
@@ -86,8 +87,11 @@ class Pair:
         assert adopted[0] == adopted[1]
         self.leases = list(adopted[0])
 
-    def claim(self, limit: int) -> None:
-        wanted = ask(self.now, limit, per_site=4, budgets=Budgets(max_pages=BUDGET))
+    def schedule(self, wanted: list[tuple[str, int]]) -> None:
+        self.each("schedule", [Due(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)])
+
+    def claim(self, limit: int, only_due: bool) -> None:  # noqa: FBT001 - drawn
+        wanted = ask(self.now, limit, per_site=4, budgets=Budgets(max_pages=BUDGET), only_due=only_due)
         granted = [front.claim(wanted) for front in self.fronts]
         assert granted[0] == granted[1]
         self.leases += granted[0].leases
@@ -158,6 +162,8 @@ def test_a_crash_anywhere_keeps_the_invariants(script: list[tuple[object, ...]])
                     pair.claim(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "finish":
                     pair.finish(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
+                case "schedule":
+                    pair.schedule(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "later":
                     pair.now += float(values[0])  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "rest":

@@ -23,6 +23,7 @@ from honeyguide.core.frontier import (
     State,
     is_fetch,
     is_open,
+    rank_due,
     rest_of,
 )
 from honeyguide.core.url import Url
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.adapters.queries import Database
-    from honeyguide.core.frontier import Ask, Discovered, Outcome, Sighting
+    from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
     from honeyguide.core.judge import Findings
     from honeyguide.core.traps import Family
     from honeyguide.ports import Report
 
 _CACHED = 60_000  # URLs whose standing is kept in memory: menus are met on every page
 _COUNTED = 20_000  # counters that may wait for the commit
+_ANY_RANK = 1 << 62  # above all ranks
 
 
 class Owners(Protocol):
@@ -120,7 +122,7 @@ class SqliteFrontier(Ledger):
     def _best_site(self, ask: Ask, outstanding: Mapping[str, int]) -> tuple[Any, ...] | None:
         """Find the site whose best entry is best, among those that may be asked."""
         external: int | None = None
-        for row in self._db.walk(self._sql["sites_by_head"], (self._run,)):
+        for row in self._db.walk(self._sql["sites_by_head"], (self._run, _below(ask))):
             site: tuple[Any, ...] = row
             _, name, is_external, blocked_until, fetched, leased, _, _ = site
             if is_external and external is None:
@@ -172,9 +174,10 @@ class SqliteFrontier(Ledger):
         """Say why nothing was granted."""
         if is_spent:
             return Rest("max_pages")
-        rows = self._db.all(self._sql["sites_by_head"], (self._run,))
+        rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
         sites = [(name, blocked, fetched + leased) for _, name, _, blocked, fetched, leased, _, _ in rows]
-        due = self._db.one(self._sql["next_due"], (self._run, json.dumps(sorted(ask.closed))))[0]
+        values = (self._run, json.dumps(sorted(ask.closed)), ask.only_due)
+        due = self._db.one(self._sql["next_due"], values)[0]
         held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
         return rest_of(ask, sites, due, held)
 
@@ -211,8 +214,8 @@ class SqliteFrontier(Ledger):
     def _ending(outcome: Outcome) -> tuple[Any, ...]:
         """Give state, whether it goes to the end of the queue, due date, rule and reason of an ended lease."""
         match outcome:
-            case Done(due_at):
-                return State.DONE, False, due_at, None, None
+            case Done():
+                return State.DONE, False, None, None, None
             case Retry(at, why):
                 return State.QUEUED, True, at, *why
             case Dropped(why):
@@ -337,10 +340,16 @@ class SqliteFrontier(Ledger):
         if instead_of is not None:
             self._db.write(self._sql["leave"], (self._site(instead_of),))
 
-    def schedule(self, digest: int, at: float) -> bool:
-        """Queue a finished URL again when its time comes."""
-        self._standings.pop(digest, None)
-        return self._db.write(self._sql["schedule"], (at, self._run, digest)).rowcount == 1
+    def schedule(self, due: Sequence[Due]) -> int:
+        """Queue known URLs when their time comes, before everything else."""
+        self._db.begin_write()
+        found = []
+        for digest, at, place in due:
+            self._standings.pop(digest, None)
+            found += self._db.all(self._sql["schedule"], (at, rank_due(place), self._run, digest))
+        for (site,) in dict.fromkeys(found):
+            self._refresh(site)
+        return len(found)
 
     def deepen(self, max_depth: int | None) -> int:
         """Queue what was put out by a smaller depth limit."""
@@ -373,3 +382,8 @@ class SqliteFrontier(Ledger):
     def _make_room(self) -> None:
         if len(self._standings) >= _CACHED:
             self._standings.clear()
+
+
+def _below(ask: Ask) -> int:
+    """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
+    return 0 if ask.only_due else _ANY_RANK

@@ -51,6 +51,7 @@ class Ledger:
             dict(self._db.all(self._sql["count_skipped"], (self._run,))),
             self._db.one(self._sql["budget"], (self._run,))[0],
             out.get(OUTSIDE, 0),
+            self._db.one(self._sql["count_due"], (self._run,))[0],
         )
 
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:

@@ -25,6 +25,7 @@ from honeyguide.core.frontier import (
     is_fetch,
     is_open,
     rank_again,
+    rank_due,
     rest_of,
 )
 from honeyguide.errors import LeaseLost
@@ -32,7 +33,7 @@ from honeyguide.errors import LeaseLost
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.core.frontier import Ask, Discovered, Outcome, Sighting
+    from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
     from honeyguide.core.judge import Findings
     from honeyguide.core.records import Record
     from honeyguide.core.traps import Family
@@ -130,17 +131,17 @@ class MemoryFrontier:
             is_ready = site.blocked_until <= ask.now and is_open(
                 ask, site.name, used, outstanding[site.name], spent
             )
-            if is_ready and (head := self._head(site)) is not None:
+            if is_ready and (head := self._head(site, ask)) is not None:
                 heads.append((head.rank, head.id, head))
         return min(heads)[2] if heads else None
 
-    def _head(self, site: _Site) -> _Entry | None:
+    def _head(self, site: _Site, ask: Ask) -> _Entry | None:
         """Give the best queued entry of a site; what has moved on leaves the heap here."""
         while site.heap:
             rank, number = site.heap[0]
             entry = self._by_id[number - 1]
             if entry.state == State.QUEUED and entry.due_at is None and entry.rank == rank:
-                return entry
+                return entry if rank < 0 or not ask.only_due else None
             heappop(site.heap)
         return None
 
@@ -170,12 +171,14 @@ class MemoryFrontier:
         sites = [
             (s.name, s.blocked_until, s.fetched + s.leased)
             for s in self._sites.values()
-            if self._head(s) is not None
+            if self._head(s, ask) is not None
         ]
         waiting = [
             e
             for e in self._waiting.values()
-            if e.state == State.QUEUED and self._site(e).name not in ask.closed
+            if e.state == State.QUEUED
+            and (e.rank < 0) == ask.only_due
+            and self._site(e).name not in ask.closed
         ]
         return rest_of(ask, sites, min((e.due_at or 0.0 for e in waiting), default=None), None)
 
@@ -209,8 +212,8 @@ class MemoryFrontier:
 
     def _end(self, entry: _Entry, outcome: Outcome) -> None:
         match outcome:
-            case Done(due_at):
-                entry.state, entry.due_at, entry.why = State.DONE, due_at, None
+            case Done():
+                entry.state, entry.due_at, entry.why = State.DONE, None, None
             case Retry(at, why):
                 entry.state, entry.due_at, entry.why = State.QUEUED, at, why
                 entry.rank = rank_again(entry.rank)
@@ -321,12 +324,19 @@ class MemoryFrontier:
         """Give the first page of this run that says the same."""
         return self._contents.get(content)
 
-    def schedule(self, digest: int, at: float) -> bool:
-        """Queue a finished URL again when its time comes."""
-        entry = self._entries.get(digest)
-        if entry is None or entry.state != State.DONE:
+    def schedule(self, due: Sequence[Due]) -> int:
+        """Queue known URLs when their time comes, before everything else."""
+        return sum(self._schedule(one) for one in due)
+
+    def _schedule(self, due: Due) -> bool:
+        entry = self._entries.get(due.digest)
+        if entry is None or entry.state == State.LEASED:
             return False
-        entry.due_at = at
+        if entry.state == State.DROPPED:
+            if entry.claim is None:
+                return False
+            entry.state = State.QUEUED
+        entry.due_at, entry.rank, entry.attempts, entry.why = due.at, rank_due(due.place), 0, None
         self._waiting[entry.id] = entry
         return True
 
@@ -354,6 +364,7 @@ class MemoryFrontier:
             dict(self._skipped),
             self.fetched,
             out[_OUTSIDE],
+            sum(_is_due(entry) for entry in self._by_id),
         )
 
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
@@ -389,3 +400,9 @@ class MemoryFrontier:
 
     def _site(self, entry: _Entry) -> _Site:
         return self._sites[entry.found.site or entry.url.site]
+
+
+def _is_due(entry: _Entry) -> bool:
+    """Tell whether an entry was scheduled and has not been had since."""
+    is_open = entry.state in (State.QUEUED, State.LEASED)
+    return entry.rank < 0 and (is_open or (entry.state == State.DONE and entry.due_at is not None))

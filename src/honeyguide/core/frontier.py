@@ -28,6 +28,10 @@ _LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
 _LAST_WAVE = (1 << _WAVE_BITS) - 1
 _LAST_STEP = (1 << _STEP_BITS) - 1
 _STEPS_PER_POINT = 100  # priorities are told apart to the hundredth of a point
+# What is scheduled comes before all lanes, in the order of the plan: its ranks are negative. What of it is tried again
+# follows in the second half of them.
+_DUE, _DUE_AGAIN = -(1 << 62), -(1 << 61)
+_LAST_PLACE = (1 << _LANE_BITS) - 1
 
 # Rules that put a link out for what was known when it was met; better evidence brings it back.
 PASSING_RULES = frozenset({"irrelevant", "pruned", "tunnel-end", "max-depth"})
@@ -77,9 +81,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The page was had; `due_at` is when it is queued again, if ever."""
-
-    due_at: float | None = None
+    """The page was had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,14 @@ class Discovered(NamedTuple):
     is_external: bool = False
 
 
+class Due(NamedTuple):
+    """A visit that a plan wants: not before `at`, in the order of `place`, lowest first."""
+
+    digest: int
+    at: float
+    place: int
+
+
 class Standing(NamedTuple):
     """What the frontier holds of a URL already: enough to tell whether new evidence could matter."""
 
@@ -167,7 +177,10 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites."""
+    """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites.
+
+    `only_due` asks for what was scheduled, and nothing else.
+    """
 
     now: float
     limit: int
@@ -176,6 +189,7 @@ class Ask:
     outstanding: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     closed: frozenset[str] = frozenset()
     budgets: Budgets = field(default_factory=Budgets)
+    only_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +245,21 @@ def rank_again(rank: int) -> int:
 
     >>> rank_again(rank_again(5)) == rank_again(5)
     True
+    >>> rank_due(1) < rank_due(2) < rank_again(rank_due(1)) < 0
+    True
     """
+    if rank < 0:
+        return _DUE_AGAIN + (rank & _LAST_PLACE)
     return (_LANE_NUMBER["again"] << _LANE_BITS) + (rank & ((1 << _LANE_BITS) - 1))
+
+
+def rank_due(place: int) -> int:
+    """Give the rank of what is scheduled: before everything that is not, in the order of the plan.
+
+    >>> rank_due(0) < rank_due(1) < 0
+    True
+    """
+    return _DUE + max(0, min(place, _LAST_PLACE))
 
 
 def is_better(rank: int, than: int, traversal: Traversal) -> bool:
@@ -336,7 +363,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule."""
+    """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule.
+
+    `due` is what was scheduled and has not been had yet.
+    """
 
     states: Mapping[str, int]
     lanes: Mapping[str, int]
@@ -344,6 +374,7 @@ class Counts:
     skipped: Mapping[str, int]
     fetched: int
     external_links: int
+    due: int = 0
 
 
 def key_of(parts: Iterable[object]) -> str:

@@ -6,8 +6,9 @@ SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_externa
 
 -- name: sites_by_head
 -- Sites with something queued, the one whose best entry is best first; resting ones are told apart by the caller.
+-- Ranks below zero are what was scheduled (core/frontier.py), here and in what follows.
 SELECT id, name, is_external, blocked_until, fetched, leased, head_rank, head_entry
-FROM site WHERE run = ? AND head_entry IS NOT NULL ORDER BY head_rank, head_entry;
+FROM site WHERE run = ? AND head_entry IS NOT NULL AND head_rank < ? ORDER BY head_rank, head_entry;
 
 -- name: entry_to_lease
 SELECT e.url, e.digest, s.name, p.url, e.is_seed, s.is_external, e.visits, e.attempts,
@@ -51,8 +52,8 @@ SELECT id, site FROM entry WHERE run = ? AND due_at <= ? AND state IN (0, 2);
 UPDATE entry SET due_at = NULL, state = 0, attempts = CASE state WHEN 2 THEN 0 ELSE attempts END WHERE id = ?;
 
 -- name: next_due
--- When the next retry may be, of sites that were not given up. What is done and due again some day is not waited for.
-SELECT min(due_at) FROM entry WHERE run = :1 AND due_at IS NOT NULL AND state = 0
+-- When the next retry may be, of sites that were not given up. What is scheduled for some day is not waited for.
+SELECT min(due_at) FROM entry WHERE run = :1 AND due_at IS NOT NULL AND state = 0 AND (rank < 0) = :3
 AND site NOT IN (SELECT id FROM site WHERE run = :1 AND name IN (SELECT value FROM json_each(:2)));
 
 -- name: next_expiry
@@ -65,8 +66,8 @@ UPDATE entry SET lease_until = max(lease_until, ?) WHERE run = ? AND state = 1 A
 UPDATE entry SET lease_until = 0 WHERE run = ? AND state = 1 AND owner = ?;
 
 -- name: finish
--- Changes nothing if the lease is no longer ours. A retry goes to the lane after all others, which is 5 (core/frontier.py).
-UPDATE entry SET state = ?, rank = iif(?, (5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, owner = NULL, lease_until = NULL
+-- Changes nothing if the lease is no longer ours. A retry goes after all others (`rank_again` of core/frontier.py).
+UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, owner = NULL, lease_until = NULL
 WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
 -- name: site_finished
@@ -130,7 +131,9 @@ SELECT e.url FROM page p INDEXED BY page_content JOIN entry e ON e.id = p.entry
 WHERE p.run = ? AND p.content = ? ORDER BY p.claim LIMIT 1;
 
 -- name: schedule
-UPDATE entry SET due_at = ? WHERE run = ? AND digest = ? AND state = 2;
+-- What was dropped is tried again if it was ever fetched; links that a rule put out stay out.
+UPDATE entry SET due_at = ?, rank = ?, attempts = 0, state = iif(state = 2, 2, 0), rule = NULL, why = NULL
+WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT NULL)) RETURNING site;
 
 -- name: deepen
 UPDATE entry SET state = 0, rule = NULL, why = NULL
@@ -160,6 +163,9 @@ SELECT id FROM site WHERE run = ?;
 
 -- name: count_states
 SELECT state, count(*) FROM entry WHERE run = ? GROUP BY state;
+
+-- name: count_due
+SELECT count(*) FROM entry WHERE run = ? AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL));
 
 -- name: count_lanes
 SELECT lane, count(*) FROM entry WHERE run = ? AND state = 0 GROUP BY lane;
