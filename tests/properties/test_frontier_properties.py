@@ -90,7 +90,7 @@ class Pair:
     def schedule(self, wanted: list[tuple[str, int]]) -> None:
         self.each("schedule", [Due(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)])
 
-    def claim(self, limit: int, only_due: bool) -> None:  # noqa: FBT001 - drawn
+    def claim(self, limit: int, only_due: bool) -> None:
         wanted = ask(self.now, limit, per_site=4, budgets=Budgets(max_pages=BUDGET), only_due=only_due)
         granted = [front.claim(wanted) for front in self.fronts]
         assert granted[0] == granted[1]

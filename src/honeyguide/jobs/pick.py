@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
 
 HEADS_AT_MOST = 30  # PICK-11
+_LARGE = 500  # links that are chosen from without letting other sites wait
 ROUNDS = 4  # how often pages that turned out empty or dead are replaced before we settle for fewer
 
 
@@ -126,7 +127,7 @@ class Picker:
         """Read the heads that can still change the outcome (PICK-11); one that failed is not known."""
         if not self.profile.strategies[visit.request.strategy].reads_heads:
             return {}
-        wanted = worth_asking(self._select(visit, page, {}), self._perfect(visit, page))
+        wanted = worth_asking(await self._select(visit, page, {}), await self._perfect(visit, page))
         found = await asyncio.gather(*(self._head(visit, url) for url in wanted))
         return {url: head for url, head in zip(wanted, found, strict=True) if head is not None}
 
@@ -137,10 +138,10 @@ class Picker:
             return None
         return self.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
 
-    def _perfect(self, visit: Visit, page: Page) -> Selection:
+    async def _perfect(self, visit: Visit, page: Page) -> Selection:
         """Score every link as if its head said exactly what the query asks for."""
         best = Head(self.profile.query.text, self.profile.query.text)
-        return self._select(visit, page, {link.url: best for link in page.links})
+        return await self._select(visit, page, {link.url: best for link in page.links})
 
     # --- the chosen ---
 
@@ -150,7 +151,7 @@ class Picker:
         """Fetch the chosen pages; what is dead or empty gives its place to the next in order (PICK-21)."""
         arrivals: dict[Url, Arrival] = {}
         for _ in range(ROUNDS):
-            selection = self._select(visit, page, heads)
+            selection = await self._select(visit, page, heads)
             new = [candidate for candidate in selection.selected if candidate.url not in arrivals]
             for candidate, arrival in zip(
                 new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True
@@ -165,13 +166,17 @@ class Picker:
             for link in page.links
             if link.url not in arrivals
         }
-        return self._select(visit, page, heads, untried), arrivals
+        return await self._select(visit, page, heads, untried), arrivals
 
-    def _select(
+    async def _select(
         self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
     ) -> Selection:
+        """Choose among the links of a page; a page with thousands of them must not keep other sites waiting."""
         asked = replace(self.asked, heads=heads, page=page, unwanted={**visit.replaced, **(untried or {})})
-        return select_links(page.links, page.url, self.profile, visit.request.strategy, asked)
+        values = (page.links, page.url, self.profile, visit.request.strategy, asked)
+        if len(page.links) <= _LARGE:
+            return select_links(*values)
+        return await asyncio.to_thread(select_links, *values)
 
     async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
         try:
