@@ -1,0 +1,46 @@
+"""The composition root: what the library offers and what the command line calls.
+
+Owns: putting core, adapters and profiles together. Must not know: arguments, terminals, output formats.
+Each room has one trade: `links.py`, `picking.py`, `crawling.py`, `planning.py`; `given.py` reads what callers say.
+"""
+
+from honeyguide.app.again import due_runs, resumed
+from honeyguide.app.crawling import crawl_site, open_store
+from honeyguide.app.links import (
+    classify,
+    default_profile,
+    extract_links,
+    parse_markdown,
+    parse_page,
+    score_link,
+    score_page,
+    select_links,
+)
+from honeyguide.app.picking import pick_sites, picker
+from honeyguide.app.planning import enqueue, plan_file, plan_store, rank_urls, score_url, stored_table
+from honeyguide.app.watching import WatchRequest, watch_store
+
+__all__ = [
+    "WatchRequest",
+    "classify",
+    "crawl_site",
+    "default_profile",
+    "due_runs",
+    "enqueue",
+    "extract_links",
+    "open_store",
+    "parse_markdown",
+    "parse_page",
+    "pick_sites",
+    "picker",
+    "plan_file",
+    "plan_store",
+    "rank_urls",
+    "resumed",
+    "score_link",
+    "score_page",
+    "score_url",
+    "select_links",
+    "stored_table",
+    "watch_store",
+]

@@ -1,0 +1,129 @@
+"""Crawling: the network, the reader, the store and sitemaps, put together for `jobs.crawl`.
+
+Owns: what a crawl is made of. Must not know: arguments, terminals. Start reading at `crawl_site`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from honeyguide.app.given import pattern_of
+from honeyguide.core.url import Url
+from honeyguide.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from honeyguide.adapters.sqlite import SqliteStore
+    from honeyguide.core.frontier import Run
+    from honeyguide.core.policy import Policy
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import Arrival, CrawlRequest, CrawlSummary
+    from honeyguide.jobs.polite import PoliteFetcher
+    from honeyguide.jobs.sitemaps import Asked, Listing
+    from honeyguide.ports import Frontier, Store
+
+
+def open_store(path: str | Path, *, create: bool = True) -> SqliteStore:
+    """Open a store; one that is not there is made, or, where it is only to be read, refused."""
+    from honeyguide.adapters.sqlite import SqliteStore  # sqlite3 is for those who crawl
+
+    if not create and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
+        raise StoreError(str(path), "is not there; honeyguide crawl makes one, --store names another")
+    return SqliteStore(path)
+
+
+async def crawl_site(  # noqa: PLR0913 - settings of a library call
+    request: CrawlRequest,
+    policy: Policy,
+    profile: Profile,
+    store_path: str | Path,
+    on_page: Callable[[Record, Arrival], None],
+    *,
+    sitemaps: Sequence[str] = (),
+    on_run: Callable[[Store, Run], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+) -> CrawlSummary:
+    """Crawl, or go on with what the store has of the same crawl; pages are handed over as each is finished.
+
+    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` learns the run before the first
+    page is fetched, `on_note` what could not be read of sitemaps.
+    """
+    from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.documents import Documents
+    from honeyguide.adapters.http import HttpFetcher
+    from honeyguide.adapters.robots import read_robots
+    from honeyguide.jobs.crawl import Crawler
+    from honeyguide.jobs.polite import PoliteFetcher
+    from honeyguide.jobs.sitemaps import lastmods_of
+
+    clock = SystemClock()
+    store = open_store(store_path)
+    try:
+        async with HttpFetcher(policy) as http:
+            polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+            asked = _asked(sitemaps, request.seeds)
+            listing, request = await _listed(asked, request, polite)
+            for problem in listing.problems:
+                if on_note is not None:
+                    on_note(problem)
+
+            def begun(run: Run) -> None:
+                if listing.pages:
+                    _queue(store.frontier(run), listing, asked, request, profile)
+                    store.history.listed(lastmods_of(listing, profile.scope.tracking))
+                    store.flush()
+                if on_run is not None:
+                    on_run(store, run)
+
+            crawler = Crawler(polite, Documents(), clock, store, profile)
+            return await crawler.crawl(request, on_page, begun)
+    finally:
+        store.close()
+
+
+def _asked(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> Asked:
+    """Tell addresses, files and `auto` apart."""
+    from honeyguide.adapters.sitemap import read_file
+    from honeyguide.jobs.sitemaps import Asked
+
+    named = [text for text in sitemaps if text != "auto"]
+    is_auto = len(named) < len(sitemaps)
+    urls = [Url.parse(text) for text in named if text.lower().startswith(("http://", "https://"))]
+    files = [text for text in named if not text.lower().startswith(("http://", "https://"))]
+    return Asked(urls, [read_file(file) for file in files], seeds if is_auto else ())
+
+
+async def _listed(
+    asked: Asked, request: CrawlRequest, fetcher: PoliteFetcher
+) -> tuple[Listing, CrawlRequest]:
+    """Read the sitemaps; where no seed is given, the homepages of what they list are the seeds."""
+    from honeyguide.adapters.sitemap import read_sitemap
+    from honeyguide.core.listed import roots_of
+    from honeyguide.jobs.sitemaps import list_pages
+
+    listing = await list_pages(asked, fetcher, read_sitemap)
+    if request.seeds:
+        return listing, request
+    return listing, replace(request, seeds=roots_of(listing.pages))
+
+
+def _queue(
+    frontier: Frontier, listing: Listing, asked: Asked, request: CrawlRequest, profile: Profile
+) -> None:
+    """Queue what sitemaps list, by the rules of the crawl."""
+    from honeyguide.core.judge import Ground
+    from honeyguide.core.traps import Traps
+    from honeyguide.jobs.sitemaps import queue_listed
+
+    ground = Ground(
+        profile, profile.traversals[request.traversal], Traps(profile.traps), pattern_of(request.include),
+        pattern_of(request.exclude), request.max_depth, request.budgets.external_pages > 0,
+    )  # fmt: skip
+    sites = frozenset(url.site for url in (*request.seeds, *asked.addresses))
+    queue_listed(frontier, listing, request.seeds, sites, ground)

@@ -1,0 +1,166 @@
+"""Watching: a store, a planner and a crawler, put together for `jobs.watch`.
+
+Owns: what a watch is made of. Must not know: arguments, terminals. Start reading at `watch_store`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from honeyguide.app.again import resumed
+from honeyguide.app.planning import DEFAULT_POLICY, read_store
+from honeyguide.core.ranking import Asked
+from honeyguide.errors import HoneyguideError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from honeyguide.adapters.stored import Reader
+    from honeyguide.core.frontier import Run
+    from honeyguide.core.policy import Policy
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import Arrival, CrawlRequest
+    from honeyguide.jobs.watch import Pace, Round
+    from honeyguide.ports import Clock, Fetcher, Store
+
+_REFIT_S = 3600.0  # how often siblings are asked where new pages start
+_TRIES = 5  # plans in one round, where no run can fetch what the first one chose
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """How a store is watched: at which pace, by which rules, and who is told what.
+
+    No page is visited sooner than `rest_s` after its last visit. `on_store` learns the store before anything is fetched,
+    `on_note` which runs cannot be gone on with.
+    """
+
+    pace: Pace
+    profile: Profile
+    policy: str = DEFAULT_POLICY
+    rest_s: float = 60.0
+    per_host: int | None = None
+    concurrency: int = 32
+    on_page: Callable[[Record, Arrival], None] = lambda _record, _arrival: None
+    on_round: Callable[[Round], None] = lambda _round: None
+    on_store: Callable[[Store], None] = lambda _store: None
+    on_note: Callable[[str], None] = lambda _note: None
+
+
+async def watch_store(path: str | Path, request: WatchRequest, policy: Policy) -> str:
+    """Plan and crawl what a store knows, in a loop, until the pace says that it is over; gives why it ended."""
+    from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.http import HttpFetcher
+    from honeyguide.adapters.robots import read_robots
+    from honeyguide.jobs.polite import PoliteFetcher
+    from honeyguide.jobs.watch import watch
+
+    clock = SystemClock()
+    with read_store(path) as (store, reader):
+        request.on_store(store)
+        async with HttpFetcher(policy) as http:
+            polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+            ground = StoreGround(store, reader, request, polite, clock)
+            return await watch(ground, clock, request.pace, request.on_round)
+
+
+@dataclass(slots=True)
+class StoreGround:
+    """What `jobs.watch` works on: a store whose runs can be gone on with."""
+
+    store: Store
+    reader: Reader
+    request: WatchRequest
+    fetcher: Fetcher
+    clock: Clock
+    _runs: dict[int, tuple[CrawlRequest, Profile]] = field(init=False)
+    _unfetchable: set[str] = field(default_factory=set)
+    _refit_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._runs = self._resumable()
+
+    def latest(self, limit: int) -> list[float]:
+        """Give the times of the latest visits, the last one first."""
+        return self.reader.latest_visits(limit)
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether something is scheduled that may be fetched."""
+        return any(run in self._runs for run in self.reader.due_runs(now))
+
+    def plan(self, count: int, now: float) -> int:
+        """Schedule the best URLs that are not scheduled already, and that some run can fetch."""
+        from honeyguide.jobs.schedule import Taker, current, schedule
+
+        takers = [
+            Taker(run, self._runs[run.id][1].scope.tracking)
+            for run in current(self.store.runs())
+            if run.id in self._runs
+        ]
+        found = 0
+        for _ in range(_TRIES):
+            urls = self._best(count - found, now)
+            scheduled = schedule(self.store, urls, now, takers)
+            found += scheduled.total
+            self._unfetchable.update(scheduled.left)
+            if found >= count or not scheduled.left:
+                break
+        return found
+
+    async def fetch(self, count: int) -> int:
+        """Fetch what is scheduled, run by run, the newest first."""
+        from honeyguide.adapters.documents import Documents
+        from honeyguide.jobs.crawl import Crawler
+
+        left = count
+        for number in self.reader.due_runs(self.clock.now()):
+            if left <= 0 or number not in self._runs:
+                continue
+            again, profile = self._runs[number]
+            asked = replace(again, budgets=replace(again.budgets, max_pages=left))
+            before = self._run(number).fetched
+            crawler = Crawler(self.fetcher, Documents(), self.clock, self.store, profile)
+            summary = await crawler.crawl(asked, self.request.on_page)
+            left -= summary.counts.fetched - before
+        return count - left
+
+    def _best(self, count: int, now: float) -> list[str]:
+        from honeyguide.adapters.stored import StoreTable, Without, judging, remember_priors
+
+        judged = judging(self.request.policy, self.request.profile, self.store, self.reader)
+        if now >= self._refit_at:
+            remember_priors(self.store, judged.policy)
+            self._refit_at = now + _REFIT_S
+        without = Without(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)
+        table = StoreTable((self.store, self.reader), judged, "", without)
+        asked = Asked(datetime.fromtimestamp(now, UTC), top=count, per_host=self.request.per_host)
+        return [entry.scored.url for entry in table.plan(asked).entries]
+
+    def _run(self, number: int) -> Run:
+        return next(run for run in self.store.runs() if run.id == number)
+
+    def _resumable(self) -> dict[int, tuple[CrawlRequest, Profile]]:
+        """Make requests of the runs that can be gone on with; the others are named."""
+        from honeyguide.jobs.schedule import current
+
+        found: dict[int, tuple[CrawlRequest, Profile]] = {}
+        problems = []
+        for run in current(self.store.runs()):
+            try:
+                again, profile = resumed(run)
+            except HoneyguideError as error:
+                problems.append(str(error))
+            else:
+                found[run.id] = replace(again, concurrency=self.request.concurrency), profile
+        if not found:
+            raise InputError(
+                problems[0] if problems else "the store has no crawl yet; honeyguide crawl makes one"
+            )
+        for problem in problems:
+            self.request.on_note(problem)
+        return found
