@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.facts import Facts
+from honeyguide.core.priors import CLASSES, PageClass
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Level, Profile
     from honeyguide.core.rules import Score
 
+# Rates and importances from here to there: the index of a page is then neither lost nor infinite.
+LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
 _MILLISECONDS_FROM = 1e11
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,7 +32,11 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What is known of a URL; None is not known."""
+    """What is known of a URL; None is not known.
+
+    The last four are for the policy that learns: what is believed of the change rate (`core.rate`), the class of the page,
+    and its importance, where it is not to follow from the relevance.
+    """
 
     url: str
     visits: int | None = None
@@ -38,6 +45,10 @@ class Signals:
     topic_relevance: float | None = None
     hub_depth: int | None = None
     is_hub: bool | None = None
+    rate_a: float | None = None
+    rate_b: float | None = None
+    page_class: PageClass | None = None
+    importance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ def level_of(value: float, profile: Profile) -> Level:
 
 _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
-    "hubDepth": "hub_depth", "isHub": "is_hub",
+    "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
 }  # fmt: skip
 NAMES = tuple(field.name for field in fields(Signals))
 REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
@@ -128,6 +139,11 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
             raise InputError(
                 f"{_shown(known.get(name))} {error}", file=file, row=number, field=name
             ) from None
+    if (values["rate_a"] is None) != (values["rate_b"] is None):
+        name = "rate_a" if values["rate_a"] is None else "rate_b"
+        raise InputError(
+            "is missing; a rate is two numbers, rate_a and rate_b", file=file, row=number, field=name
+        )
     return Signals(**values)
 
 
@@ -185,6 +201,22 @@ def _share(value: Any) -> float | None:
     if number is not None and not 0 <= number <= 1:
         raise ValueError("should lie between 0 and 1")
     return number
+
+
+def _positive(value: Any) -> float | None:
+    number = _number(value)
+    if number is not None and not LEAST_POSITIVE <= number <= MOST_POSITIVE:
+        raise ValueError(f"should lie between {LEAST_POSITIVE:g} and {MOST_POSITIVE:g}")
+    return number
+
+
+def _class(value: Any) -> PageClass | None:
+    if _is_empty(value):
+        return None
+    for name in CLASSES:
+        if value == name:
+            return name
+    raise ValueError(f"should be one of {', '.join(CLASSES)}")
 
 
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -246,4 +278,8 @@ _READERS: dict[str, Any] = {
     "topic_relevance": _share,
     "hub_depth": _whole,
     "is_hub": _flag,
+    "rate_a": _positive,
+    "rate_b": _positive,
+    "page_class": _class,
+    "importance": _positive,
 }

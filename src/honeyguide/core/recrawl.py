@@ -1,0 +1,203 @@
+"""Recrawl: which known page to visit next, by a policy; the port, and the policy that learns.
+
+Owns: `RecrawlPolicy` and `Learned`. Must not know: stores, files, the clock: moments are seconds since 1970.
+Start reading at `RecrawlPolicy`, then `Learned`.
+
+A policy says what a visit is worth now; the highest is visited first, within the limits of hosts (`core.choice`).
+Worth is in hours of freshness, weighted by importance. Policies that do not learn are in `core.schedules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
+from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, times
+from honeyguide.core.priors import Priors
+from honeyguide.core.rate import Rate, chance, index, prior, reached, score_of, single
+from honeyguide.core.rules import Reason, Score, half_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from honeyguide.core.clocks import Clock, DayProfile
+    from honeyguide.core.history import Trust
+    from honeyguide.core.page_state import PageState
+
+FIRST_VISIT_H = 8760.0  # a page that was never visited is worth a year of freshness: more than most that were
+RETURN_H = 720.0  # when dead pages come back
+_SURE = 20.0  # mean intervals after which a page has surely changed
+_SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
+
+
+class Judged(NamedTuple):
+    """What a policy says of a page: the number it ranks by, 0 to 100 with reasons, and when the next visit is due."""
+
+    value: float
+    score: Score
+    next_due: float | None
+
+
+class RecrawlPolicy(Protocol):
+    """What to visit next. `price` is the value at the cut of the budget: what is worth as much scores 60."""
+
+    @property
+    def name(self) -> str:
+        """What the policy is called."""
+
+    def value(self, page: PageState, now: float) -> float:
+        """Give the number to rank by, the highest first."""
+
+    def judge(self, page: PageState, now: float, price: float) -> Judged:
+        """Explain it."""
+
+
+class Worth(NamedTuple):
+    """A part of a value, and the sentence that people read."""
+
+    rule: str
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Visit where the most freshness is won, by change rates learned from the visits (Gamma posterior, Lomax index).
+
+    >>> from honeyguide.core.page_state import PageState
+    >>> page = PageState("https://a.example/", visits=3, visited_at=0.0, rate=Rate(2.5, 102.0), importance=1.0)
+    >>> Learned().judge(page, 3 * 86400.0, price=9.0).score.words[0]
+    'changed with 74 % probability since the last visit 3 days ago; changes about every 1.7 days'
+    """
+
+    priors: Priors = field(default_factory=Priors)
+    trusts: Mapping[str, Trust] = field(default_factory=dict)
+    sites: Mapping[str, SiteClock] = field(default_factory=dict)
+    days: Mapping[str, DayProfile] = field(default_factory=dict)  # of hubs, by URL
+
+    @property
+    def name(self) -> str:
+        """What the policy is called."""
+        return "learned"
+
+    def value(self, page: PageState, now: float) -> float:
+        """Add up what a visit wins, to 7 digits."""
+        return single(sum(self._values(page, now)))
+
+    def judge(self, page: PageState, now: float, price: float) -> Judged:
+        """Explain it."""
+        return judged(self, page, now, price, self._parts(page, now))
+
+    def rate_of(self, page: PageState) -> Rate:
+        """Give what is believed of the page: its own rate or its siblings', less what an honest host would announce.
+
+        Dead pages come back, if at all, after a month or so.
+        """
+        if page.failures:
+            return prior(RETURN_H)
+        rate = page.rate or self.priors.of(page.host, page.page_class)
+        trust = self._trust_in(page)
+        return rate if trust is None or _is_announced(page) else _silent(rate, trust)
+
+    def clock_of(self, page: PageState) -> Clock:
+        """Give the clock that the page's exposure is measured by."""
+        if page.page_class == "article" and page.published_at is not None:
+            return ArticleClock(page.published_at)
+        if page.page_class == "hub":
+            return self.days.get(page.url, WallClock())
+        return self.sites.get(page.host, WallClock())
+
+    def _values(self, page: PageState, now: float) -> tuple[float, ...]:
+        """Give the parts of the value, in the order of their texts."""
+        if page.visited_at is None:
+            return (FIRST_VISIT_H * page.weight,)
+        change = self._change(page, page.visited_at, now)
+        if page.found is None or page.failures:
+            return (change,)
+        return change, _discovery(page, page.found, (now - page.visited_at) * HOURS_A_SECOND)
+
+    def _change(self, page: PageState, visited_at: float, now: float) -> float:
+        """Say what is won by seeing a change, in wall hours: an hour of the page's clock may take many."""
+        rate, clock, weight = self.rate_of(page), self.clock_of(page), page.weight
+        exposure_h = clock.exposure_h(visited_at, now)
+        if not isinstance(clock, WallClock | SiteClock):
+            weight *= stretch(clock, now, min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1]))
+        trust = self._trust_in(page)
+        if trust is not None and _is_announced(page):
+            return weight * _announced(rate, exposure_h, trust)
+        return index(rate, exposure_h, weight)
+
+    def _trust_in(self, page: PageState) -> Trust | None:
+        """Give the host's record, if it has proved honest and speaks of this page."""
+        trust = self.trusts.get(page.host)
+        is_heard = trust is not None and trust.is_proved and page.announced_at is not None
+        return trust if is_heard and not page.failures else None
+
+    def _parts(self, page: PageState, now: float) -> Iterator[Worth]:
+        """Put the parts of the value into words."""
+        values = self._values(page, now)
+        if page.visited_at is None:
+            yield Worth("first-visit", values[0], "first visit")
+            return
+        since = duration((now - page.visited_at) * HOURS_A_SECOND)
+        if page.failures:
+            text = f"no page at the last {times(page.failures)}, the latest {since} ago; looked for ever more rarely"
+            yield Worth("dead", values[0], text)
+        elif self._trust_in(page) is not None and _is_announced(page):
+            yield Worth("announced", values[0], f"announced as changed since the last visit {since} ago")
+        else:
+            rate, exposure_h = self.rate_of(page), self.clock_of(page).exposure_h(page.visited_at, now)
+            odds = f"changed with {100 * chance(rate, exposure_h):.0f} % probability"
+            often = f"changes about every {duration(rate.mean_interval_h)}"
+            yield Worth("chance", values[0], f"{odds} since the last visit {since} ago; {often}")
+        if page.found is not None and not page.failures:
+            daily = amount(24.0 * page.found.a / page.found.b)
+            yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new pages a day")
+
+
+def _is_announced(page: PageState) -> bool:
+    """Tell whether the site says that the page changed after the last visit."""
+    return (page.announced_at or 0.0) > (page.visited_at or 0.0)
+
+
+def _announced(rate: Rate, exposure_h: float, trust: Trust) -> float:
+    """Take an announced change as certain, as far as announcements are true."""
+    precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
+    sure = index(rate, max(exposure_h, _SURE * rate.mean_interval_h))
+    return precision * sure + (1.0 - precision) * index(rate, exposure_h)
+
+
+def _silent(rate: Rate, trust: Trust) -> Rate:
+    """Leave only the changes to find that the site does not announce; without evidence, all of them."""
+    recall = trust.hits / (trust.hits + trust.misses + 2.0)
+    return Rate(rate.a, rate.b / (1.0 - recall))
+
+
+def _discovery(page: PageState, found: Rate, tau_h: float) -> float:
+    """Count the new pages that gather behind a hub, each as bad as a stale one until it is visited: D tau^2 / 2."""
+    each = page.weight / HUB_IMPORTANCE if page.page_class == "hub" else page.weight
+    return each * found.a / found.b * max(0.0, tau_h) ** 2 / 2
+
+
+def judged(
+    policy: RecrawlPolicy, page: PageState, now: float, price: float, parts: Iterable[Worth]
+) -> Judged:
+    """Turn the parts of a value into a score whose reasons add up, and find when the price is reached."""
+    value, parts = policy.value(page, now), list(parts)
+    score = score_of(value, price)
+    whole = sum(part.value for part in parts)
+    points = [half_up(score * part.value / whole, 1) if whole else 0.0 for part in parts]
+    points[0] = half_up(score - sum(points[1:]), 1)
+    reasons = [Reason(part.rule, paid, part.text) for part, paid in zip(parts, points, strict=True)]
+    reasons.append(Reason("importance", 0.0, f"importance {page.weight:.2g}"))
+    return Judged(value, Score(score, tuple(reasons)), due_at(policy, page, now, price))
+
+
+def due_at(policy: RecrawlPolicy, page: PageState, now: float, price: float) -> float | None:
+    """Find the moment at which a visit is worth the price; None if never, `now` at the first visit."""
+    if page.visited_at is None:
+        return now
+    last = page.visited_at
+    hours = reached(lambda tau_h: policy.value(page, last + tau_h * HOUR_S), price)
+    return last + hours * HOUR_S if hours < float("inf") else None
