@@ -41,6 +41,50 @@ def ours(path: str) -> Callable[[], list[str]]:
     return lambda: [entry.scored.url for entry in plan_file(path, now=NOW, top=TOP, profile=profile).entries]
 
 
+def learned(path: str) -> Callable[[], list[str]]:
+    """The policy that learns, on rows with rates: all rows checked, the winners with their reasons."""
+    import polars as pl
+
+    from honeyguide.adapters.bulk import ParquetFile
+    from honeyguide.adapters.rate_columns import VALUE, learned_values
+    from honeyguide.adapters.rowfiles import signals_of
+    from honeyguide.adapters.signal_columns import DOUBT, fact_columns
+    from honeyguide.core.page_state import page_of
+    from honeyguide.core.recrawl import Learned
+
+    policy = Learned()
+
+    def query(frame: pl.LazyFrame) -> pl.LazyFrame:
+        facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
+        return learned_values(facts, policy.priors).select(VALUE, DOUBT)
+
+    def run() -> list[str]:
+        file = ParquetFile(with_rates(path))
+        best = pl.DataFrame(schema={"place": pl.Int64, VALUE: pl.Float32})
+        for batch in file.batches(query):
+            if batch.frame[DOUBT].any():
+                raise ValueError("made-up rows are in no doubt")
+            found = batch.frame.select(
+                pl.int_range(batch.start, batch.start + pl.len()).alias("place"), VALUE
+            )
+            least = best[VALUE][-1] if best.height == TOP else -1.0
+            found = found.filter(pl.col(VALUE) > least, pl.col(VALUE) >= found[VALUE].top_k(TOP).min())
+            best = pl.concat([best, found]).sort([VALUE, "place"], descending=[True, False]).head(TOP)
+        read = {raw.number - 1: signals_of(raw) for raw in file.take(sorted(best["place"]))}
+        pages = [page_of(read[place]) for place in best["place"]]
+        price = float(best[VALUE][-1])
+        for page in pages:
+            policy.judge(page, NOW.timestamp(), price)
+        return [page.url for page in pages]
+
+    return run
+
+
+def with_rates(path: str) -> str:
+    """Name the file whose rows have rates."""
+    return str(Path(path).with_suffix(".rates.parquet"))
+
+
 def floor(path: str) -> Callable[[], list[str]]:
     """Reading the columns and nothing else."""
     import polars as pl
@@ -119,6 +163,7 @@ def duckdb(path: str) -> Callable[[], list[str]]:
 
 ENTRANTS = {
     "honeyguide plan": ours,
+    "honeyguide plan, learned": learned,
     "polars, reading the columns": floor,
     "duckdb SQL": duckdb,
     "Python loop": loop,
@@ -197,6 +242,7 @@ def main() -> None:
         return
     path = asked.file or Path(tempfile.gettempdir()) / f"honeyguide-plan-{asked.rows}.parquet"
     generate(path, asked.rows)
+    generate(Path(with_rates(str(path))), asked.rows, with_rates=True)
     report = table(measure(path, asked.rounds), asked.rows)
     report += f"\nMedians of {asked.rounds} rounds. Python {platform.python_version()} on {platform.system()}; {_versions()}.\n"
     if asked.output:

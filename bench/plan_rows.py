@@ -6,6 +6,7 @@ can be made without the parts before it.
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,12 @@ def _ago(salt: int, days: int, known: int) -> pl.Expr:
     return pl.when(_random(salt + 100, 100) < known).then(moment)
 
 
-def _part(start: int, rows: int) -> pl.DataFrame:
+def _rate(salt: int, low: float, high: float) -> pl.Expr:
+    """A number evenly spread in logarithms."""
+    return (math.log(low) + _random(salt, 2**40) * (math.log(high / low) / 2**40)).exp()
+
+
+def _part(start: int, rows: int, *, with_rates: bool) -> pl.DataFrame:
     numbers = pl.LazyFrame({"row": pl.int_range(start, start + rows, dtype=pl.UInt64, eager=True)})
     site, page = _random(1, 50_000), _random(2, 1_000_000)
     return numbers.select(
@@ -50,11 +56,12 @@ def _part(start: int, rows: int) -> pl.DataFrame:
         (_random(6, 10_001) / 10_000).alias("topic_relevance"),
         _random(7, 8).cast(pl.Int16).alias("hub_depth"),
         (_random(8, 20) == 0).alias("is_hub"),
+        *([_rate(9, 0.5, 50).alias("rate_a"), _rate(10, 1, 10_000).alias("rate_b")] if with_rates else []),
     ).collect()
 
 
-def generate(path: Path, rows: int) -> None:
-    """Write a file of made-up rows, unless it is there."""
+def generate(path: Path, rows: int, *, with_rates: bool = False) -> None:
+    """Write a file of made-up rows, unless it is there; with rates, each page has a change rate that was learned."""
     if path.exists():
         return
     folder = path.with_suffix(".parts")
@@ -62,7 +69,9 @@ def generate(path: Path, rows: int) -> None:
     parts = []
     for start in range(0, rows, PART):
         parts.append(folder / f"{start:012}.parquet")
-        _part(start, min(PART, rows - start)).write_parquet(parts[-1], row_group_size=GROUP)
+        _part(start, min(PART, rows - start), with_rates=with_rates).write_parquet(
+            parts[-1], row_group_size=GROUP
+        )
     unfinished = path.with_suffix(".tmp")
     pl.scan_parquet(parts).sink_parquet(unfinished, row_group_size=GROUP)
     for part in parts:

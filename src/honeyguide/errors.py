@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 
 class HoneyguideError(Exception):
-    """Anything that Honeyguide raises on purpose."""
+    """Anything that Honeyguide raises on purpose: one line, or several, and nothing but text in them."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(map(_visible, lines)))
 
 
 class UrlError(HoneyguideError, ValueError):
@@ -40,7 +43,7 @@ class ConfigError(HoneyguideError, ValueError):
     def __init__(self, file: str, problems: tuple[Problem, ...]) -> None:
         self.file = file
         self.problems = problems
-        super().__init__("\n".join(f"{file}: {problem}" for problem in problems))
+        super().__init__(*(f"{file}: {problem}" for problem in problems))
 
 
 class PatternError(ConfigError):
@@ -137,6 +140,13 @@ class Busy(StoreError):  # noqa: N818 - says how it ended
 
 class LeaseLost(StoreError):  # noqa: N818 - says how it ended
     """A page was given to another process in the meantime; what we know of it no longer counts."""
+
+
+def _visible(line: str) -> str:
+    """Escape what would end a line, steer a terminal or hide: names of files and words of servers come from anywhere."""
+    if line.isprintable():
+        return line
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
 
 
 def shown(text: str, limit: int = 80) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from honeyguide.core.frontier import (
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
         Sighting,
         Standing,
     )
-    from honeyguide.core.history import Known, Visit
+    from honeyguide.core.history import Known, Site, Visit
     from honeyguide.core.judge import Findings
     from honeyguide.core.page import Head, Page
+    from honeyguide.core.priors import PageClass
+    from honeyguide.core.rate import Rate
     from honeyguide.core.records import Record
     from honeyguide.core.traps import Family
     from honeyguide.core.url import Url
@@ -49,10 +51,14 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What the last answer said of its version; sent back, it lets a server answer 304."""
+    """What the last answer said of its version; sent back, it lets a server answer 304.
+
+    `of` is the URL that answered, where redirects led elsewhere than was asked: they are sent to no other.
+    """
 
     etag: str | None = None
     last_modified: str | None = None
+    of: Url | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +269,7 @@ class History(Protocol):
     """What is remembered of URLs across runs."""
 
     def record(self, visit: Visit, run: int) -> Known:
-        """Note a visit."""
+        """Note a visit. One that was only led on to another page is none of its own: it is noted there."""
         ...
 
     def get(self, digest: int) -> Known | None:
@@ -276,6 +282,18 @@ class History(Protocol):
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """Give the visits of a URL: run, time, status; oldest first."""
+        ...
+
+    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+        """Note what sitemaps say of pages by their identity, visited or not."""
+        ...
+
+    def site(self, name: str) -> Site:
+        """Give what is known of a site as a whole."""
+        ...
+
+    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+        """Note the usual change rate of a site's pages, by kind."""
         ...
 
 

@@ -1,7 +1,7 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
 Owns: `StoreContract` and the small builders it uses. Must not know: any adapter, any job.
-Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
+Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest. History is in `testing_history.py`.
 """
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
 
@@ -24,7 +24,6 @@ from honeyguide.core.frontier import (
     digest_of,
     rank_of,
 )
-from honeyguide.core.history import Visit
 from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
 from honeyguide.core.traverse import Placement
@@ -220,7 +219,9 @@ class StoreContract:
         assert frontier.counts().due == 0
 
     def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/b", priority=8), found("/c", priority=7))
+        frontier = self.make_frontier(
+            found("/a", priority=9), found("/b", priority=8), found("/c", priority=7)
+        )
         assert frontier.schedule([Due(digest("/c"), 5.0, 1), Due(digest("/b"), 5.0, 2)]) == 2
         assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
 
@@ -355,7 +356,7 @@ class StoreContract:
         frontier.enter("www.a.example", instead_of="a.example")
         assert frontier.sites() == {"www.a.example"}
 
-    # --- runs and history ---
+    # --- runs ---
 
     def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:
         store = self.make_store()
@@ -391,17 +392,3 @@ class StoreContract:
         frontier.claim(ask(limit=2))
         frontier.release()
         assert paths(store.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
-
-    def test_history_counts_visits_and_changes(self) -> None:
-        history = self.make_store().history
-        for at, content in ((10.0, "x"), (20.0, "x"), (15.0, "y"), (40.0, None)):
-            status = 200 if content else 500
-            history.record(Visit("https://a.example/", 7, at, status, content, relevance=0.5, etag="e"), 1)
-        known = history.get(7)
-        assert known is not None
-        assert (known.visits, known.visited_at, known.changed_at, known.changes) == (4, 40.0, 20.0, 1)
-        assert (known.failures, known.status, known.content, known.relevance) == (1, 500, "y", 0.5)
-        assert [status for _, _, status in history.visits(7)] == [200, 200, 200, 500]
-        history.record(Visit("https://a.example/b", -9, 1.0, 200, "z"), 1)
-        assert [row.digest for row in history.known()] == [-9, 7]
-        assert history.get(8) is None

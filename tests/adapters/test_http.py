@@ -273,12 +273,11 @@ def test_a_plain_server_under_https_is_no_secure_connection() -> None:
 def name_error(code: int) -> FetchError:
     """Fetch with a resolver that fails like the system's."""
 
-    async def run() -> None:
-        async def lookup(*_: object, **__: object) -> object:
-            raise socket.gaierror(code, "no such name")
+    def lookup(*_: object, **__: object) -> list[tuple[object, ...]]:
+        raise socket.gaierror(code, "no such name")
 
-        asyncio.get_running_loop().getaddrinfo = lookup  # type: ignore[method-assign,assignment]  # a test resolver
-        async with HttpFetcher(HERE, proxies={}) as fetcher:
+    async def run() -> None:
+        async with HttpFetcher(HERE, proxies={}, lookup=lookup) as fetcher:
             await fetcher.fetch(Url.parse("http://nowhere.example/"))
 
     with pytest.raises(FetchError) as caught:
@@ -310,14 +309,11 @@ def test_a_loopback_address_gets_no_packet() -> None:
 def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
     """The resolver answers with a public address first and loopback later: the later one gets no packet."""
 
+    def rebind(_: str, port: int, **__: object) -> list[tuple[object, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
     async def run() -> int:
-        async with LoopbackServer({}) as server, HttpFetcher(Policy(retries=0), proxies={}) as fetcher:
-
-            async def rebind(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-                del host
-                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-            asyncio.get_running_loop().getaddrinfo = rebind  # type: ignore[method-assign,assignment]  # a test resolver
+        async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}, lookup=rebind) as fetcher:
             with pytest.raises(AddressRefused, match="loopback"):
                 await fetcher.fetch(Url.parse(f"http://innocent.example:{server.port}/"))
             return server.connections

@@ -14,6 +14,7 @@ from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.frontier import Done
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
+from honeyguide.testing_history import HistoryContract
 from honeyguide.testing_store import StoreContract, ask, found, paths, spec
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from honeyguide.ports import Store
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreContract, HistoryContract):
     def make_store(self) -> Store:
         return MemoryStore()
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, HistoryContract):
     @pytest.fixture(autouse=True)
     def folder(self) -> Iterator[None]:
         with TemporaryDirectory() as folder:

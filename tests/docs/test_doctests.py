@@ -8,11 +8,11 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ("honeyguide.core", "honeyguide.config", "honeyguide.adapters")
+PACKAGES = ("honeyguide.core", "honeyguide.config", "honeyguide.adapters", "honeyguide.app")
 
 
 def _modules() -> list[str]:
-    found = ["honeyguide.app", "honeyguide.errors", "honeyguide.cli.output"]
+    found = ["honeyguide.errors", "honeyguide.cli.output"]
     for package in PACKAGES:
         path = import_module(package).__path__
         found += [package, *(module.name for module in pkgutil.walk_packages(path, f"{package}."))]

@@ -651,7 +651,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     version["text"] = "fire one two four"
     again = crawl(make, store, clock=clock)
     assert again.urls == ["/fire"]
-    assert again.web.told == [Validators('"1"', None)]
+    assert again.web.told == [Validators('"1"', None, Url.parse(f"{A}/fire"))]
     known = store.history.get(digest)
     assert known is not None
     assert (known.visits, known.changes, known.changed_at) == (2, 1, clock.now())

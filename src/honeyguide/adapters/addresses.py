@@ -1,6 +1,6 @@
 """Which network addresses may be visited.
 
-Owns: the table of addresses that are never the public web, and the socket hook that refuses them. The hook sees the
+Owns: the tables of addresses and ports that are never the public web, and the socket hook that refuses them. The hook sees the
 very address that is about to be connected to, after DNS: a name that resolves to something else the second time
 (rebinding) gains nothing. Must not know: HTTP, URLs. Start reading at `refusal`.
 
@@ -65,6 +65,22 @@ _CARRIERS = (
 # Names that never leave the machine or the local network (RFC 6761, 6762, 8375, and the reserved .internal).
 _LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa")
 
+# The WHATWG's port blocking: services that would take a request line for a command of their own.
+_PORTS = {
+    port: name
+    for ports, name in (
+        ((1, 7, 9, 11, 13, 15, 17, 19, 37, 42, 53, 69, 79, 111, 113, 123, 135, 161), "system services"),
+        ((137, 139, 427, 513, 514, 515, 526, 530, 531, 532, 540, 548, 556, 3659), "system services"),
+        ((20, 21, 22, 23, 77, 87, 115, 512, 989, 990, 2049, 4045), "files and remote login"),
+        ((25, 109, 110, 143, 465, 587, 993, 995, 4190), "mail"),
+        ((43, 95, 101, 102, 103, 104, 117, 119, 179, 389, 563, 601, 636), "directories, news and routing"),
+        ((554, 1719, 1720, 1723, 5060, 5061, 6000, 6566, 10080), "calls, screens and devices"),
+        ((6665, 6666, 6667, 6668, 6669, 6679, 6697), "chat"),
+        ((0,), "reserved"),
+    )
+    for port in ports
+}
+
 
 class RefusedAddress(OSError):  # noqa: N818 - it says what was refused, as our own errors do
     """An address that may not be visited; no packet was sent. An `OSError` so that connecting fails as usual."""
@@ -113,6 +129,15 @@ def refused_host(host: str) -> str | None:
     except (OSError, ValueError):
         return None
     return refusal(str(ipaddress.IPv4Address(packed)))
+
+
+def refused_port(port: int | None) -> str | None:
+    """Name whose port it is, if it is none that web servers use; None if it may be visited.
+
+    >>> refused_port(25), refused_port(443), refused_port(8080), refused_port(None)
+    ('mail', None, None, None)
+    """
+    return None if port is None else _PORTS.get(port)
 
 
 def guarded_socket(addr_info: Sequence[Any]) -> socket.socket:

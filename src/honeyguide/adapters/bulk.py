@@ -69,6 +69,12 @@ class ParquetFile:
         except _READ:
             raise self._unreadable() from None
 
+    def rows(self) -> Iterator[Raw]:
+        """Read all rows as they are, one by one."""
+        for batch in self.batches(lambda frame: frame):
+            for number, row in enumerate(batch.frame.iter_rows(named=True), batch.start + 1):
+                yield Raw(number, self.name, row)
+
     def count(self) -> int:
         """Count the rows, which the file itself says."""
         try:

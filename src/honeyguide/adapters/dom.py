@@ -3,9 +3,10 @@
 Owns: selectolax (lexbor), and what each element of HTML means to a reader: block, styling, landmark, nothing.
 Must not know: URLs, pages, scope. Start reading at `Document`.
 
-What the parser does in C is left to it: finding anchors, and the text of a block. Python climbs from each anchor only
-as far as nobody has climbed before (`_climb`), and walks through the whole document once, for its visible text
-(`_gather`). There is no recursion, and the work for one anchor is bounded, so the cost is in proportion to the document.
+Python walks through the whole document once, and keeps its visible text and all elements that somebody will ask for
+(`_walk`): that is cheaper than to let the parser search for each kind. It climbs from each anchor only as far as nobody
+has climbed before (`_climb`). There is no recursion, and the work for one anchor is bounded, so the cost is in proportion
+to the document.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from honeyguide.core.page import Occurrence, Position
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from selectolax.lexbor import LexborNode
 
     Attributes = dict[str, str | None]
-    Headings = dict[int, list[str]]
 
 MAX_HEADINGS = 500  # of each level
 MAX_TEXT = 1_000_000  # characters of visible text
@@ -32,6 +34,7 @@ MAX_DESCRIPTION = 2_000  # characters
 CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 _RAW_CHARS = 4_000  # characters that are folded for one label
 _RAW_PARTS = 256  # pieces of text that are folded for one label
+_LABEL_NODES = 1_000  # nodes that are looked at for one label
 _IMAGE_NODES = 200  # elements that are looked at for what stands in for an anchor's text
 _NAME_CHARS = 300  # characters of class and id that are looked at
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
@@ -48,11 +51,18 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
 
 METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
 
-# The kinds of nodes. From `_BREAK` on elements end the line that they stand in; from `_CONTAINER` on they may be a menu or
-# a footer. What is not named here, or unknown to the parser, is `_OTHER`: part of a line, and perhaps a landmark.
-_TEXT, _OTHER, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER, _NAV, _HEADER, _FOOTER, _LIST = range(12)
+# The kinds of elements. Up to `_TOLD` they are part of a line, and perhaps a landmark; up to `_IGNORED` nobody sees what is
+# in them. From `_BREAK` on they end the line that they stand in; from `_CONTAINER` on they may be a menu or a footer. What
+# is not named here, or unknown to the parser, is `_OTHER`.
+_OTHER, _ANCHOR, _TOLD, _SCRIPT, _TITLE, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER, _NAV, _HEADER, _FOOTER, _LIST = (
+    range(15)
+)
 _NAMES: Final = {
-    _IGNORED: "head title script style template noscript iframe noembed noframes datalist desc",
+    _ANCHOR: "a area",
+    _TOLD: "base meta link",
+    _SCRIPT: "script style",
+    _TITLE: "title",
+    _IGNORED: "head template noscript iframe noembed noframes datalist desc",
     _BREAK: "br hr",
     _BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
     "legend li optgroup option p pre select summary td textarea th",
@@ -64,13 +74,13 @@ _NAMES: Final = {
     _FOOTER: "footer",
     _LIST: "ul ol menu",
 }
+_LEVELS: Final = {_H1: 1, _H2: 2}
 _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
 
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
 _IN_MAIN, _IN_HEADER, _IN_NAVIGATION, _IN_FOOTER = range(4)
 _POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
-_ANCHORS = r"a[href],area[href],a[xlink\:href]"
 _MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
 _LOOSE = re.compile(r" (?=[,.;:!?)](?: |\Z))")
 
@@ -85,7 +95,6 @@ _KINDS: Final = {number: kind for kind, names in _NAMES.items() for number in _n
 _TEXT_NUMBER: Final = next(
     node.tag_id for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True)
 )
-_KINDS[_TEXT_NUMBER] = _TEXT
 _AREA: Final = _numbers("area")
 _IMAGES: Final = {
     number: name for name in ("img", "input", "title") for number in _numbers(name)
@@ -131,59 +140,93 @@ class Document:
     r"""Markup, parsed.
 
     >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t rel=Next>test</a> them.")
-    >>> anchor = document.anchors()[0]
-    >>> document.occurrence(anchor, anchor.attributes)
+    >>> for anchor, attributes in document.anchors():
+    ...     document.occurrence(anchor, attributes)
     Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')
-    >>> document.read()
-    ('Fire alarms\nWe test them.', ['Fire alarms'], [])
+    >>> document.text(), document.headings
+    ('Fire alarms\nWe test them.', {1: ['Fire alarms'], 2: []})
     """
 
     def __init__(self, markup: bytes) -> None:
         # Without events: they cost a fifth more, and make long lists of options quadratic.
         self._tree = LexborHTMLParser(markup, options=LexborDocumentOptions.WO_EVENTS)
-        self._tree.strip_tags(["script", "style"], recursive=True)
         self._hidden: set[int] = set()
-        if _MAY_HIDE.search(markup) or b"HIDDEN" in markup:
+        if (b"hidden" in markup and _MAY_HIDE.search(markup)) or b"HIDDEN" in markup:
             # A hidden body is a page that waits for its scripts, not a page without text.
             self._hidden.update(node.mem_id for node in self._tree.css("body [hidden]"))
+        self.headings: dict[int, list[str]] = {1: [], 2: []}
+        self._visible: list[str] = []
+        self._found: dict[int, list[LexborNode]] = {
+            kind: [] for kind in (_ANCHOR, _TOLD, _SCRIPT, _TITLE, _IGNORED)
+        }
         self._spots: dict[int, _Spot] = {}
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
+        self._walk()
+        for script in self._found[_SCRIPT]:
+            script.decompose()  # or the parser takes it for text
 
-    def anchors(self) -> list[LexborNode]:
-        """Find everything that links somewhere, in document order."""
-        return self._tree.css(_ANCHORS)
+    def _walk(self) -> None:
+        """Walk through the document and keep its visible text, its headings, its anchors, and what tells about it."""
+        parts, hidden, found = self._visible, self._hidden, self._found
+        append = show = parts.append
+        kind_of, text = _KINDS.get, _TEXT_NUMBER
+        path: list[tuple[LexborNode, int, Callable[[str], None], int]] = []
+        root = self._tree.root
+        node = None if root is None else root.first_child
+        while node is not None:
+            tag = node.tag_id
+            if tag == text:
+                append(node.text_content or "")
+            else:
+                kind = kind_of(tag, _OTHER)
+                if kind >= _BREAK:
+                    append(_LINE_END)
+                elif kind:
+                    found[kind].append(node)
+                child = node.first_child
+                if child is not None and kind != _SCRIPT:
+                    path.append((node, kind, append, len(parts)))
+                    if _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
+                        append = [].append  # nobody sees it, but links in it count
+                    node = child
+                    continue
+            while (following := node.next) is None and path:
+                node, kind, outside, start = path.pop()
+                if kind in _LEVELS and append is show:
+                    self._add_heading(_LEVELS[kind], parts[start : start + _RAW_PARTS])
+                append = outside
+                if kind >= _BREAK:
+                    append(_LINE_END)
+            node = following
 
-    def base(self) -> str | None:
-        """Give the href of the first base element that has one."""
-        return next(
-            (href for node in self._tree.tags("base") if (href := node.attributes.get("href")) is not None),
-            None,
-        )
+    def _add_heading(self, level: int, parts: list[str]) -> None:
+        """Keep a heading that says something."""
+        headings, text = self.headings[level], fold("".join(parts), MAX_LABEL)
+        if text and len(headings) < MAX_HEADINGS:
+            headings.append(text)
+
+    def anchors(self) -> Iterator[tuple[LexborNode, Attributes]]:
+        """Find everything that links somewhere, in document order, with its attributes."""
+        for node in self._found[_ANCHOR]:
+            attributes = node.attributes
+            if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in _AREA):
+                yield node, attributes
 
     def about(self) -> About:
         """Read what the document says about itself outside of its text."""
-        about = About(self._tree.root, self.base())
-        for node in self._tree.css("title,meta[content],link[href]"):
+        about = About(self._tree.root)
+        for node in self._found[_TITLE] + self._found[_TOLD]:
             about.add(node)
         return about
 
-    def read(self) -> tuple[str, list[str], list[str]]:
-        """Give the visible text, a line for each block that has any, and the headings of the first two levels."""
-        headings: Headings = {_H1: [], _H2: []}
-        root = self._tree.root
-        text = "" if root is None else "".join(self._gather(root, headings))
-        lines = [" ".join(words) for line in text.split(_LINE_END) if (words := line.split())]
-        return "\n".join(lines)[:MAX_TEXT].rstrip(), headings[_H1], headings[_H2]
+    def text(self) -> str:
+        """Give the visible text, a line for each block that has any."""
+        lines = [" ".join(words) for line in "".join(self._visible).split(_LINE_END) if (words := line.split())]
+        return "\n".join(lines)[:MAX_TEXT].rstrip()
 
     def occurrence(self, node: LexborNode, attributes: Attributes) -> Occurrence:
         """Describe an anchor."""
-        child = node.first_child
-        if child is None:
-            text = ""
-        elif child.next is None and child.tag_id == _TEXT_NUMBER:
-            text = fold(child.text_content, MAX_LABEL)
-        else:
-            text = fold("".join(self._gather(node)), MAX_LABEL)
+        text = self._label(node)
         parent, is_alone = node.parent, False
         if parent is not None and node.next is None and node.prev is None:
             kind = _KINDS.get(parent.tag_id, _OTHER)
@@ -201,6 +244,32 @@ class Document:
             spot.position,
             text[:CONTEXT].rstrip() if is_alone else self._context(node, text, spot),
         )
+
+    def _label(self, anchor: LexborNode) -> str:
+        """Gather the visible text of an anchor, as much of it as a label needs."""
+        parts: list[str] = []
+        path: list[tuple[LexborNode, int]] = []
+        node = anchor.first_child
+        for _ in range(_LABEL_NODES):
+            if node is None or len(parts) > _RAW_PARTS:
+                break
+            tag = node.tag_id
+            if tag == _TEXT_NUMBER:
+                parts.append(node.text_content or "")
+            elif not _SCRIPT <= (kind := _KINDS.get(tag, _OTHER)) <= _IGNORED:
+                if kind >= _BREAK:
+                    parts.append(_LINE_END)
+                child = node.first_child
+                if child is not None and not (self._hidden and node.mem_id in self._hidden):
+                    path.append((node, kind))
+                    node = child
+                    continue
+            while (following := node.next) is None and path:
+                node, kind = path.pop()
+                if kind >= _BREAK:
+                    parts.append(_LINE_END)
+            node = following
+        return fold("".join(parts), MAX_LABEL)
 
     def _context(self, node: LexborNode, text: str, spot: _Spot) -> str:
         """Give the text of a block, or of a long block what is around an anchor."""
@@ -245,7 +314,7 @@ class Document:
         while chain:
             node = chain.pop()
             where, kind = spot.where, _KINDS.get(node.tag_id, _OTHER)
-            if where != _IN_FOOTER and (kind >= _CONTAINER or kind == _OTHER):
+            if where != _IN_FOOTER and (kind >= _CONTAINER or kind <= _TOLD):
                 where = _inside(node, kind, where)
             if kind >= _BLOCK:
                 spot = _Spot(where, node)
@@ -254,48 +323,20 @@ class Document:
             self._spots[node.mem_id] = spot
         return spot
 
-    def _gather(self, root: LexborNode, headings: Headings | None = None) -> list[str]:
-        """Walk through an element and gather its visible text: all of it, and headings, or as much as a label needs."""
-        parts: list[str] = []
-        path: list[tuple[LexborNode, int, int]] = []
-        hidden, kind_of, append, node = self._hidden, _KINDS.get, parts.append, root.first_child
-        while node is not None:
-            kind = kind_of(node.tag_id, _OTHER)
-            if kind == _TEXT:
-                append(node.text_content or "")
-                if headings is None and len(parts) > _RAW_PARTS:
-                    break
-            elif kind != _IGNORED:
-                if kind != _OTHER:
-                    append(_LINE_END)
-                child = node.first_child
-                if child is not None and not (hidden and node.mem_id in hidden):
-                    path.append((node, kind, len(parts)))
-                    node = child
-                    continue
-            while (following := node.next) is None and path:
-                node, kind, start = path.pop()
-                if kind != _OTHER:
-                    if headings is not None and kind in headings:
-                        _add_heading(headings[kind], parts[start : start + _RAW_PARTS])
-                    append(_LINE_END)
-            node = following
-        return parts
-
 
 class About:
     """What a document says about itself; the first of each counts."""
 
-    def __init__(self, root: LexborNode | None, base: str | None) -> None:
+    def __init__(self, root: LexborNode | None) -> None:
         attributes: Attributes = {} if root is None else root.attributes
         self.language = fold(attributes.get("lang") or attributes.get("xml:lang"), MAX_LABEL).lower()
-        self.base = base
+        self.base: str | None = None
         self.canonical: str | None = None
         self.metas: dict[str, str] = {}
         self.title = ""
 
     def add(self, node: LexborNode) -> None:
-        """Read a title, meta or link element."""
+        """Read a title, meta, link or base element."""
         attributes = node.attributes
         if node.tag == "title":
             if not self.title and not _is_drawn(node):
@@ -308,6 +349,9 @@ class About:
             )
             if name in METAS and (value := fold(attributes.get("content"), MAX_DESCRIPTION)):
                 self.metas.setdefault(name, value)
+        elif node.tag == "base":
+            if self.base is None:
+                self.base = attributes.get("href")
         elif self.canonical is None and "canonical" in (attributes.get("rel") or "").lower().split():
             self.canonical = attributes.get("href")
 
@@ -320,13 +364,6 @@ def _is_drawn(node: LexborNode) -> bool:
             break
         above = above.parent
     return above is not None and above.tag == "svg"
-
-
-def _add_heading(headings: list[str], parts: list[str]) -> None:
-    """Keep a heading that says something."""
-    text = fold("".join(parts), MAX_LABEL)
-    if text and len(headings) < MAX_HEADINGS:
-        headings.append(text)
 
 
 def _inside(node: LexborNode, kind: int, where: int) -> int:

@@ -13,6 +13,8 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.whole import replacing
+from honeyguide.core.harmless import escaped
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError
 
@@ -24,8 +26,7 @@ MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in 
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 _LOOKS_HASHED = re.compile(r".*-[0-9a-f]{8}")
-# What JSON leaves as it is, and YAML takes for the end of a line, or no file can hold.
-_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
 def file_name(url: Url) -> PurePosixPath:
@@ -42,6 +43,7 @@ def file_name(url: Url) -> PurePosixPath:
     is_exact = (
         names == wanted
         and not url.query
+        and "//" not in url.path
         and (not url.segments or last != "index")
         and not any(name.endswith(".md") for name in names[:-1])
         and not _LOOKS_HASHED.fullmatch(stem)
@@ -72,7 +74,7 @@ def _hash(url: Url) -> str:
 
 
 def page_text(record: Record, markdown: str) -> str:
-    r"""Write a page with its front matter, which is YAML whose values are JSON.
+    r"""Write a page with its front matter, which is YAML whose values are JSON; no control character gets into the file.
 
     >>> print(page_text({"url": "https://a.example/", "title": "A: b", "relevance_score": 7, "fetched_at": None}, "Hi."))
     ---
@@ -92,16 +94,18 @@ def page_text(record: Record, markdown: str) -> str:
         "fetched_at": record["fetched_at"],
     }
     lines = [f"{name}: {_yaml(value)}" for name, value in fields.items()]
-    return "\n".join(["---", *lines, "---", "", markdown.strip("\n"), ""])
+    return "\n".join(["---", *lines, "---", "", _CONTROLS.sub("", markdown).strip("\n"), ""])
 
 
 def _yaml(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escaped(json.dumps(value, ensure_ascii=False, allow_nan=False), pairs=False)
 
 
 class Folder:
-    """A folder of pages; each file is written in one step, so a kill leaves the old one or the new one."""
+    """A folder of pages; each file is written in one step, so a kill leaves the old one or the new one.
+
+    Nothing is written outside of it, whatever it held before.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -115,12 +119,17 @@ class Folder:
         try:
             path = self.root / file_name(Url.parse(record["url"]))
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f".{path.name}.part")
-            part.write_text(page_text(record, markdown), "utf-8", "backslashreplace", newline="\n")
-            part.replace(path)
-        except (OSError, UrlError) as error:
+            self._check_inside(path.parent)
+            with replacing(path, f".{path.name}.part", is_synced=False) as part:
+                part.write_text(page_text(record, markdown), "utf-8", "backslashreplace", newline="\n")
+        except (OSError, RuntimeError, UrlError) as error:  # links in a circle are a RuntimeError
             raise _refused(self.root, error) from None
         return path
+
+    def _check_inside(self, folder: Path) -> None:
+        """Refuse a folder that is really elsewhere: a link that somebody put there leads out."""
+        if not folder.resolve().is_relative_to(self.root.resolve()):
+            raise InputError("is a link that leads out of the folder; remove it", file=str(folder))
 
 
 def _refused(root: Path, error: Exception) -> InputError:

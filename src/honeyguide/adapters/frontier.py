@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 from honeyguide.adapters.ledger import Ledger, pack
+from honeyguide.adapters.queries import checked, reads
 from honeyguide.core.frontier import (
     Done,
     Dropped,
@@ -73,6 +74,7 @@ class SqliteFrontier(Ledger):
 
     # --- leases ---
 
+    @reads
     def claim(self, ask: Ask) -> Granted:
         """Lease the best URLs, site first; see `Ask` for what limits it."""
         self._db.begin_write()
@@ -94,6 +96,7 @@ class SqliteFrontier(Ledger):
         self._db.write(self._sql["count_claim"], (len(leases), len(leases), self._run))
         return Granted(tuple(leases))
 
+    @reads
     def adopt(self, ask: Ask) -> tuple[Lease, ...]:
         """Take over what processes left behind that are gone, in claim order; what is over the limit is queued."""
         self._db.begin_write()
@@ -140,8 +143,10 @@ class SqliteFrontier(Ledger):
         return self._read_lease(entry, claim, number, is_new=True)
 
     def _read_lease(self, entry: int, claim: int, site: int, *, is_new: bool) -> Lease:
-        row = self._db.one(self._sql["entry_to_lease"], (entry,))
-        url, digest, name, parent, is_seed, is_external, visits, attempts, *place = row
+        row = (claim, *self._db.one(self._sql["entry_to_lease"], (entry,)))
+        _, url, digest, name, parent, is_seed, is_external, visits, attempts, *place = checked(
+            row, "isisSiiiiisfFii"
+        )
         if is_new:
             self._standings.pop(digest, None)
         self._site_ids[name] = site
@@ -183,6 +188,7 @@ class SqliteFrontier(Ledger):
 
     # --- ends ---
 
+    @reads
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
         """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
         fetches = is_fetch(outcome)
@@ -309,6 +315,7 @@ class SqliteFrontier(Ledger):
 
     # --- the rest ---
 
+    @reads
     def add(self, found: Sequence[Discovered]) -> int:
         """Queue URLs that are not known yet; gives how many were not."""
         known = self.known([one.digest for one in found])
@@ -318,6 +325,7 @@ class SqliteFrontier(Ledger):
             self._refresh(self._site(name))
         return len(new)
 
+    @reads
     def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
         """Tell what is known of URLs; those that are not known are left out."""
         cache = self._standings

@@ -1,21 +1,32 @@
 """History in the SQLite store.
 
-Owns: the tables `known` and `visit`. Must not know: what a visit means (core/history.py).
+Owns: the tables `known`, `visit`, `listed`, `trust`, `prior` and `site_clock`. Must not know: what a visit means
+(core/visits.py).
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.queries import queries
-from honeyguide.core.history import Known, next_known
+from honeyguide.adapters.queries import checked, queries, reads
+from honeyguide.core.clocks import SiteClock
+from honeyguide.core.history import UNKNOWN_SITE, Known, Site, Trust, site_of
+from honeyguide.core.priors import CLASSES
+from honeyguide.core.rate import Rate
+from honeyguide.core.visits import heir_of, next_known, next_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from honeyguide.adapters.queries import Database
     from honeyguide.core.history import Visit
+    from honeyguide.core.priors import PageClass
+
+# A row is `Known` with its digest first; what its values are: see `checked`.
+_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSS"
+_IS_HUB, _KIND, _IS_MOVED, _HOURS = 10, 19, 22, 29  # places in a row, counted after digest and URL
 
 
 class SqliteHistory:
@@ -25,20 +36,43 @@ class SqliteHistory:
         self._db = db
         self._sql = queries("history")
 
+    @reads
     def record(self, visit: Visit, run: int) -> Known:
         """Note a visit."""
-        known = next_known(self.get(visit.digest), visit)
-        url, digest, *rest = astuple(known)
-        self._db.write(self._sql["put"], (digest, url, *rest))
-        values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
-        self._db.write(self._sql["visit"], values)
+        old = self.get(visit.digest)
+        if old is None and visit.moved_from is not None:
+            old = heir_of(self.get(visit.moved_from), visit)
+        site = UNKNOWN_SITE if old is None or old.seen_at is None else self.site(site_of(visit.url))
+        known = next_known(old, visit, site, run)
+        self._put(known)
+        if not visit.is_moved:
+            values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
+            self._db.write(self._sql["visit"], values)
+        self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
 
+    def _put(self, known: Known) -> None:
+        url, digest, *rest = astuple(known)
+        rest[_HOURS] = None if known.hours is None else json.dumps(known.hours)
+        self._db.write(self._sql["put"], (digest, url, *rest[:-1]))
+
+    def _learn(self, name: str, old: Site, new: Site) -> None:
+        """Write what of a site is new."""
+        for source, trust in new.trust.items():
+            if trust != old.trust.get(source):
+                self._db.write(self._sql["put_trust"], (name, source, *trust))
+        if new.clock is not old.clock:
+            clock = new.clock
+            values = (name, clock.first_day, json.dumps(clock.found), json.dumps(clock.expected))
+            self._db.write(self._sql["put_clock"], values)
+
+    @reads
     def get(self, digest: int) -> Known | None:
         """Give what is known of a URL."""
         row = self._db.one(self._sql["get"], (digest,))
         return None if row is None else _known(row)
 
+    @reads
     def known(self, after: int | None = None) -> Iterator[Known]:
         """Give everything that is known, in the order of identities."""
         last = -(2**63) if after is None else after
@@ -46,12 +80,38 @@ class SqliteHistory:
             yield from map(_known, rows)
             last = rows[-1][0]
 
+    @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """Give the visits of a URL: run, time, status; oldest first."""
         return [(run, at, status) for run, at, status in self._db.all(self._sql["visits"], (digest,))]
 
+    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+        """Note what sitemaps say of pages, visited or not."""
+        self._db.write_many(self._sql["list"], lastmods)
+
+    @reads
+    def site(self, name: str) -> Site:
+        """Give what is known of a site as a whole."""
+        trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
+        rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
+        priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
+        row = self._db.one(self._sql["clock"], (name,))
+        clock = SiteClock() if row is None else SiteClock(row[0], _numbers(row[1]), _numbers(row[2]))
+        return Site(trust, priors, clock)
+
+    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+        """Note the usual change rate of a site's pages, by kind."""
+        self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])
+
 
 def _known(row: tuple[Any, ...]) -> Known:
-    digest, url, *rest = row
-    rest[10] = bool(rest[10])
+    digest, url, *rest = checked(row, _KINDS)
+    if rest[_KIND] not in CLASSES:
+        raise ValueError(rest[_KIND])
+    rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
+    rest[_HOURS] = None if rest[_HOURS] is None else _numbers(rest[_HOURS])
     return Known(url, digest, *rest)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, json.loads(text)))

@@ -44,16 +44,15 @@ def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> 
     about = document.about()
     base = _base(about.base, url)
     links = _Links(document, base)
-    text, h1, h2 = document.read()
     return Page(
         url=url,
         title=about.title,
         description=about.metas.get("description", ""),
         canonical=_canonical(about.canonical, base),
         language=_language(about),
-        h1=tuple(h1),
-        h2=tuple(h2),
-        text=text,
+        h1=tuple(document.headings[1]),
+        h2=tuple(document.headings[2]),
+        text=document.text(),
         links=links.merged(),
         skipped=links.skipped(left_out),
     )
@@ -77,7 +76,7 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
     ['Logo']
     """
     document, _ = _parse(html, None)
-    return _Links(document, _base(document.base(), url)).merged()
+    return _Links(document, _base(document.about().base, url)).merged()
 
 
 def _parse(data: bytes | str, content_type: str | None) -> tuple[Document, int]:
@@ -123,8 +122,7 @@ class _Links:
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
         by_href, order, describe = self._by_href, 0, document.occurrence
-        for node in document.anchors():
-            attributes = node.attributes
+        for node, attributes in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
             occurrences = by_href[href] if href in by_href else self._meet(href, order)
             if occurrences is not None:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.request import getproxies_environment
 
 import aiohttp
-from aiohttp import http_exceptions, resolver
+from aiohttp import http_exceptions
 from yarl import URL
 
-from honeyguide.adapters.addresses import RefusedAddress, guarded_socket, refused_host
+from honeyguide.adapters.addresses import RefusedAddress, guarded_socket, refused_host, refused_port
+from honeyguide.adapters.names import Names
+from honeyguide.adapters.wire import MAX_HEADERS, MAX_LINE_BYTES, Connector, Flooded
 from honeyguide.errors import (
     AddressRefused,
     ConfigError,
@@ -38,6 +40,7 @@ from honeyguide.ports import Fetched, Headers, Part, Validators
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
+    from honeyguide.adapters.names import Lookup
     from honeyguide.core.policy import Policy
     from honeyguide.core.url import Url
 
@@ -59,7 +62,6 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]|\A(?:%PDF-|%!PS)")
 _SNIFFED_BYTES = 512
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-_MAX_HEADER_BYTES = 64 * 1024  # per line: security policies can be long; aiohttp's own limit is 8190
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
@@ -68,11 +70,15 @@ class HttpFetcher:
     """A `Fetcher` for http and https. Use it as an async context manager, or call `aclose`.
 
     Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY unless given. Behind one, addresses are the proxy's to
-    check: only literal addresses and local names are still refused here.
+    check: only literal addresses and local names are still refused here. `lookup` answers like `socket.getaddrinfo`.
     """
 
-    def __init__(self, policy: Policy, *, proxies: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, policy: Policy, *, proxies: Mapping[str, str] | None = None, lookup: Lookup | None = None
+    ) -> None:
         self._policy = policy
+        self._lookup = lookup
+        self._names: Names | None = None
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         problems = tuple(
@@ -95,6 +101,9 @@ class HttpFetcher:
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.close()
+        if self._names is not None:
+            await self._names.close()
+            self._names = None
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
@@ -108,6 +117,8 @@ class HttpFetcher:
             asyncio.timeout(patience_s),
             self._request(url, validators) as response,
         ):
+            if response.status < 200:  # 101 answers nobody here, and 000 is no status
+                raise _final(Unreachable(url.as_linked, f"its answer is not HTTP: status {response.status}"))
             headers = _headers(response)
             body, truncated = b"", False
             if 200 <= response.status < 300:
@@ -130,8 +141,11 @@ class HttpFetcher:
         """Send the request, through the proxy that its URL asks for."""
         target = URL(url.as_linked, encoded=True).with_user(None)  # a link's password is not ours to send
         proxy = self._proxy(url)
-        if proxy and not self._policy.allow_private and (why := refused_host(url.host)):
-            raise AddressRefused(url.as_linked, f"its address is not on the public web ({why})")
+        if not self._policy.allow_private:
+            if why := refused_port(target.port):
+                raise AddressRefused(url.as_linked, f"its port is not one of the web ({why})")
+            if proxy and (why := refused_host(url.host)):
+                raise AddressRefused(url.as_linked, f"its address is not on the public web ({why})")
         session = self._session(guarded=not proxy and not self._policy.allow_private)
         sent = _conditions(validators or Validators())
         async with session.get(target, headers=sent, proxy=proxy, allow_redirects=False) as response:
@@ -146,16 +160,19 @@ class HttpFetcher:
 
     def _session(self, *, guarded: bool) -> aiohttp.ClientSession:
         """Keep connections that check addresses apart from those that do not."""
+        if self._names is None:
+            self._names = Names(self._policy.concurrency, self._lookup)
         if guarded not in self._sessions:
-            self._sessions[guarded] = _open_session(self._policy, guarded=guarded)
+            self._sessions[guarded] = _open_session(self._policy, self._names, guarded=guarded)
         return self._sessions[guarded]
 
 
-def _open_session(policy: Policy, *, guarded: bool) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(
+def _open_session(policy: Policy, names: Names, *, guarded: bool) -> aiohttp.ClientSession:
+    connector = Connector(
+        policy.max_bytes,
         limit=policy.concurrency,
         limit_per_host=policy.per_host,
-        resolver=resolver.ThreadedResolver(),  # the system's own: it tells a missing name from a failing server
+        resolver=names,
         socket_factory=guarded_socket if guarded else None,
     )
     return aiohttp.ClientSession(
@@ -168,8 +185,9 @@ def _open_session(policy: Policy, *, guarded: bool) -> aiohttp.ClientSession:
         },
         # trust_env stays off: with it, passwords from ~/.netrc would go out to the sites that are visited.
         trust_env=False,
-        max_line_size=_MAX_HEADER_BYTES,
-        max_field_size=_MAX_HEADER_BYTES,
+        max_line_size=MAX_LINE_BYTES,
+        max_field_size=MAX_LINE_BYTES,
+        max_headers=MAX_HEADERS,
         timeout=aiohttp.ClientTimeout(
             total=None,  # `fetch` keeps the time of the whole
             connect=policy.connect_timeout_s,
@@ -249,7 +267,12 @@ class _Reading:
 
     def _check_announced(self) -> None:
         """Refuse what the headers alone rule out."""
-        encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
+        encoding, transfer = (
+            ", ".join(self._response.headers.getall(name, ())).strip().lower()
+            for name in ("Content-Encoding", "Transfer-Encoding")
+        )
+        if transfer not in ("", "identity", "chunked"):
+            raise NotText(self._url, f"its transfer encoding is {shown(transfer)}, which was not asked for")
         accepted = self._response.request_info.headers.get("Accept-Encoding", "")
         if encoding not in ("", "identity", *re.split(r"\s*,\s*", accepted)):
             raise NotText(self._url, f"its compression is {shown(encoding)}, which was not asked for")
@@ -333,6 +356,12 @@ def _insecure(url: str, error: ssl.SSLError) -> FetchError:
     )
 
 
+def _not_http(url: str, error: aiohttp.ClientResponseError) -> FetchError:
+    if "too many headers" in error.message.lower():
+        return TooLarge(url, f"more than {MAX_HEADERS} headers")
+    return _final(Unreachable(url, "its answer is not HTTP"))
+
+
 # What each failure means; the first that fits the error or its cause counts, so the special ones come first.
 _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], ...] = (
     (RefusedAddress, lambda url, error: AddressRefused(url, error.strerror)),
@@ -341,6 +370,7 @@ _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], .
     (aiohttp.SocketTimeoutError, lambda url, _: TimedOut(url, "silent for too long")),
     (TimeoutError, lambda url, _: TimedOut(url, "not finished in time")),
     (ssl.SSLError, _insecure),
+    (Flooded, lambda url, error: TooLarge(url, str(error))),
     (http_exceptions.LineTooLong, lambda url, _: TooLarge(url, "a header line is too long")),
     (http_exceptions.ContentEncodingError, lambda url, _: NotText(url, "its compression is broken")),
     (UnicodeError, lambda url, _: NameNotFound(url, "its host is no name that can be looked up")),
@@ -349,7 +379,7 @@ _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], .
         lambda url, _: AddressRefused(url, "its host or port is malformed"),
     ),  # such a request is never sent
     (aiohttp.ClientHttpProxyError, lambda url, error: Unreachable(url, f"the proxy answered {error.status}")),
-    (aiohttp.ClientResponseError, lambda url, _: _final(Unreachable(url, "its answer is not HTTP"))),
+    (aiohttp.ClientResponseError, _not_http),
     (aiohttp.ServerDisconnectedError, lambda url, _: Unreachable(url, "closed without an answer")),
     (aiohttp.ClientPayloadError, lambda url, _: Unreachable(url, "broke off before its end")),
 )

@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
-from honeyguide.core.ranking import Row, RowTable
+from honeyguide.core.plan import field_name
+from honeyguide.core.policy_table import PolicyTable
+from honeyguide.core.priors import Priors
+from honeyguide.core.ranking import HEURISTIC, Row, RowTable
+from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,14 +30,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from honeyguide.core.profile import Profile
-    from honeyguide.core.ranking import Asked, Plan
+    from honeyguide.core.ranking import Asked, Entry, Plan
 
+LEARNED = "learned"
 SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
 
 class Table(Protocol):
-    """Known URLs that can be ranked and looked up."""
+    """Known URLs that can be ranked and looked up; `policy` is the name of what ranks them."""
+
+    policy: str
 
     def plan(self, asked: Asked) -> Plan:
         """Rank the rows."""
@@ -43,6 +50,9 @@ class Table(Protocol):
 
     def rank_of(self, row: Row, now: datetime) -> int:
         """Say where a row stands among all."""
+
+    def judge(self, row: Row, now: datetime) -> Entry:
+        """Say what a row is worth; its rank is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +96,32 @@ def kind_of(path: str) -> str | None:
     return _KINDS.get(path.rpartition(".")[2].lower())
 
 
-def open_known(
+def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     paths: Sequence[str],
     profile: Profile,
     *,
     kind: str | None = None,
+    policy: str | None = None,
     reject: Rejected | None = None,
     check_urls: bool = False,
 ) -> Table:
-    """Open files as one table; rows are numbered through. Wrong rows go to `reject`, or stop the run."""
+    """Open files as one table; rows are numbered through. Wrong rows go to `reject`, or stop the run.
+
+    Without a `policy`, files that know change rates are ranked by `learned`, others by the rules of the profile.
+    """
     sources = [_source(path, kind) for given in paths for path in _expanded(given)]
     has_parquet = any(source.kind == "parquet" for source in sources)
     if has_parquet and not _has_polars():
         name = next(source.name for source in sources if source.kind == "parquet")
         raise InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
-    if not has_parquet and (_size(sources) <= SMALL_BYTES or not _has_polars()):
+    chosen = policy or (LEARNED if any(map(_has_rates, sources)) else HEURISTIC)
+    is_small = not has_parquet and (_size(sources) <= SMALL_BYTES or not _has_polars())
+    if is_small or chosen != HEURISTIC:
         name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
-        return RowTable(_Rows(sources, reject), profile, name)
+        rows = RowTable(_Rows(sources, reject), profile, name)
+        if chosen == HEURISTIC:
+            return rows
+        return PolicyTable(rows.counted, POLICIES[chosen](profile, Priors()), profile, name, rows)
     from honeyguide.adapters.bulk import ParquetFile, TextFile  # an extra
     from honeyguide.adapters.ranker import ColumnTable
 
@@ -126,9 +145,9 @@ class _Rows:
     def __call__(self) -> Iterator[Row]:
         place = 0
         for source in self._sources:
-            for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
+            for raw in _raws(source):
                 place += 1
-                raw = Raw(number, f"{source.name} line {line}", values)
+                number = raw.number
                 where = f"row {number}" if len(self._sources) == 1 else f"{source.name} row {number}"
                 try:
                     yield Row(place, where, signals_of(raw))
@@ -141,6 +160,23 @@ class _Rows:
         if place not in self._rejected:
             self._rejected.add(place)
             self._reject(source.name, raw, error)
+
+
+def _raws(source: Source) -> Iterator[Raw]:
+    """Read a file row by row, whatever it is."""
+    if source.kind == "parquet":
+        from honeyguide.adapters.bulk import ParquetFile  # an extra
+
+        yield from ParquetFile(source.path).rows()
+        return
+    for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
+        yield Raw(number, f"{source.name} line {line}", values)
+
+
+def _has_rates(source: Source) -> bool:
+    """Tell whether a file knows change rates, by its first row."""
+    first = next(_raws(source), None)
+    return first is not None and isinstance(first.values, dict) and "rate_a" in map(field_name, first.values)
 
 
 def _expanded(path: str) -> list[str]:

@@ -9,7 +9,7 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.queries import queries
+from honeyguide.adapters.queries import checked, queries, reads
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
 from honeyguide.core.traps import Family
 
@@ -31,15 +31,18 @@ class Ledger:
         self._run = run
         self._sql = queries("frontier")
 
+    @reads
     def sites(self) -> frozenset[str]:
         """Give the sites that are part of the crawl."""
         return frozenset(name for (name,) in self._db.all(self._sql["inside"], (self._run,)))
 
+    @reads
     def twin(self, content: str) -> str | None:
         """Give the first page of this run that says the same."""
         row = self._db.one(self._sql["twin"], (self._run, content))
         return None if row is None else str(row[0])
 
+    @reads
     def counts(self) -> Counts:
         """Give the run in numbers."""
         states = dict(self._db.all(self._sql["count_states"], (self._run,)))
@@ -54,6 +57,7 @@ class Ledger:
             self._db.one(self._sql["count_due"], (self._run,))[0],
         )
 
+    @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
         """Give all entries in the order of discovery, or those that a rule put out."""
         name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
@@ -61,6 +65,7 @@ class Ledger:
             yield from map(_row, rows)
             after = rows[-1][0]
 
+    @reads
     def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
         """Give one entry, with the pages that link it."""
         row = self._db.one(self._sql["row"], (self._run, digest))
@@ -69,12 +74,14 @@ class Ledger:
         seen = self._db.all(self._sql["sightings"], (self._run, digest))
         return _row(row), tuple((parent, Sighting(*rest)) for parent, *rest in seen)
 
+    @reads
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
         """Give the records of pages in claim order, each with its claim number."""
         while rows := self._db.all(self._sql["pages"], (self._run, after)):
             yield from ((claim, json.loads(record)) for claim, record in rows)
             after = rows[-1][0]
 
+    @reads
     def families(self) -> list[Family]:
         """Give what traps have learnt, in their order."""
         rows = self._db.all(self._sql["families"], (self._run,))
@@ -82,7 +89,8 @@ class Ledger:
 
 
 def _row(row: tuple[Any, ...]) -> Row:
-    entry, url, state, lane, priority, score, depth, parent, seen, attempts, claim, due_at, rule, why = row
+    entry, url, state, lane, priority, score, depth, parent, *rest = checked(row, "isisfFiSiiIFSS")
+    seen, attempts, claim, due_at, rule, why = rest
     reason = None if rule is None else Why(rule, why or "")
     place = (lane, priority, score, depth, parent)
     return Row(entry, url, State(state), *place, seen, attempts, claim, due_at, reason)

@@ -55,15 +55,7 @@ class LineFile:
 
     def lock(self, refusal: str) -> None:
         """Hold the file until it is closed, or the process ends, however it ends."""
-        if (
-            sys.platform != "win32"
-        ):  # where there is no such lock, two runs on one output are the user's business
-            import fcntl  # only there
-
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError(refusal) from None
+        hold(self._fd, refusal)
 
     def append(self, line: bytes) -> int:
         """Write a line with its end, and give where it begins; after a failure nothing more is written."""
@@ -145,3 +137,14 @@ class LineFile:
             self._is_open = False
             self._reader.close()
             os.close(self._fd)
+
+
+def hold(handle: int, refusal: str) -> None:
+    """Hold an open file until it is closed, or the process ends; `refusal` is the sentence if another process does."""
+    if sys.platform != "win32":  # where there is no such lock, two runs on one output are the user's business
+        import fcntl  # only there
+
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(refusal) from None

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.memory_frontier import MemoryFrontier
 from honeyguide.core.frontier import Run
-from honeyguide.core.history import next_known
+from honeyguide.core.history import UNKNOWN_SITE, site_of
+from honeyguide.core.visits import heir_of, next_known, next_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from honeyguide.core.frontier import RunSpec
-    from honeyguide.core.history import Known, Visit
+    from honeyguide.core.history import Known, Site, Visit
+    from honeyguide.core.priors import PageClass
+    from honeyguide.core.rate import Rate
 
 
 class MemoryHistory:
@@ -27,24 +30,51 @@ class MemoryHistory:
     def __init__(self) -> None:
         self._known: dict[int, Known] = {}
         self._visits: dict[int, list[tuple[int, float, int | None]]] = {}
+        self._lastmods: dict[int, str] = {}
+        self._sites: dict[str, Site] = {}
 
     def record(self, visit: Visit, run: int) -> Known:
         """Note a visit."""
-        known = self._known[visit.digest] = next_known(self._known.get(visit.digest), visit)
-        self._visits.setdefault(visit.digest, []).append((run, visit.at, visit.status))
+        old = self.get(visit.digest)
+        if old is None and visit.moved_from is not None:
+            old = heir_of(self.get(visit.moved_from), visit)
+        name = site_of(visit.url)
+        site = self.site(name)
+        known = self._known[visit.digest] = next_known(old, visit, site, run)
+        if not visit.is_moved:
+            self._visits.setdefault(visit.digest, []).append((run, visit.at, visit.status))
+        learned = next_site(site, old, visit)
+        if learned is not site:
+            self._sites[name] = learned
         return known
 
     def get(self, digest: int) -> Known | None:
         """Give what is known of a URL."""
-        return self._known.get(digest)
+        known = self._known.get(digest)
+        return None if known is None else replace(known, lastmod=self._lastmods.get(digest))
 
     def known(self, after: int | None = None) -> Iterator[Known]:
         """Give everything that is known, in the order of identities."""
-        return (self._known[digest] for digest in sorted(self._known) if after is None or digest > after)
+        for digest in sorted(self._known):
+            if (after is None or digest > after) and (known := self.get(digest)) is not None:
+                yield known
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """Give the visits of a URL: run, time, status; oldest first."""
         return list(self._visits.get(digest, ()))
+
+    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+        """Note what sitemaps say of pages, visited or not."""
+        self._lastmods.update(lastmods)
+
+    def site(self, name: str) -> Site:
+        """Give what is known of a site as a whole."""
+        return self._sites.get(name, UNKNOWN_SITE)
+
+    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+        """Note the usual change rate of a site's pages, by kind."""
+        site = self.site(name)
+        self._sites[name] = replace(site, priors={**site.priors, **priors})
 
 
 class MemoryStore:

@@ -31,6 +31,7 @@ def write_plan_parquet(path: Path, records: Sequence[Record]) -> None:
     schema = {
         "schema": pl.Int64(), "rank": pl.Int64(), "url": text, "score": number, "level": text,
         "reasons": pl.List(text),
+        "next_due": text,
         "points": pl.List(pl.Struct({"rule": text, "points": number, "reason": text})),
     }  # fmt: skip
     pl.DataFrame(list(records), schema=schema, strict=False).write_parquet(path)

@@ -1,6 +1,6 @@
 """Named SQL, one connection, and what SQLite's errors mean to a person.
 
-Owns: reading `sql/*.sql`, `Database` (a connection whose transactions share commits), `translate`.
+Owns: reading `sql/*.sql`, `Database` (a connection whose transactions share commits), `translate`, `reads`.
 Must not know: what the tables mean. Start reading at `Database`.
 """
 
@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from inspect import isgeneratorfunction
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from honeyguide.errors import Busy, SchemaMismatch, StoreError
+from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
+P = ParamSpec("P")
+R = TypeVar("R")
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
@@ -96,7 +99,7 @@ class Database:
         """Run several statements inside the transaction."""
         with self.translated():
             self.begin()
-            for statement in _statements(text):
+            for statement in statements(text):
                 self._connection.execute(statement)
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
@@ -145,7 +148,7 @@ class Database:
             self._connection.close()
 
 
-def _statements(text: str) -> list[str]:
+def statements(text: str) -> list[str]:
     """Cut a script at semicolons at line ends; ours have none elsewhere."""
     bare = "\n".join(line.partition("--")[0].rstrip() for line in text.splitlines())
     return [statement for statement in (part.strip() for part in bare.split(";\n")) if statement.rstrip(";")]
@@ -174,4 +177,51 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
     for start, sentence in _SENTENCES.items():
         if name.startswith(start):
             return StoreError(path, sentence)
-    return StoreError(path, f"cannot be used: {error}")
+    return StoreError(path, f"cannot be used: {shown(str(error), 200)}")
+
+
+# What goes wrong where a number was expected and a text is found, a URL and no URL, a row and none.
+_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError)
+
+
+def reads(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method of somebody with a `_db` say that the file is damaged where it holds what we never write.
+
+    SQLite lets any column hold any value, so only reading shows what somebody else has put there.
+    """
+
+    @wraps(method)
+    def read(*args: P.args, **settings: P.kwargs) -> R:
+        try:
+            return method(*args, **settings)
+        except _UNEXPECTED as error:
+            raise _damaged(args[0]) from error
+
+    @wraps(method)
+    def walk(*args: P.args, **settings: P.kwargs) -> Iterator[Any]:
+        try:
+            yield from cast("Iterator[Any]", method(*args, **settings))
+        except _UNEXPECTED as error:
+            raise _damaged(args[0]) from error
+
+    return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
+
+
+_NOT_NULL: dict[str, frozenset[type]] = {"i": frozenset({int}), "f": frozenset({int, float}), "s": frozenset({str})}
+_KINDS = _NOT_NULL | {kind.upper(): types | {type(None)} for kind, types in _NOT_NULL.items()}
+
+
+def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
+    """Give a row whose values are of the kinds that we write: i, f, s for whole numbers, numbers, texts; I, F, S or null.
+
+    >>> checked((1, None, "a"), "iFs")
+    (1, None, 'a')
+    """
+    if any(type(value) not in _KINDS[kind] for value, kind in zip(row, kinds, strict=True)):
+        raise TypeError(kinds)
+    return row
+
+
+def _damaged(reader: Any) -> StoreError:
+    path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
+    return StoreError(path, "holds what Honeyguide never writes; restore it from a copy, or name another file")

@@ -22,7 +22,7 @@ from honeyguide.adapters.rowfiles import signals_of
 from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
 from honeyguide.core.facts import CARD
 from honeyguide.core.plan import Scored, future_fields, level_of, plan_facts, score_url
-from honeyguide.core.ranking import Count, Entry, Plan, Row, host_of
+from honeyguide.core.ranking import HEURISTIC, Count, Entry, Plan, Row, host_of
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class ColumnTable:
         *,
         check_urls: bool = False,
     ) -> None:
+        self.policy = HEURISTIC
         self._files = files
         self._profile = profile
         self._cards = [profile.cards[name].card for name in profile.chains["plan"]]
@@ -108,6 +109,10 @@ class ColumnTable:
         score = pl.col(_SCORE)
         better = (score > value) | ((score == value) & (pl.col(_PLACE) < row.number - 1))
         return 1 + sum(int(part.scores.select(better.sum()).item()) for part in self._parts(now))
+
+    def judge(self, row: Row, now: datetime) -> Entry:
+        """Say what a row is worth; its rank is not counted."""
+        return Entry(0, score_url(row.signals, now, self._profile))
 
     # --- passes over the files ---
 

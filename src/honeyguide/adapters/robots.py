@@ -45,7 +45,10 @@ def read_robots(body: bytes, token: str = "honeyguide") -> RobotsTxt:  # noqa: S
     >>> read_robots(b"\xef\xbb\xbfUser-agent: Honeyguide/2.0\nCrawl-delay: 3\nUser-agent: x\nDisallow: /").crawl_delay_s
     3.0
     """
-    text = body[:MAX_BYTES].decode("utf-8-sig", "replace").replace("\0", "\ufffd")
+    # A line that is cut off in the middle says something else than it did: `Disallow: /private` becomes `/`.
+    if len(body) >= MAX_BYTES:
+        body = body[: 1 + max(body.rfind(end, 0, MAX_BYTES) for end in (b"\n", b"\r"))]
+    text = body.decode("utf-8-sig", "replace").replace("\0", "\ufffd")
     lines = text.splitlines()
     named = [_renamed(line, token) for line in lines]
     rules = [line for line in named if _AGENT.match(line) or _RULE.match(line)]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.core.plan import NAMES, field_name
+from honeyguide.core.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, field_name
+from honeyguide.core.priors import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,7 @@ _ISO = (
     r"^(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
     r"(?:\.[0-9]{3}|\.[0-9]{6})?(?:Z|\+00:00)$"
 )
+_DECIMAL = r"^[0-9]{1,9}(?:\.[0-9]{1,20})?$"
 _SHARE = r"^(?:[01]|[01]?\.[0-9]{1,30})$"
 # URLs that need no look: host names of plain labels, paths of plain characters.
 _URL = r"^https?://(?:[a-z0-9](?:-?[a-z0-9]){0,20}\.){1,4}[a-z]{2,20}(?:/[A-Za-z0-9/_~.?=&-]{0,500})?$"
@@ -52,6 +54,7 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
     facts: list[pl.Expr] = []
     doubts: list[pl.Expr] = []
     future: list[pl.Expr] = []
+    rates: list[pl.Expr] = []
     for name, column in named.items():
         if name == "url":
             continue
@@ -61,14 +64,23 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
             # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
             doubts += [value < max(0, now_us - _EXACT), value > _LATEST_US]
             value = _since(value, now_us)
+        rates += [value] if name in ("rate_a", "rate_b") else []
         facts.append(value.alias(_TIMES.get(name) or _NUMBERS.get(name, name)))
         doubts += [] if doubt is None else [doubt]
+    doubts += _half_a_rate(rates)
     if with_url:
         doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
         facts.append(_hashed(pl.col(named["url"])).alias(HASH))
     if DOUBT in schema:  # rows that were in doubt before their columns were read
         doubts.append(pl.col(DOUBT))
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
+
+
+def _half_a_rate(rates: list[pl.Expr]) -> list[pl.Expr]:
+    """Say where one of the two numbers is there without the other."""
+    if len(rates) < 2:
+        return [rate.is_not_null() for rate in rates]
+    return [rates[0].is_null() != rates[1].is_null()]
 
 
 def hashes_of(urls: list[str]) -> pl.Series:
@@ -124,6 +136,22 @@ def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
         looks_right = column.str.contains(_SHARE) & number.is_between(0, 1)
         return number, ~(looks_right | (column == ""))
     return _unreadable(column, pl.Float64())
+
+
+def _positive(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer() or dtype.is_float():
+        return number, ~number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
+    if dtype == pl.String:
+        looks_right = column.str.contains(_DECIMAL) & number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
+        return number, ~(looks_right | (column == ""))
+    return _unreadable(column, pl.Float64())
+
+
+def _class(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    if dtype != pl.String:
+        return _unreadable(column, pl.String())
+    return pl.when(column != "").then(column), ~column.is_in([*CLASSES, ""])
 
 
 def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
@@ -183,4 +211,8 @@ _READERS = {
     "topic_relevance": _share,
     "hub_depth": _whole,
     "is_hub": _flag,
+    "rate_a": _positive,
+    "rate_b": _positive,
+    "page_class": _class,
+    "importance": _positive,
 }

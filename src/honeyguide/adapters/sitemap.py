@@ -11,6 +11,7 @@ import codecs
 import re
 import zlib
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 MAX_BYTES = 50 * 2**20  # sitemaps.org: one file, unpacked, has at most 50 MB
 MAX_PAGES = 50_000  # and lists at most so many
 MAX_URL_CHARS = 2_048
+_MAX_LINES = 4 * MAX_PAGES  # of a text: there may be empty ones and words between the addresses
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LINE = re.compile(r"[^\r\n]+")
+_MAX_TAGS = 8 * MAX_PAGES  # of those that are read: a page has three
 _TAG = re.compile(
     r"<(url|sitemap|loc|lastmod)(?:\s[^<>]{0,200})?>\s{0,200}(?:<!\[CDATA\[)?([^<\]]{0,4096})"
 )  # `<image:loc>` and `<urlset>` are other tags
@@ -37,11 +42,11 @@ def read_sitemap(data: bytes) -> Sitemap:
     """
     text = _decoded(_unpacked(data) if data.startswith(_GZIP) else data[:MAX_BYTES])
     if not text.lstrip().startswith("<"):
-        lines = [line.strip() for line in text.splitlines()]
-        return Sitemap(tuple((line, None) for line in lines if _is_url(line))[:MAX_PAGES])
+        lines = (line[0].strip() for line in islice(_LINE.finditer(text), _MAX_LINES))
+        return Sitemap(tuple((line, None) for line in islice(filter(_is_url, lines), MAX_PAGES)))
     pages: list[tuple[str, str | None]] = []
     more: list[str] = []
-    for kind, url, lastmod in locations(text):
+    for kind, url, lastmod in locations(text, _MAX_TAGS):
         if len(pages) + len(more) >= MAX_PAGES:
             break
         if 0 < len(url) <= MAX_URL_CHARS:
@@ -71,11 +76,14 @@ def is_index(text: str) -> bool:
     return "<sitemapindex" in without_comments(text)[:65_536]
 
 
-def locations(text: str) -> Iterator[tuple[str, str, str | None]]:
-    """Give what stands in each <loc>: whether of a `url` or a `sitemap`, the address, and its lastmod."""
+def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, str | None]]:
+    """Give what stands in each <loc>: whether of a `url` or a `sitemap`, the address, and its lastmod.
+
+    No more than `most` tags are looked at.
+    """
     kind, lastmod = "url", None
     url: str | None = None
-    for tag in _TAG.finditer(without_comments(text)):
+    for tag in islice(_TAG.finditer(without_comments(text)), most):
         name, value = tag[1], tag[2]
         if name == "lastmod":
             lastmod = read_lastmod(value)
@@ -93,8 +101,7 @@ def locations(text: str) -> Iterator[tuple[str, str, str | None]]:
 
 def without_comments(text: str) -> str:
     """Take the comments out; one without an end takes the rest with it."""
-    parts = text.split("<!--")
-    return parts[0] + "".join(part.partition("-->")[2] for part in parts[1:])
+    return _COMMENT.sub("", text) if "<!--" in text else text
 
 
 def _is_url(line: str) -> bool:

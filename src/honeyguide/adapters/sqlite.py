@@ -14,13 +14,15 @@ import socket
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from honeyguide.adapters.frontier import SqliteFrontier
 from honeyguide.adapters.history import SqliteHistory
-from honeyguide.adapters.queries import BUSY_S, Database, queries, sql_text
+from honeyguide.adapters.queries import BUSY_S, Database, checked, queries, reads, sql_text
+from honeyguide.adapters.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import Busy, SchemaMismatch, StoreError
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-MIGRATIONS = ("001_store.sql",)  # the version of a file is how many of these it has
+MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
 _MAGIC = b"SQLite format 3\x00"
 _SETTINGS = (
     "synchronous = NORMAL",
@@ -64,18 +66,19 @@ class SqliteStore:
 
     # --- runs ---
 
+    @reads
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
         """Go on with the run of that key, or start one; `fresh` always starts one."""
         sql = queries("runs")
         with self._db.transaction():
             found = None if fresh else self._db.one(sql["latest"], (spec.key,))
             if found is None:
-                values = (spec.key, spec.command, spec.topic, spec.profile, spec.profile_hash, now, now)
+                values = (*astuple(spec), now, now)
                 number = self._db.write(sql["create"], values).lastrowid or 0
                 run = Run(number, spec, now, now)
             else:
                 run = _run(found)
-                self._db.write(sql["resume"], (now, run.id))
+                self._db.write(sql["resume"], (spec.request, now, run.id))
         self.flush()
         return run
 
@@ -84,6 +87,7 @@ class SqliteStore:
         self._db.write(queries("runs")["end"], (why, now, run.id))
         self.flush()
 
+    @reads
     def runs(self) -> list[Run]:
         """Give all runs, oldest first."""
         return [_run(row) for row in self._db.all(queries("runs")["all"])]
@@ -135,6 +139,7 @@ class SqliteStore:
             self._owner = self._db.write(queries("runs")["own"], values).lastrowid or 0
         return self._owner
 
+    @reads
     def gone(self) -> frozenset[int]:
         """Give the holders of leases that are surely gone: no process of this machine has their number."""
         rows = self._db.all(queries("runs")["owners"])
@@ -146,13 +151,14 @@ class SqliteStore:
 
     # --- opening ---
 
+    @reads
     def _prepare(self) -> None:
         """Check whose file it is, and bring it up to date."""
         application, version = self._pragma("application_id"), self._pragma("user_version")
         has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
         if application != APPLICATION_ID and (application or has_tables):
             raise SchemaMismatch(self.path, _NOT_OURS)
-        if version > len(MIGRATIONS):
+        if not 0 <= version <= len(MIGRATIONS):
             raise SchemaMismatch(
                 self.path,
                 f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
@@ -162,6 +168,7 @@ class SqliteStore:
             self._db.one(f"PRAGMA {pragma}")
         if version < len(MIGRATIONS):
             self._migrate()
+        check_schema(self._db, tuple(map(sql_text, MIGRATIONS)))
 
     def _use_log(self) -> None:
         """Switch to WAL mode, once in a file's life; SQLite itself does not wait for others there, so we do."""
@@ -241,6 +248,7 @@ def _run(row: tuple[Any, ...]) -> Run:
         fetched,
         _,
         stopped,
-    ) = row
-    spec = RunSpec(key, command, topic, profile, profile_hash)
+        request,
+    ) = checked(row, "issSssffiiiSS")
+    spec = RunSpec(key, command, topic, profile, profile_hash, request)
     return Run(number, spec, started_at, updated_at, fetched, claims, stopped)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import tempfile
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.journal import Finished
+from honeyguide.adapters.whole import replacing
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,17 +60,11 @@ def page_rows(record: Record) -> Iterator[list[Any]]:
 
 def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
     """Write a file, `csv` or `parquet`, in one step: a kill leaves the old one or the new one."""
-    part = path.with_name(f"{path.name}.part")
-    try:
+    with replacing(path) as part:
         if kind == "csv":
             _write_csv(part, records, cell)
         else:
             _write_parquet(part, records)
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]) -> None:

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import zlib
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
+from honeyguide.adapters.lines import hold
+from honeyguide.core.harmless import legible
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.version import __version__
 
@@ -32,6 +35,7 @@ KEPT = "Content-Type, ETag, Last-Modified, Retry-After, Location"
 _BLOCK = 1 << 14  # of a packed file are unpacked at once: what they may grow to is no matter
 _GZIP = b"\x1f\x8b"
 _PLAIN = b"WARC/1."
+_LENGTH = re.compile(rb"content-length:\s*\d{1,18}\s*$", re.IGNORECASE)  # longer ones are no lengths
 
 
 def _load(module: str) -> Any:
@@ -97,7 +101,7 @@ class WarcFile:
         self._file.flush()
 
     def _write_fields(self, url: str | None, kind: str, fields: dict[str, str], date: str) -> None:
-        text = "".join(f"{name}: {' '.join(value.split())}\r\n" for name, value in fields.items())
+        text = "".join(f"{name}: {_header(value)}\r\n" for name, value in fields.items())
         payload = text.encode("utf-8", "backslashreplace")
         record = self._writer.create_warc_record(
             url,
@@ -131,8 +135,13 @@ def _kept(fetched: Fetched) -> list[tuple[str, str]]:
         headers.location,
     )
     found = [(name, value) for name, value in zip(KEPT.split(", "), values, strict=True) if value]
-    safe = [(name, " ".join(value.split())) for name, value in found]
+    safe = [(name, _header(value)) for name, value in found]
     return [*safe, ("Content-Length", str(len(fetched.body)))]
+
+
+def _header(value: str) -> str:
+    """Keep a value on its line: what would end a header, or is no text, is not from whoever wrote this file."""
+    return " ".join(legible(value).split())
 
 
 def _way(record: Record, fetched: Fetched) -> dict[str, str]:
@@ -158,6 +167,10 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be written: {why}", file=str(path)) from None
     try:
+        hold(
+            file.fileno(),
+            f"{path}: another process is writing it; wait until that has ended, or choose another --warc",
+        )
         file.seek(whole_end(file, str(path), is_packed=is_packed))
         file.truncate()
     except BaseException:
@@ -204,7 +217,7 @@ def _plain_end(file: IO[bytes]) -> int:
         length = None
         for _ in range(1_000):
             line = file.readline(_BLOCK)
-            if line.lower().startswith(b"content-length:") and line.partition(b":")[2].strip().isdigit():
+            if _LENGTH.match(line):
                 length = int(line.partition(b":")[2])
             if line in (b"\r\n", b""):
                 break

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.cli.command import Group
-from honeyguide.cli.output import no_color_option, printable
+from honeyguide.cli.output import no_color_option
+from honeyguide.core.harmless import printable
 from honeyguide.errors import HoneyguideError
 from honeyguide.version import __version__
 
@@ -39,6 +40,7 @@ COMMANDS = {
     "links": "List the links of a page, with what becomes of each.",
     "score": "Score a link or a page against a topic.",
     "plan": "Rank known URLs by what a visit is worth now.",
+    "watch": "Visit the pages of a store again, the best first, until stopped.",
     "url": "Normalise, classify and explain URLs.",
     "profile": "List, show, check and start profiles.",
 }
@@ -60,7 +62,7 @@ class Root(Group):
         except HoneyguideError as error:
             _fail(ctx, str(error))
         except OSError as error:
-            _fail(ctx, f"{error.filename or 'output'}: {error.strerror or error}")
+            _fail(ctx, printable(f"{error.filename or 'output'}: {error.strerror or error}"))
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception as error:  # the last line of defence between a bug and a screenful of traceback
@@ -68,7 +70,7 @@ class Root(Group):
                 raise
             _fail(
                 ctx,
-                f"internal error, {type(error).__name__}: {error}; this is a bug, HONEYGUIDE_DEBUG=1 shows where",
+                f"internal error, {type(error).__name__}: {printable(str(error))}; this is a bug, HONEYGUIDE_DEBUG=1 shows where",
             )
         else:
             return result

@@ -1,18 +1,14 @@
 """`honeyguide crawl`: follow a topic through a site.
 
 Owns: the command, its options, and what they come to. Must not know: how a crawl goes (`app` does), how pages are kept
-(`crawled.py`), what is said of it (`ending.py`). Start reading at `crawl`, then `_Work.run`.
+(`crawled.py`), what is said of it (`ending.py`). Start reading at `crawl`, then `Work.run` in work.py.
 """
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
-import time
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,35 +16,25 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
-from honeyguide.adapters.page_lines import Truth
 from honeyguide.cli.command import Command
-from honeyguide.cli.crawled import MARKDOWN, Lines, Printed, Table, keeper_of, shaped
-from honeyguide.cli.ending import tell_end
 from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
-from honeyguide.cli.live import watch
 from honeyguide.cli.output import no_color_option, note
-from honeyguide.config import load_profile
-from honeyguide.core.frontier import Budgets, State, digest_of
+from honeyguide.cli.runs import find_run
+from honeyguide.cli.work import Work
+from honeyguide.config import bundled_profiles, load_profile
+from honeyguide.core.frontier import Budgets
 from honeyguide.core.sites import addresses_of
-from honeyguide.core.url import Url
-from honeyguide.errors import InputError, UrlError
+from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import CrawlRequest
-from honeyguide.jobs.harvest import Harvest, is_relevant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.cli.crawled import Keeper, Output
-    from honeyguide.core.frontier import Run
     from honeyguide.core.policy import Policy
-    from honeyguide.core.profile import Profile
-    from honeyguide.core.records import Record
-    from honeyguide.jobs.crawl import Arrival
-    from honeyguide.ports import Frontier, Store
+    from honeyguide.core.url import Url
 
 PARTIAL = 3
 STORE = "honeyguide.db"
-_MOST_NOTES = 5  # of seeds that could not be had
 _MOST_COMMAND = 500  # characters of the command that the store remembers
 
 
@@ -83,6 +69,8 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--to", metavar="DIR", help="Write each page as a Markdown file with front matter."),
         click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
         click.option("--fresh", is_flag=True, help="Start over, whatever the store has of this crawl."),
+        click.option("--due", is_flag=True, help="Visit again what plan --enqueue made due, and nothing else; without a SEED, of all crawls of the store."),
+        click.option("--run", type=click.IntRange(1), metavar="N", help="With --due: of this crawl, by the number that runs shows."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
     )  # fmt: skip
     return all_options(options, command)
@@ -93,6 +81,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     examples=(
         "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' --max-pages 500 -o pages.jsonl",
         "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' -o pages.csv --quiet",
+        "honeyguide crawl --due --max-pages 100",
     ),
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
@@ -107,8 +96,16 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
 
     Everything is kept in the store as it happens. Ctrl-C, or worse, loses nothing that is finished: the same command
     goes on. Larger budgets and other outputs are the same crawl; another topic, profile or seed is another one.
+
+    With --due, pages of before are visited again when a plan wants it. Pages that are the same cost next to nothing,
+    new links are queued, and budgets are of this command alone.
     """
     destination, output = _destination(asked)
+    _check_due(asked)
+    if asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"]):
+        if not crawl_due(asked, policy_of(asked), destination, output):
+            click.get_current_context().exit(PARTIAL)
+        return
     urls = _seeds(seeds, asked)
     profile = load_profile(asked["profile"], topic=asked["topic"], related=asked["related"] or None)
     policy = policy_of(asked)
@@ -124,13 +121,34 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
         asked["concurrency"],
         asked["fresh"],
         _command(seeds, asked),
+        asked["due"],
+        profile=_profile_name(asked["profile"]),
+        related=asked["related"] or None,
     )
-    work = _Work(request, policy, profile, asked)
+    work = Work(request, policy, profile, asked)
     if not work.run(destination, output):
         click.get_current_context().exit(PARTIAL)
 
 
 # --- what is asked for ---
+
+
+def _check_due(asked: dict[str, Any]) -> None:
+    """Refuse what makes no sense together with --due, or without it."""
+    if not asked["due"]:
+        if asked["run"] is not None:
+            raise click.UsageError("--run goes with --due.")
+        return
+    for name in ("fresh", "max_pages_per_host"):
+        if asked[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} does not go with --due, which visits what a plan chose.")
+    app.open_store(asked["store"], create=False).close()
+
+
+def _profile_name(source: str) -> str:
+    """Name a profile so that it is found again from any folder."""
+    return source if source in bundled_profiles() else str(Path(source).resolve())
 
 
 def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
@@ -179,127 +197,30 @@ def _command(seeds: tuple[str, ...], asked: dict[str, Any]) -> str:
 # --- the crawl ---
 
 
-@dataclass(slots=True)
-class _Work:
-    """One process working on a crawl."""
-
-    request: CrawlRequest
-    policy: Policy
-    profile: Profile
-    asked: dict[str, Any]
-    harvest: Harvest = field(init=False)
-    run_id: int | None = None
-    failed: list[str] = field(default_factory=list)
-    _frontier: Frontier | None = None
-    _counted_until: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.harvest = Harvest(time.monotonic(), self.request.budgets.max_pages)
-
-    def run(self, destination: Path | None, output: str) -> bool:
-        """Crawl, and tell how it went; True if nothing is left to do. Ctrl-C ends it, and what is finished stays."""
-        keeper = keeper_of(self.asked, self.policy.agent)
-        try:
-            out = self._output(destination, output)
-            try:
-                return self._run(out, keeper)
-            finally:
-                out.close()
-        finally:
-            keeper.close()
-
-    def _output(self, destination: Path | None, output: str) -> Output:
-        extras = (MARKDOWN,) if self.asked["content"] else ()
-        if destination is None:
-            return Printed(output, extras)
-        if output == "csv":
-            return Table(destination)
-        return Lines(destination, extras, fresh=self.asked["fresh"])
-
-    def _run(self, out: Output, keeper: Keeper) -> bool:
-        quiet, no_color = self.asked["quiet"], "honeyguide.no_color" in click.get_current_context().meta
-        with watch(self.harvest, quiet=quiet, no_color=no_color) as watcher:
-
-            def on_page(record: Record, arrival: Arrival) -> None:
-                values = keeper.keep(record, arrival)
-                (row,) = shaped((record,), links=self.asked["links"])
-                with nullcontext() if out.name else watcher.paused():
-                    out.add(row, values)
-                self._count(record)
-                watcher.update()
-
-            stopped = self._crawl(out, on_page)
-        if self.run_id is None:  # Ctrl-C before there was a run
-            return False
-        store = app.open_store(self.asked["store"])
-        try:
-            run = next(run for run in store.runs() if run.id == self.run_id)
-            frontier = store.frontier(run)
-            out.end(self._truth(frontier))
-            counts = frontier.counts()
-        finally:
-            store.close()
-        for failed in self.failed[:_MOST_NOTES]:
-            note(failed)
-        if not quiet:
-            summary = self.harvest.summary(time.monotonic())
-            where = f"run {self.run_id} of {self.asked['store']}"
-            tell_end(f"{out.name}: {summary}" if out.name else summary, stopped, counts, self.profile, where)
-        return stopped == "complete" and counts.states["done"] > 0
-
-    def _crawl(self, out: Output, on_page: Callable[[Record, Arrival], None]) -> str:
-        """Crawl; gives why it stopped."""
-        crawling = app.crawl_site(
-            self.request,
-            self.policy,
-            self.profile,
-            self.asked["store"],
-            on_page,
-            sitemaps=self.asked["sitemaps"],
-            on_run=partial(self._begin, out),
-            on_note=note,
+def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, output: str) -> bool:
+    """Visit what is due, run by run; True if nothing is left to do."""
+    store = app.open_store(asked["store"], create=False)
+    try:
+        runs = app.due_runs(store) if asked["run"] is None else [find_run(store, asked["run"])]
+    finally:
+        store.close()
+    if not runs:
+        note("nothing is due; honeyguide plan --store FILE --enqueue makes a plan's pages due")
+    if len(runs) > 1 and destination is not None:
+        numbers = ", ".join(str(run.id) for run in runs)
+        raise InputError(
+            f"-o follows one crawl, and pages of several are due; choose one with --run: {numbers}"
         )
-        try:
-            return asyncio.run(crawling).stopped
-        except KeyboardInterrupt:
-            return "interrupted"
-
-    def _begin(self, out: Output, store: Store, run: Run) -> None:
-        """Learn which run it is, and bring the output in step with it."""
-        self.run_id, self._frontier = run.id, store.frontier(run)
-        truth = self._truth(self._frontier)
-        out.begin(truth)
-        pages = relevant = 0
-        for record in truth.pages():
-            pages += 1
-            relevant += is_relevant(record)
-        self.harvest.before = (pages, relevant)
-
-    def _truth(self, frontier: Frontier) -> Truth:
-        """Say what the store says, in the form of the output."""
-
-        def are_pending(urls: list[str]) -> bool:
-            try:
-                digests = [self._digest(url) for url in urls]
-            except UrlError:
-                return False
-            known = frontier.known(digests)
-            open_states = (State.QUEUED, State.LEASED)
-            return all(digest in known and known[digest].state in open_states for digest in digests)
-
-        links = self.asked["links"]
-        return Truth(lambda: shaped((record for _, record in frontier.pages()), links=links), are_pending)
-
-    def _digest(self, url: str) -> int:
-        return digest_of(Url.parse(url), self.profile.scope.tracking)
-
-    def _count(self, record: Record) -> None:
-        """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""
-        self.harvest.add(record)
-        if record["action"] == "dropped" and record["lane"] == "seed":
-            self.failed.append(f"{record['url']}: {record['reasons'][-1]['reason']}")
-        now = time.monotonic()
-        if self._frontier is not None and not self.asked["quiet"] and now >= self._counted_until:
-            self.harvest.lanes = self._frontier.counts().lanes
-            spent = time.monotonic() - now
-            self._counted_until = now + max(2.0, 50 * spent)
+    is_whole, room = True, asked["max_pages"]
+    for run in runs:
+        if room == 0:
+            note("--max-pages is used up; the same command goes on")
+            return False
+        request, profile = app.resumed(run, max_pages=room)
+        request = replace(
+            request, max_time_s=asked["max_time"], links=asked["links"], concurrency=asked["concurrency"]
+        )
+        work = Work(request, policy, profile, asked)
+        is_whole &= work.run(destination, output)
+        room = None if room is None else room - work.harvest.pages
+    return is_whole

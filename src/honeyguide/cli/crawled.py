@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.whole import replacing
 from honeyguide.cli.output import csv_cell, json_line, note, number, say
 from honeyguide.core.url import Url
 from honeyguide.errors import HoneyguideError, InputError, UrlError
@@ -151,15 +152,13 @@ class Table:
 
 def write_csv(path: Path, columns: Iterable[str], rows: Iterable[list[str]]) -> None:
     """Write a CSV file in one step: a kill leaves the old one or the new one."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(rows)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with (
+        replacing(path) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
 
 
 def csv_row(record: Record, columns: tuple[str, ...] = COLUMNS) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.cli.funnel import SCOPE_WORDS
-from honeyguide.cli.output import printable
+from honeyguide.core.harmless import printable
+from honeyguide.core.history import NOT_MODIFIED, UNCHANGED
 from honeyguide.jobs.harvest import queue_words
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ STOPPED = {
     "resting": "the site asks for a longer pause; the same command goes on, later",
     "site_failing": "the site failed again and again; the same command goes on, later",
     "store_failed": "the store could not be written",
+    "nothing_due": "nothing more is due",
+    "due_later": "what is left is due later, or its site asks for a pause; the same command goes on then",
 }
 # Rules of the crawl itself; those of the profile say their own words.
 RULE_WORDS = {
@@ -77,6 +80,24 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, where
         lines.append(f"No pages at all: {', '.join(f'{n:,} {rule}' for rule, n in skipped)}.")
     lines.append(f"This is {where}; honeyguide explain URL says what became of a page.")
     click.echo("\n".join(map(printable, lines)), err=True)
+
+
+def revisit_words(verdicts: Mapping[str, int]) -> str:
+    """Say what visits of known pages came to.
+
+    >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1, "gone": 1})
+    '7 pages visited again: 2 changed, 4 unchanged (3 of them by 304), 1 gone'
+    """
+    same = sum(verdicts.get(verdict, 0) for verdict in UNCHANGED)
+    told = verdicts.get(NOT_MODIFIED, 0)
+    parts = [
+        f"{verdicts.get('changed', 0):,} changed",
+        f"{same:,} unchanged{f' ({told:,} of them by 304)' if told else ''}",
+    ]
+    words = {"gone": "gone", "failed": "failed", "first": "for the first time"}
+    parts += [f"{verdicts[verdict]:,} {word}" for verdict, word in words.items() if verdicts.get(verdict)]
+    total = sum(verdicts.values())
+    return f"{'1 page' if total == 1 else f'{total:,} pages'} visited again: {', '.join(parts)}"
 
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

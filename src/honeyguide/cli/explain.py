@@ -6,6 +6,7 @@ Start reading at `explain`; the sentences are `_story`.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,7 @@ from honeyguide.core.frontier import State, digest_of
 from honeyguide.core.listed import POSITION
 from honeyguide.core.records import SCHEMA, Record, tidy
 from honeyguide.core.scope import classify_url
+from honeyguide.core.story import history_told
 from honeyguide.core.url import Url
 from honeyguide.core.url import explain as steps_of
 from honeyguide.errors import HoneyguideError
@@ -28,12 +30,15 @@ from honeyguide.errors import HoneyguideError
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
     from honeyguide.core.frontier import Row, Run, Sighting
+    from honeyguide.core.history import Known
     from honeyguide.core.profile import Profile
     from honeyguide.ports import Frontier, Store
 
 COLUMNS = ("url", "run", "state", "verdict.kind", "verdict.rule", "relevance_score", "lane", "priority", "depth",
            "parent", "seen", "attempts", "out.rule", "out.why", "sentences")  # fmt: skip
 
+_NOT_MODIFIED = 304
+_MOST_VISITS = 5  # that are listed one by one
 # What happens to the links of a page (TOPIC-4, TOPIC-4b).
 ACTIONS = {
     "seed": "it is a seed, so its links are followed",
@@ -136,7 +141,36 @@ def _explained(text: str, url: Url, store: Store, run: Run) -> Record:
             for number_, at, status in store.history.visits(digest)
         ],
     }
-    return {**record, "sentences": _story(record, run, row, profile)}
+    known = store.history.get(digest)
+    told = [] if known is None else _remembered(known, record, store, profile)
+    return {
+        **record,
+        "history": None if known is None else _history(known),
+        "sentences": _story(record, run, row, profile) + told,
+    }
+
+
+def _history(known: Known) -> Record:
+    """Write what is remembered across runs."""
+    return {
+        "first_seen": iso(known.first_seen),
+        "seen_at": None if known.seen_at is None else iso(known.seen_at),
+        "changed_at": None if known.changed_at is None else iso(known.changed_at),
+        "changes": known.changes,
+        "unchanged": known.unchanged,
+        "failures": known.failures,
+        "kind": known.kind,
+        "rate": None if known.rate is None else list(known.rate),
+        "found": None if known.found is None else list(known.found),
+        "lastmod": known.lastmod,
+        "moved_to": known.arrived if known.is_moved else None,
+    }
+
+
+def _remembered(known: Known, record: Record, store: Store, profile: Profile) -> list[str]:
+    not_modified = sum(visit["status"] == _NOT_MODIFIED for visit in record["visits"])
+    site = store.history.site(known.site)
+    return history_told(known, profile, time.time(), site, not_modified)
 
 
 def _verdict(url: Url, frontier: Frontier, profile: Profile) -> Record:
@@ -206,10 +240,10 @@ def _story(record: Record, run: Run, row: Row | None, profile: Profile) -> list[
         told.append(_state_line(record, row, profile))
     told += _page_lines(record["page"])
     if record["visits"]:
-        times = "; ".join(
-            f"{one['at']} in run {one['run']}: {one['status'] or 'no answer'}" for one in record["visits"]
-        )
-        told.append(f"Fetched {times}.")
+        shown = record["visits"][-_MOST_VISITS:]
+        times = "; ".join(f"{one['at']} in run {one['run']}: {one['status'] or 'no answer'}" for one in shown)
+        earlier = len(record["visits"]) - len(shown)
+        told.append(f"Fetched {f'{earlier:,} times before; ' if earlier else ''}{times}.")
     return told
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide import app
+from honeyguide.adapters.whole import replacing
 from honeyguide.cli.command import Command
 from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
 from honeyguide.cli.crawled import csv_row, write_csv
@@ -154,10 +155,8 @@ def _write(records: Iterable[Record], columns: tuple[str, ...], output: str, pat
 
 
 def _write_lines(path: Path, records: Iterable[Record]) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.writelines(f"{json_line(record)}\n" for record in records)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with (
+        replacing(path) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+    ):
+        file.writelines(f"{json_line(record)}\n" for record in records)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from honeyguide.cli.output import line_for_people
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
@@ -89,7 +91,7 @@ class Log:
         """Write a line if one is due."""
         now = self._now()
         if self._progress.is_line_due(now):
-            click.echo(self._progress.line(now), err=True)
+            click.echo(line_for_people(self._progress.line(now)), err=True)
 
     def paused(self) -> AbstractContextManager[None]:
         """Whole lines get in nobody's way."""
@@ -144,7 +146,7 @@ class _LiveLine:
 
         grid = Table.grid(padding=(0, 1))
         total = self._progress.total
-        text = Text(self._progress.line(time.monotonic()))
+        text = Text(line_for_people(self._progress.line(time.monotonic())))
         if total is None:
             grid.add_row(text)
         else:

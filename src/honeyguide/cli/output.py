@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from honeyguide.core.harmless import escaped, printable
 from honeyguide.core.records import tidy
 from honeyguide.core.url import Url, display
 
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 
 Format = Literal["table", "jsonl", "csv"]
 _NO_COLOR = "honeyguide.no_color"
-# What JSON allows and terminals act upon, or no encoding can carry: C1 controls, directions, surrogates.
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a spreadsheet recognises something to execute
+MAX_LINE_CHARS = 4_000  # of a line for people; what is longer is cut there, and whole in JSON lines
+# How a spreadsheet recognises something to execute; it passes over leading space, and knows wide forms of the signs.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 # --- options ----------------------------------------------------------------------------------------------------
@@ -70,21 +69,10 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 # --- values -----------------------------------------------------------------------------------------------------
 
 
-def printable(text: str) -> str:
-    r"""Make text harmless for a terminal: no escapes, no line breaks, nothing that turns or hides its letters.
-
-    >>> printable("a\tb\x1b[31m")
-    'a b\\x1b[31m'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _stand_in(char) for char in text)
-
-
-def _stand_in(char: str) -> str:
-    if char.isspace() and char not in "\x1c\x1d\x1e\x1f\x85":
-        return " "
-    return "" if unicodedata.category(char) == "Cf" else ascii(char)[1:-1]
+def line_for_people(text: str) -> str:
+    """Make a line harmless, and no longer than anybody reads."""
+    shown = printable(text[:MAX_LINE_CHARS])
+    return shown if len(text) <= MAX_LINE_CHARS else f"{shown.rstrip()}… ({len(text):,} characters)"
 
 
 def number(value: float | None) -> str:
@@ -139,11 +127,14 @@ def json_line(record: Record) -> str:
     """Write one record as JSON that is safe to look at, too."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(record, ensure_ascii=not is_unicode, allow_nan=False)
-    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escaped(text)
 
 
 def csv_cell(value: Any) -> str:
-    """Write a cell: what is not known is empty, and text is never a formula.
+    """Write a cell: what is not known is empty, numbers are numbers, and text is never a formula.
+
+    What a spreadsheet would execute gets an apostrophe, after everything invisible is gone; JSON lines have the text
+    as it is.
 
     >>> csv_cell("=1+1"), csv_cell(-5), csv_cell(None), csv_cell([{"points": 80, "reason": "services hub"}])
     ("'=1+1", '-5', '', 'services hub (+80)')
@@ -156,8 +147,8 @@ def csv_cell(value: Any) -> str:
         return str(value)
     if isinstance(value, dict):
         value = [f"{name}: {_join(part)}" for name, part in value.items()]
-    text = _join(value) if isinstance(value, list) else str(value)
-    return printable(f"'{text}" if text.startswith(_FORMULA) else text)
+    text = printable(_join(value) if isinstance(value, list) else str(value))
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def _join(values: list[Any]) -> str:
@@ -201,9 +192,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 
 def say(line: str = "") -> None:
     """Print a line for a person who reads a table."""
-    click.echo(printable(line))
+    click.echo(line_for_people(line))
 
 
 def note(line: str) -> None:
     """Tell something about the data on standard error."""
-    click.echo(f"Note: {printable(line)}", err=True)
+    click.echo(f"Note: {line_for_people(line)}", err=True)

@@ -21,9 +21,10 @@ from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
-from honeyguide.cli.output import no_color_option, note, printable, say
+from honeyguide.cli.output import no_color_option, note, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
 from honeyguide.config import load_profile
+from honeyguide.core.harmless import printable
 from honeyguide.errors import shown
 from honeyguide.jobs.pick import PickRequest, failed_record
 from honeyguide.jobs.progress import Progress

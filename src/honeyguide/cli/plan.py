@@ -6,29 +6,35 @@ looks (`planned.py`).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.known import Rejected, kind_of, open_known
+from honeyguide import app
+from honeyguide.adapters.known import LEARNED, Rejected, kind_of, open_known
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
 from honeyguide.cli.output import note, output_options
 from honeyguide.cli.planned import show_diff, show_explained, show_plan, write_plan
 from honeyguide.config import load_profile
+from honeyguide.core.harmless import printable
 from honeyguide.core.plan import read_time
 from honeyguide.core.ranking import Asked
+from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.known import Table
     from honeyguide.cli.output import Format
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Plan
+    from honeyguide.jobs.schedule import Scheduled
+    from honeyguide.ports import Store
 
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 _PARTIAL = 3
@@ -42,6 +48,17 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} {error}.") from None
 
 
+def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --policy: what ranks pages (core/recrawl.py)."""
+    return click.option(
+        "--policy",
+        type=click.Choice(list(POLICIES)),
+        default=default,
+        show_default=default is not None,
+        help=f"How to tell what a visit is worth{more}.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Wish:
     """How the plan is to be shown."""
@@ -52,6 +69,16 @@ class _Wish:
     explain: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Where known URLs are: in files, or in a store, which alone can take a plan."""
+
+    table: Table
+    name: str
+    empty: str
+    store: Store | None = None
+
+
 @click.command(
     cls=Command,
     examples=(
@@ -59,9 +86,16 @@ class _Wish:
         "honeyguide plan known.jsonl --now 2024-06-15T08:00:00Z --level high --level 'very high'",
         "honeyguide plan - --input-format csv --min-score 60 --format csv < known.csv",
         "honeyguide plan known.csv --explain https://news.example/world",
+        "honeyguide plan --store honeyguide.db --top 100 --enqueue",
     ),
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@click.option(
+    "--store", metavar="FILE", help="Rank what a store knows: pages that were visited, and links that wait."
+)
+@click.option(
+    "--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."
+)
 @click.option(
     "--input-format",
     "kind",
@@ -96,6 +130,7 @@ class _Wish:
     is_flag=True,
     help="Read all URLs of Parquet files, too, and not only those that are printed.",
 )
+@policy_option(None, "; learned for stores and for files with change rates, else heuristic")
 @click.option("--explain", metavar="URL", help="Say where this URL stands, and what every rule says to it.")
 @click.option(
     "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a JSON lines or Parquet file."
@@ -113,16 +148,41 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -
     FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
     hub_depth and is_hub; camelCase names are fine too. Several files and patterns are read as one. `-` is standard
     input. Of rows with the same URL, the last one counts.
+
+    Or --store ranks what crawls have found, and --enqueue has the plan fetched, in its order.
     """
     chosen = load_profile(profile)
     _check_levels(asked["levels"], chosen)
-    _check_kinds(files, kind)
+    _check_source(files, kind, asked)
     _check_output(asked)
+    wish = _Wish(asked["output"], asked["file"], asked["diff"], asked["explain"])
+    with _opened(files, kind, chosen, asked) as known:
+        urls = _answer(known, _asked(asked), wish, chosen)
+        if asked["enqueue"] and known.store is not None:
+            _tell(app.enqueue(known.store, urls, asked["now"].timestamp()), known.name)
+
+
+@contextmanager
+def _opened(
+    files: tuple[str, ...], kind: str | None, profile: Profile, asked: dict[str, Any]
+) -> Iterator[_Known]:
+    """Open the store or the files; rows that were left out are told in the end."""
+    if asked["store"] is not None:
+        policy = asked["policy"] or LEARNED
+        with app.stored_table(asked["store"], profile, policy) as (stored, store):
+            yield _Known(stored, asked["store"], "knows no URL yet; honeyguide crawl fills it", store)
+        return
     rejected = Rejected() if asked["on_error"] == "skip" else None
     try:
-        table = open_known(files, chosen, kind=kind, reject=rejected, check_urls=asked["check_urls"])
-        wish = _Wish(asked["output"], asked["file"], asked["diff"], asked["explain"])
-        _answer(table, _asked(asked), wish, chosen, files)
+        table = open_known(
+            files,
+            profile,
+            kind=kind,
+            policy=asked["policy"],
+            reject=rejected,
+            check_urls=asked["check_urls"],
+        )
+        yield _Known(table, ", ".join(map(name_of, files)), "has no rows; give at least one URL")
     finally:
         if rejected is not None:
             rejected.close()
@@ -138,20 +198,35 @@ def _asked(options: dict[str, Any]) -> Asked:
     )
 
 
-def _answer(table: Table, asked: Asked, wish: _Wish, profile: Profile, files: tuple[str, ...]) -> None:
+def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[str]:
+    """Show what is wished for; gives the URLs of the plan."""
     if wish.explain is not None:
-        show_explained(wish.output, table, wish.explain, asked.now, profile)
-        return
-    found = table.plan(asked)
+        show_explained(wish.output, known.table, wish.explain, asked.now, profile)
+        return []
+    found = known.table.plan(asked)
     if not found.rows:
-        raise InputError("has no rows; give at least one URL", file=", ".join(map(name_of, files)))
+        raise InputError(known.empty, file=known.name)
     _warn(found)
     if wish.diff is not None:
-        show_diff(wish.output, wish.diff, found, table, (asked.now, profile))
+        show_diff(wish.output, wish.diff, found, known.table, asked.now)
     elif wish.file is not None:
         write_plan(wish.file, found)
     else:
         show_plan(wish.output, found)
+    return [entry.scored.url for entry in found.entries]
+
+
+def _tell(scheduled: Scheduled, name: str) -> None:
+    """Say what was scheduled where, and what was not: a run fetches only what it has met and its rules let in."""
+    runs = ", ".join(f"{count:,} in run {run}" for run, count in scheduled.runs.items())
+    urls = "1 URL is" if scheduled.total == 1 else f"{scheduled.total:,} URLs are"
+    if scheduled.total:
+        note(f"{urls} scheduled, {runs}; honeyguide crawl --due --store {name} fetches them, best first")
+    else:
+        note("no URL is scheduled")
+    if scheduled.left:
+        urls = "1 URL is" if len(scheduled.left) == 1 else f"{len(scheduled.left):,} URLs are"
+        note(f"{urls} left out, because no run can fetch them now; the first is {scheduled.left[0]}")
 
 
 def _warn(plan: Plan) -> None:
@@ -164,15 +239,32 @@ def _warn(plan: Plan) -> None:
             "1 row repeats a URL" if plan.repeated.rows == 1 else f"{plan.repeated.rows:,} rows repeat a URL"
         )
         note(f"{rows}, and the last of each counts; the first is {plan.repeated.first}")
+    if plan.dead.rows:
+        urls = "1 URL is" if plan.dead.rows == 1 else f"{plan.dead.rows:,} URLs are"
+        note(f"{urls} left out as dead; the first is {plan.dead.first}")
     if plan.unremembered:
         note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
+
+
+def _check_source(files: tuple[str, ...], kind: str | None, asked: dict[str, Any]) -> None:
+    """Refuse two sources, none, and what makes no sense for one."""
+    if bool(files) == (asked["store"] is not None):
+        raise click.UsageError("Give FILEs, or a store with --store.")
+    if asked["store"] is None:
+        if asked["enqueue"]:
+            raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
+        _check_kinds(files, kind)
+    elif kind is not None or asked["check_urls"] or asked["on_error"] != "stop":
+        raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
+    elif asked["enqueue"] and (asked["explain"] is not None or asked["diff"] is not None):
+        raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
 
 
 def _check_kinds(files: Iterable[str], kind: str | None) -> None:
     for file in files:
         if kind is None and kind_of(file) is None:
             raise click.UsageError(
-                f"{name_of(file)}: say what it is with --input-format csv, jsonl or parquet."
+                f"{printable(name_of(file))}: say what it is with --input-format csv, jsonl or parquet."
             )
 
 

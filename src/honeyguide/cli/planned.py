@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.known import kind_of
+from honeyguide.adapters.whole import replacing
 from honeyguide.cli.output import (
     Column,
     csv_cell,
@@ -22,7 +23,9 @@ from honeyguide.cli.output import (
     say,
     write_records,
 )
-from honeyguide.core.plan import NAMES, score_url
+from honeyguide.core.crawled import iso
+from honeyguide.core.plan import NAMES
+from honeyguide.core.ranking import HEURISTIC
 from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.rules import half_up
 from honeyguide.core.url import display
@@ -33,13 +36,16 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.known import Table
     from honeyguide.cli.output import Format
-    from honeyguide.core.plan import Scored, Signals
+    from honeyguide.core.plan import Scored
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Entry, Plan
     from honeyguide.core.records import Record
 
-COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "points")
+COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "next_due", "points")
 DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
+# What the rules of profiles read (PLAN-1).
+CARD_NAMES = frozenset({"visits", "last_visited", "last_changed", "topic_relevance", "hub_depth", "is_hub"})
+_NEVER = 253_370_764_800.0  # the year 9999
 _BAR = 40  # characters of the longest bar
 
 
@@ -84,16 +90,21 @@ def plan_record(entry: Entry) -> Record:
         "score": tidy(item.score.value),
         "level": item.level.name,
         "reasons": list(item.score.words),
+        "next_due": _due(entry.next_due),
         "points": reason_records(item.score.reasons),
     }
+
+
+def _due(moment: float | None) -> str | None:
+    """Write when a visit is due; what lies beyond the calendar is never."""
+    return None if moment is None or moment >= _NEVER else iso(moment)
 
 
 def write_plan(file: str, plan: Plan) -> None:
     """Write the entries to a file, in one step; its name says what it is."""
     kind = kind_of(file)
     records = [plan_record(entry) for entry in plan.entries]
-    part = Path(f"{file}.part")
-    try:
+    with replacing(Path(file)) as part:
         if kind == "parquet":
             from honeyguide.adapters.plan_tables import write_plan_parquet  # an extra
 
@@ -101,9 +112,6 @@ def write_plan(file: str, plan: Plan) -> None:
         else:
             with part.open("w", encoding="utf-8", newline="") as target:
                 target.writelines(_lines(kind or "jsonl", records))
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _lines(kind: str, records: Iterable[Record]) -> Iterator[str]:
@@ -136,18 +144,20 @@ def show_explained(output: Format, table: Table, url: str, now: datetime, profil
     found = table.find([url]).get(url)
     if found is None:
         raise InputError("is not in the input; write it as it stands there", field=url)
-    item = score_url(found.signals, now, profile)
-    rank = table.rank_of(found, now)
+    judged = table.judge(found, now)
+    item = judged.scored
     record: Record = {
         "schema": SCHEMA,
-        "rank": rank,
+        "rank": table.rank_of(found, now),
         "url": url,
+        "policy": table.policy,
         "score": tidy(item.score.value),
         "level": item.level.name,
         "advice": item.level.advice,
+        "next_due": _due(judged.next_due),
         "where": found.where,
         "signals": {name: _value(getattr(found.signals, name)) for name in NAMES[1:]},
-        "rules": _rules(item, profile),
+        "rules": _rules(item, profile) if table.policy == HEURISTIC else reason_records(item.score.reasons),
         "unknown": list(item.score.unknown),
     }
     if output == "table":
@@ -181,8 +191,14 @@ def _shown(value: Any) -> str:
 def _say_explained(record: Record) -> None:
     say(display(record["url"]))
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
+    if record["next_due"] is not None:
+        say(f"The next visit is due {record['next_due']}.")
     say()
-    signals = [[name, _shown(value)] for name, value in record["signals"].items()]
+    signals = [
+        [name, _shown(value)]
+        for name, value in record["signals"].items()
+        if value is not None or name in CARD_NAMES
+    ]
     print_table((Column("Signal"), Column("Value")), signals)
     say()
     rules = [
@@ -198,7 +214,7 @@ def _say_explained(record: Record) -> None:
 # --- since an earlier plan ------------------------------------------------------------------------------------------
 
 
-def show_diff(output: Format, earlier: str, plan: Plan, table: Table, at: tuple[datetime, Profile]) -> None:
+def show_diff(output: Format, earlier: str, plan: Plan, table: Table, now: datetime) -> None:
     """Print what entered, left and changed since an earlier plan, and which rules did it."""
     before = {record["url"]: record for record in _read_plan(earlier)}
     after = {entry.scored.url: plan_record(entry) for entry in plan.entries}
@@ -206,7 +222,7 @@ def show_diff(output: Format, earlier: str, plan: Plan, table: Table, at: tuple[
     rows = table.find(gone) if gone else {}
     changes = [
         *(_change("entered", None, record) for url, record in after.items() if url not in before),
-        *(_left(before[url], rows[url].signals if url in rows else None, at) for url in gone),
+        *(_left(before[url], table.judge(rows[url], now) if url in rows else None) for url in gone),
         *(
             _change("changed", before[url], record)
             for url, record in after.items()
@@ -226,17 +242,10 @@ def _read_plan(file: str) -> list[Record]:
     return read_plan(file)
 
 
-def _left(before: Record, signals: Signals | None, at: tuple[datetime, Profile]) -> Record:
-    if signals is None:
+def _left(before: Record, judged: Entry | None) -> Record:
+    if judged is None:
         return {**_change("left", before, None), "because": "not in the input any more"}
-    item = score_url(signals, *at)
-    now = {
-        "url": item.url,
-        "rank": None,
-        "score": tidy(item.score.value),
-        "points": reason_records(item.score.reasons),
-    }
-    change = _change("left", before, now)
+    change = _change("left", before, {**plan_record(judged), "rank": None})
     return change if change["why"] else {**change, "because": "others are better, or it was not asked for"}
 
 

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from honeyguide.cli.output import printable
+from honeyguide.cli.output import line_for_people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,5 +49,5 @@ def _cell(text: str) -> Group:
 def _line(line: str) -> Text | Padding:
     """Make text that is printable, and an object, so that nothing from a page is read as markup."""
     indent = len(line) - len(line.lstrip(" "))
-    content = Text(printable(line.lstrip(" ")))
+    content = Text(line_for_people(line.lstrip(" ")))
     return Padding(content, (0, 0, 0, indent), expand=False) if indent else content

@@ -14,16 +14,9 @@ import click
 from honeyguide import app
 from honeyguide.cli.command import Group
 from honeyguide.cli.files import STDIN, read_lines
-from honeyguide.cli.output import (
-    Column,
-    note,
-    output_options,
-    print_table,
-    printable,
-    say,
-    write_records,
-)
+from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import load_profile
+from honeyguide.core.harmless import printable
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.url import Url, display, explain
 from honeyguide.errors import UrlError

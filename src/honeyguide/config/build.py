@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config.conditions import Reader
+from honeyguide.config.problems import told
 from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
 from honeyguide.core.family import FamilyWords
@@ -213,7 +214,7 @@ def build(shape: ProfileShape, file: str) -> Profile:
         traps=_traps(shape),
     )
     if problems:
-        raise ConfigError(file, tuple(problems))
+        raise ConfigError(file, told(problems))
     return profile
 
 
@@ -248,7 +249,7 @@ def _bands(shapes: list[BandShape]) -> tuple[Band, ...]:
 
 
 def _reads_topic(shape: CardShape) -> bool:
-    return any("$topic" in json.dumps(rule.when) for group in shape.group for rule in group.rules)
+    return any("$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules)
 
 
 def stable_hash(data: Any) -> str:
@@ -257,5 +258,5 @@ def stable_hash(data: Any) -> str:
     >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
     True
     """
-    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
 
 MAX_DEPTH = 20
+# What a profile may ask for in all. A page of rules has a hundredth of it; a few lines that name a long list of terms
+# again and again would come to gigabytes.
+MAX_TESTS = 5_000
+MAX_WORDS = 100_000  # with the words of `$terms` counted wherever they are named
+MAX_PATTERNS = 200
+MAX_NUMBER = 1e15  # beyond it, numbers no longer differ by one
+_LIMITS = {"tests": MAX_TESTS, "words": MAX_WORDS, "patterns": MAX_PATTERNS}
 _FOR_KIND = {
     Kind.TEXT: ("starts", "ends", "has", "word", "is", "matches"),
     Kind.TEXTS: ("starts", "ends", "has", "word", "is", "matches"),
@@ -36,6 +43,8 @@ class Reader:
     cards: frozenset[str]
     topic: Pattern | None
     problems: list[Problem] = field(default_factory=list)
+    _left: dict[str, int] = field(default_factory=_LIMITS.copy)
+    _read_terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def condition(self, raw: Any, where: str, depth: int = 0) -> Condition:
         """Read one `when` table; its entries must all hold."""
@@ -66,6 +75,8 @@ class Reader:
             return ALWAYS
         if not isinstance(raw, dict) or not raw:
             return self._wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
+        if not self._has("tests", len(raw), where):
+            return ALWAYS
         parts = tuple(self._test(name, kind, test, value, f"{where}.{test}") for test, value in raw.items())
         return parts[0] if len(parts) == 1 else All(parts)
 
@@ -100,9 +111,8 @@ class Reader:
                 pattern = self._pattern(value, where)
                 return Matches(name, pattern) if pattern is not None else ALWAYS
             case _:
-                if isinstance(value, bool) or not isinstance(value, int | float):
-                    return self._wrong(where, "should be a number")
-                return Below(name, float(value)) if test == "below" else Above(name, float(value))
+                number = self._number(value, where)
+                return ALWAYS if number is None else Below(name, number) if test == "below" else Above(name, number)
 
     def _is(self, name: str, kind: Kind, value: Any, where: str) -> Condition:
         if kind is Kind.FLAG:
@@ -111,12 +121,27 @@ class Reader:
                 if isinstance(value, bool)
                 else self._wrong(where, "should be true or false")
             )
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return self._wrong(where, "should be a number")
-        return Is(name, (float(value),))
+        number = self._number(value, where)
+        return ALWAYS if number is None else Is(name, (number,))
+
+    def _number(self, value: Any, where: str) -> float | None:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
+            self._wrong(where, f"should be a number up to {MAX_NUMBER:g}")
+            return None
+        return float(value)
+
+    def _has(self, what: str, count: int, where: str) -> bool:
+        """Take from what is allowed in all; says so once where there is not enough left."""
+        had = self._left[what]
+        self._left[what] = had - count
+        if had >= 0 > had - count:
+            self._wrong(where, f"is one too many: a profile has at most {_LIMITS[what]:,} {what} in all")
+        return had >= count
 
     def words(self, raw: Any, where: str, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Read a word, a list of words or references to `$terms`; folded, duplicates gone."""
+        if self._left["words"] < 0:
+            return ()  # that was said
         found: dict[str, None] = {}
         listed = raw if isinstance(raw, list) else [raw]
         for word in listed:
@@ -128,7 +153,7 @@ class Reader:
                 self._wrong(where, f"the word {word!r} matches everything or nothing; remove it")
             else:
                 found[fold_case(word)] = None
-        return tuple(found)
+        return tuple(found) if self._has("words", len(found), where) else ()
 
     def _term(self, name: str, where: str, seen: tuple[str, ...]) -> tuple[str, ...]:
         if name in seen:
@@ -138,13 +163,17 @@ class Reader:
             known = ", ".join(f"${term}" for term in self.terms) or "none"
             self._wrong(where, f"the term ${name} is not defined; defined are {known}")
             return ()
-        return self.words(self.terms[name], where, (*seen, name))
+        if name not in self._read_terms:  # once, or terms that name each other twice would double with each step
+            self._read_terms[name] = self.words(self.terms[name], where, (*seen, name))
+        return self._read_terms[name]
 
     def _pattern(self, raw: Any, where: str) -> Pattern | None:
         if raw == "$topic":
             return self.topic  # cards that read the topic are left out while there is none
         if not isinstance(raw, str):
             self._wrong(where, "should be a pattern, or $topic")
+            return None
+        if not self._has("patterns", 1, where):
             return None
         try:
             return compile_pattern(raw)

@@ -5,16 +5,21 @@ Owns: names, paths, TOML syntax, `extends`. Must not know: which keys exist.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from honeyguide.errors import ConfigError, Problem
+from honeyguide.errors import ConfigError, Problem, shown
 
-MAX_PROFILE_BYTES = 1 << 20  # the largest shipped profile has a few per cent of it
+MAX_PROFILE_BYTES = 1 << 18  # seven times the largest shipped profile
 MAX_EXTENDS = 8
+MAX_DEPTH = 80  # of tables and lists; twenty nested conditions need no more
+_TOO_DEEP = f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
+_MAX_DOTS = 100  # in the keys of one line: reading a dotted key takes time that grows with the square of its parts
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'")
 
 Raw = dict[str, Any]
 
@@ -64,9 +69,12 @@ def _parent(raw: Raw, child: str | Path, file: str) -> str | Path | None:
         return None
     if not isinstance(parent, str):
         raise ConfigError(file, (Problem("extends", "should be the name of a profile or a path to one"),))
-    if _is_path(parent) and _is_path(str(child)):
-        return Path(child).parent / parent  # a path is relative to the file that names it
-    return parent
+    if not _is_path(parent):
+        return parent
+    path = Path(child).parent / parent if _is_path(str(child)) else Path(parent)  # relative to the file that names it
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise ConfigError(file, (Problem("extends", f"{shown(parent)} is not a file"),))
+    return path
 
 
 def _is_path(source: str) -> bool:
@@ -106,12 +114,29 @@ def _text(source: str | Path, asked: str) -> str:
 
 
 def _parse(text: str, file: str) -> Raw:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
+            raise ConfigError(file, (Problem(f"line {number}", f"has more than {_MAX_DOTS} dots; nest less deeply"),))
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(file, (Problem("", f"is not TOML: {error}"),)) from None
+        raw = tomllib.loads(text)
+    except ValueError as error:  # TOML's own errors are; numbers with thousands of digits raise a plain one
+        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number is too long"
+        raise ConfigError(file, (Problem("", f"is not TOML: {why}"),)) from None
     except RecursionError:
-        raise ConfigError(file, (Problem("", "is nested too deeply"),)) from None
+        raise ConfigError(file, (Problem("", _TOO_DEEP),)) from None
+    if _depth(raw) > MAX_DEPTH:
+        raise ConfigError(file, (Problem("", _TOO_DEEP),))
+    return raw
+
+
+def _depth(raw: Raw) -> int:
+    """Count how deep tables and lists are nested, as far as it matters."""
+    depth, level = 0, [*raw.values()]
+    while level and depth <= MAX_DEPTH:
+        inner = [part for part in level if isinstance(part, dict | list)]
+        level = [value for part in inner for value in (part.values() if isinstance(part, dict) else part)]
+        depth += 1
+    return depth
 
 
 # Below these keys a profile replaces an entry as a whole: half of a scorecard is a mistake waiting to happen.

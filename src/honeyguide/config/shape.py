@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from honeyguide.config.problems import told
 from honeyguide.errors import ConfigError, Problem
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
@@ -51,7 +52,7 @@ class GroupShape(Shape):
 
     name: Name
     mode: Literal["first", "all"]
-    rules: list[RuleShape]
+    rules: Annotated[list[RuleShape], Field(max_length=500)]
     at_most: Positive | None = None
 
 
@@ -61,7 +62,7 @@ class CardShape(Shape):
     base: Number = 0.0
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     decimals: Annotated[int, Field(ge=0, le=9)] = 6
-    group: list[GroupShape]
+    group: Annotated[list[GroupShape], Field(max_length=100)]
 
 
 class ScopeShape(Shape):
@@ -140,7 +141,7 @@ class CrawlShape(Shape):
     patience_s: Annotated[float, Field(ge=0, le=1e6)] = 120.0
     lease_s: Annotated[float, Field(ge=10, le=1e6)] = 600.0
     sightings: Annotated[int, Field(ge=1, le=100)] = 5
-    hub_links: Annotated[int, Field(ge=1)] = 30
+    hub_points: Number = 60.0
 
 
 class TrapShape(Shape):
@@ -218,7 +219,7 @@ class ProfileShape(Shape):
     bucket: list[BucketShape] = []
     family: FamilyShape = FamilyShape()
     content: ContentShape = ContentShape()
-    scorecard: dict[str, CardShape] = {}
+    scorecard: Annotated[dict[str, CardShape], Field(max_length=100)] = {}
     strategy: dict[str, StrategyShape] = {}
     traversal: dict[str, TraversalShape] = {}
     crawl: CrawlShape = CrawlShape()
@@ -232,7 +233,7 @@ def read_shape(raw: dict[str, Any], file: str) -> ProfileShape:
         return ProfileShape.model_validate(raw)
     except ValidationError as error:
         problems = tuple(_problem(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors())
-        raise ConfigError(file, problems) from None
+        raise ConfigError(file, told(problems)) from None
 
 
 def key_path(location: tuple[str | int, ...]) -> str:

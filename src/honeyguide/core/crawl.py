@@ -24,7 +24,7 @@ from honeyguide.core.profile import CrawlRules
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from honeyguide.core.frontier import Granted, Lease, Outcome
+    from honeyguide.core.frontier import Granted, Lease, Outcome, Rest
 
 _PUSHED_BACK = frozenset({429, 503})
 _MAY_PASS = _PUSHED_BACK | {
@@ -35,7 +35,7 @@ _MAY_PASS = _PUSHED_BACK | {
     522,
     524,
 }  # the fetcher has tried these more than once already
-_LAST_OK = 399  # 304 is a page that did not change
+_UNCHANGED = 304
 _MOST_DOUBLED_S = 3600.0
 
 
@@ -152,11 +152,12 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may do."""
+    """What a run may do; `only_due` leaves what is queued alone, and fetches what was scheduled."""
 
     rules: CrawlRules = field(default_factory=CrawlRules)
     budgets: Budgets = field(default_factory=Budgets)
     max_time_s: float | None = None
+    only_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,16 @@ def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Comm
         and rest.until - now <= state.limits.rules.patience_s
     ):
         return state, (Wait(rest.until),)
-    return state, (Stop(state.stopping or rest.why),)
+    return state, (Stop(state.stopping or _why(rest, state.limits)),)
+
+
+def _why(rest: Rest, limits: Limits) -> str:
+    """Name why nothing is left to do; with `only_due` that says nothing of what is queued."""
+    return (
+        {"complete": "nothing_due", "resting": "due_later"}.get(rest.why, rest.why)
+        if limits.only_due
+        else rest.why
+    )
 
 
 def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
@@ -245,7 +255,7 @@ def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
     outstanding = Counter(slot.lease.site for slot in state.window)
     ask = Ask(
         now, rules.window - len(state.window), now + rules.lease_s, rules.lookahead,
-        outstanding, state.closed, state.limits.budgets,
+        outstanding, state.closed, state.limits.budgets, state.limits.only_due,
     )  # fmt: skip
     return replace(state, is_claiming=True), (Claim(ask),)
 
@@ -253,7 +263,7 @@ def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
 def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
     """Turn how a lease ended into its outcome, and into what it says of its site."""
     lease, ended = slot.lease, slot.ended
-    if ended is None or (isinstance(ended, Fetched) and ended.status <= _LAST_OK):
+    if ended is None or (isinstance(ended, Fetched) and _is_page(ended.status)):
         return _answered(state, lease.site), (Finish(lease, Done()),)
     if isinstance(ended, Fetched):
         why = Why(f"http-{ended.status}", f"answered {ended.status}")
@@ -263,7 +273,14 @@ def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
     state = _failed(state, lease.site) if may_pass else _answered(state, lease.site)
     outcome = _outcome(state, lease, ended, Dropped(why, is_fetch)) if may_pass else Dropped(why, is_fetch)
     finish: tuple[Command, ...] = (Finish(lease, outcome),)
-    return state, (*finish, Block(lease.site, ended.now + ended.rest_s)) if ended.rest_s else finish
+    if not may_pass or not ended.rest_s:  # what is gone for good has no say in when its site is asked again
+        return state, finish
+    return state, (*finish, Block(lease.site, ended.now + ended.rest_s))
+
+
+def _is_page(status: int) -> bool:
+    """Tell whether an answer is a page, or says that the page is still the same."""
+    return 200 <= status < 300 or status == _UNCHANGED
 
 
 def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:

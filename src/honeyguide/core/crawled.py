@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from honeyguide.core.frontier import Why
+from honeyguide.core.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAME_CONTENT, UNCHANGED
 from honeyguide.core.records import SCHEMA, Record, reason_records, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.core.frontier import Lease, Why
+    from honeyguide.core.frontier import Lease
     from honeyguide.core.page import Link
     from honeyguide.core.rules import Score
 
@@ -33,13 +35,15 @@ class Crawled:
     score: Score | None = None
     why: Why | None = None
     links: Iterable[tuple[Link, Score]] | None = None
+    change: Why | None = None
 
 
 def page_record(lease: Lease, crawled: Crawled) -> Record:
     """Write what is known of a page. `url` is the one that was queued; `final_url` where redirects led, if they did."""
     reasons = reason_records(crawled.score.reasons) if crawled.score else []
-    if crawled.why is not None:
-        reasons.append({"rule": crawled.why.rule, "points": 0, "reason": crawled.why.text})
+    for why in (crawled.why, crawled.change):
+        if why is not None:
+            reasons.append({"rule": why.rule, "points": 0, "reason": why.text})
     record: Record = {
         "schema": SCHEMA,
         "url": lease.url.text,
@@ -60,6 +64,33 @@ def page_record(lease: Lease, crawled: Crawled) -> Record:
     if crawled.links is not None:
         record["links"] = [link_record(link, score) for link, score in crawled.links]
     return record
+
+
+def change_told(verdict: str, since: float) -> Why:
+    """Say what a visit found, in comparison with the one before.
+
+    >>> change_told("changed", 0.0).text
+    'its main content changed since 1970-01-01T00:00:00.000Z'
+    """
+    words = {
+        NOT_MODIFIED: "not modified, its server says (304),",
+        SAME_BYTES: "the same, byte for byte,",
+        SAME_CONTENT: "its main content is the same",
+        CHANGED: "its main content changed",
+    }
+    return Why(verdict, f"{words[verdict]} since {iso(since)}")
+
+
+def verdict_of(record: Record) -> str:
+    """Name what a visit came to: `first`, `changed`, `not-modified`, `same-bytes`, `same-content`, `gone`, `failed`.
+
+    >>> verdict_of({"action": "dropped", "status": 410, "reasons": []})
+    'gone'
+    """
+    if record["action"] == "dropped":
+        return "gone" if record["status"] in GONE else "failed"
+    rules = {reason["rule"] for reason in record["reasons"]}
+    return next((verdict for verdict in (*UNCHANGED, CHANGED) if verdict in rules), "first")
 
 
 def link_record(link: Link, score: Score) -> Record:

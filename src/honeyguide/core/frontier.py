@@ -320,13 +320,17 @@ def rest_of(
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What makes a run the same run: `key` covers command, topic and profile, but no budget."""
+    """What makes a run the same run: `key` covers command, topic and profile, but no budget.
+
+    `request` is how it was last asked for (jobs/asked.py); runs of older versions have none.
+    """
 
     key: str
     command: str
     topic: str | None
     profile: str
     profile_hash: str
+    request: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

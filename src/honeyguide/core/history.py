@@ -1,16 +1,44 @@
-"""What is remembered of a URL across runs: visits, changes, relevance, where it stands in its site.
+"""What is remembered of a URL across runs: visits, changes, how often it changes, where it stands in its site.
 
-Owns: `Visit` (one fetch) and `Known` (all of them). Must not know: how they are kept, what plan makes of them.
+Owns: `Visit` (one fetch), `Known` (all of them), `Site` (what is common to its pages) and `Trust`. Must not know: how any
+of it is kept, how visits change it (visits.py), what plan makes of it (signals.py). Start reading at `Known`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.clocks import SiteClock
+from honeyguide.core.rate import Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from honeyguide.core.priors import PageClass
+
+# What a visit says of change, where there was a page to compare with.
+NOT_MODIFIED = "not-modified"  # the server says so: 304
+SAME_BYTES = "same-bytes"
+SAME_CONTENT = "same-content"  # only menus, dates or counters differ
+CHANGED = "changed"
+UNCHANGED = (NOT_MODIFIED, SAME_BYTES, SAME_CONTENT)
+
+GONE = frozenset({404, 410})  # there is no such page, the server says
+_PROVED_HITS = 5  # so many changes must have been announced rightly,
+_HITS_PER_ALARM = 4  # and so many for each false alarm
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One fetch of a URL. `content` is the digest of its main content; None where there was none to read."""
+    """One fetch of a URL. `content` is the digest of its main content, `body` that of its bytes.
+
+    Both are None where no page came. A page whose bytes are those of before need not be read again: then `content` is
+    None, and what was read before stays true. `arrived` is where redirects led, as it was requested there; `is_moved`
+    says that this is another page, whose visit is recorded by itself, with `moved_from`.
+    """
 
     url: str
     digest: int
@@ -20,19 +48,32 @@ class Visit:
     relevance: float | None = None
     depth: int = 0
     hub_depth: int = 0
-    is_hub: bool = False
+    kind: PageClass = "page"
     links: int = 0
     new_links: int = 0
     etag: str | None = None
     last_modified: str | None = None
     elapsed_s: float = 0.0
+    body: int | None = None
+    link_share: float | None = None
+    arrived: str | None = None
+    is_moved: bool = False
+    moved_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A URL as history remembers it. `changed_at` is when a visit first saw the content of now; None if it never changed.
+    """A URL as history remembers it.
 
-    `failures` counts visits in a row without a page. `links` and `new_links` are of the last visit that had one.
+    `changed_at` is when its content became what it is: exactly, where the site tells and is known to be honest; else
+    when a visit first saw it; None if it never changed. `seen_at` is the last visit that had the page, or heard that it
+    is the same. `failures` counts visits in a row without a page. `links` (into the site, from the main part), `new_links`
+    and `link_share` are of the last visit that read the page, in the run `run`.
+
+    `rate_a` and `rate_b` are what is believed of its change rate (core/rate.py), None before two visits could be
+    compared; `changes`, `unchanged` and `exposure_h`, by its clock, are what that belief rests on. `found_a` and
+    `found_b` say the same of the new links that visits find, the first one aside; `hours` of a hub are its changes by
+    hour of the day. `lastmod` is what a sitemap says, as written.
     """
 
     url: str
@@ -52,36 +93,100 @@ class Known:
     new_links: int
     etag: str | None
     last_modified: str | None
+    first_seen: float = 0.0
+    seen_at: float | None = None
+    run: int | None = None
+    body: int | None = None
+    kind: PageClass = "page"
+    link_share: float | None = None
+    arrived: str | None = None
+    is_moved: bool = False
+    unchanged: int = 0
+    exposure_h: float = 0.0
+    rate_a: float | None = None
+    rate_b: float | None = None
+    found_a: float | None = None
+    found_b: float | None = None
+    hours: tuple[float, ...] | None = None
+    lastmod: str | None = None
+
+    @property
+    def site(self) -> str:
+        """Host and port."""
+        return site_of(self.url)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the last visit was told that there is no such page."""
+        return self.status in GONE
+
+    @property
+    def rate(self) -> Rate | None:
+        """What is believed of its change rate."""
+        return None if self.rate_a is None or self.rate_b is None else Rate(self.rate_a, self.rate_b)
+
+    @property
+    def found(self) -> Rate | None:
+        """What is believed of the new links that it leads to, per hour."""
+        return None if self.found_a is None or self.found_b is None else Rate(self.found_a, self.found_b)
 
 
-def next_known(old: Known | None, visit: Visit) -> Known:
-    """Take one more visit into account; the clock may have run backwards, so times only ever grow.
+class Trust(NamedTuple):
+    """What became of a site's word about changes: said and true, said and not, not said though it was so, rightly silent."""
 
-    >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x"))
-    >>> again = next_known(first, Visit("https://a.example/", 1, 200.0, 200, "y"))
-    >>> (again.visits, again.changed_at, again.changes)
-    (2, 200.0, 1)
+    hits: int = 0
+    alarms: int = 0
+    misses: int = 0
+    silences: int = 0
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether "it has changed" can be taken for it.
+
+        >>> Trust(hits=5, alarms=1).is_proved, Trust(hits=4).is_proved, Trust(hits=9, alarms=3).is_proved
+        (True, False, False)
+        """
+        return self.hits >= _PROVED_HITS and self.hits >= _HITS_PER_ALARM * self.alarms
+
+    def judged(self, *, said: bool, is_changed: bool) -> Trust:
+        """Take one more case into account."""
+        return Trust(
+            self.hits + (said and is_changed),
+            self.alarms + (said and not is_changed),
+            self.misses + (not said and is_changed),
+            self.silences + (not said and not is_changed),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What history holds of a site as a whole: whom to trust there, the usual change rate by kind of page, its clock."""
+
+    trust: Mapping[str, Trust] = field(default_factory=lambda: MappingProxyType({}))
+    priors: Mapping[PageClass, Rate] = field(default_factory=lambda: MappingProxyType({}))
+    clock: SiteClock = field(default_factory=SiteClock)
+
+    def is_trusted(self, source: str) -> bool:
+        """Whether a source of this site has proved honest."""
+        return self.trust.get(source, Trust()).is_proved
+
+
+UNKNOWN_SITE = Site()
+
+
+def body_digest(body: bytes) -> int:
+    """Give a digest of the bytes of a page, as a signed 64-bit number.
+
+    >>> body_digest(b"a") == body_digest(b"a") != body_digest(b"b")
+    True
     """
-    has_page = visit.content is not None
-    is_changed = old is not None and has_page and old.content is not None and old.content != visit.content
-    at = max(visit.at, old.visited_at) if old else visit.at
-    source: Visit | Known = visit if has_page or old is None else old
-    return Known(
-        visit.url,
-        visit.digest,
-        (old.visits if old else 0) + 1,
-        at,
-        at if is_changed else (old.changed_at if old else None),
-        (old.changes if old else 0) + is_changed,
-        0 if has_page or visit.status == 304 else (old.failures if old else 0) + 1,
-        visit.status,
-        source.content,
-        source.relevance,
-        visit.depth,
-        visit.hub_depth,
-        source.is_hub,
-        source.links,
-        source.new_links,
-        source.etag,
-        source.last_modified,
-    )
+    return int.from_bytes(blake2b(body, digest_size=8).digest(), "big", signed=True)
+
+
+def site_of(url: str) -> str:
+    """Give host and port of a normalised URL.
+
+    >>> site_of("https://user@a.example:8080/b")
+    'a.example:8080'
+    """
+    return url.split("/", 3)[2].rpartition("@")[2]

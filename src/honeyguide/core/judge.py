@@ -84,7 +84,6 @@ class Findings:
     again: list[int] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     scored: list[tuple[Link, Score]] = field(default_factory=list)
-    inside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +123,25 @@ def judge_page(
     if why is not None and not lease.is_seed:
         findings.skipped[why.rule] += 1
         return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
-    listed = list(candidates)
-    starts = tuple(f"{scheme}://{site}/" for site in around.sites for scheme in ("https", "http"))
-    findings.inside = sum(candidate.link.url.text.startswith(starts) for candidate in listed)
     parent_score = None if lease.is_seed or score is None else score.value
-    hub_depth = 0 if findings.inside >= ground.profile.crawl.hub_links else lease.hub_depth
+    hub_depth = 0 if around.is_hub else lease.hub_depth
     judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
-    for candidate in listed:
+    for candidate in candidates:
         judge.meet(candidate)
     return Judged(score, _action(judge, ground.traversal), None, findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the store knows that matters for one page: its links, the sites of the crawl, a page that says the same."""
+    """What matters for one page besides itself: its links in the store, the sites of the crawl, a page that says the same.
+
+    `is_hub` says that its links are near to a hub, which they are by being on it.
+    """
 
     known: Mapping[int, Standing]
     sites: frozenset[str]
     twin: str | None = None
+    is_hub: bool = False
 
 
 def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:

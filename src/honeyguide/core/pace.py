@@ -1,7 +1,7 @@
 """When the next request to a host may start: arithmetic on a given `now`.
 
-Owns: delay with jitter, blocks after 429 and 503, the backoff schedule, reading Retry-After. Must not know: clocks,
-sleeping, requests. Start reading at `Pace`: one host's past, as far as it limits its future.
+Owns: delay with jitter, blocks after 429 and 503, the backoff schedule, reading Retry-After and the times of headers.
+Must not know: clocks, sleeping, requests. Start reading at `Pace`: one host's past, as far as it limits its future.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from hashlib import blake2b
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # RFC 9110 5.6.7: the one date format that may be sent today; the two obsolete ones are not worth their code.
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII)
-_SECONDS = re.compile(r"\d{1,9}", re.ASCII)  # nine digits are thirty years: enough, and never a huge integer
+_SECONDS = re.compile(r"0*(\d+)", re.ASCII)
+LONGEST_REST_S = (
+    86_400.0  # whoever asks for more than a day gets a day: nobody puts a host out of reach for good
+)
 _LAST_DOUBLING = 30  # beyond this the cap has long been reached; it keeps 2**attempt small
 
 
@@ -99,13 +102,25 @@ def backoff_s(attempt: int, first_s: float, cap_s: float) -> float:
 def retry_after_s(text: str | None, now: float) -> float | None:
     """Read a Retry-After header: seconds or a date; None if it says nothing that can be read.
 
+    >>> retry_after_s("31536000000000", 0.0) == LONGEST_REST_S
+    True
     >>> retry_after_s("120", 0.0), retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", 15.0), retry_after_s("soon", 0.0)
     (120.0, 45.0, None)
     """
     value = (text or "").strip()
-    if _SECONDS.fullmatch(value):
-        return float(value)
-    found = _HTTP_DATE.fullmatch(value)
+    if seconds := _SECONDS.fullmatch(value):
+        return min(float(seconds[1]), LONGEST_REST_S) if len(seconds[1]) <= 9 else LONGEST_REST_S
+    then = http_time(value)
+    return None if then is None else min(max(0.0, then - now), LONGEST_REST_S)
+
+
+def http_time(text: str | None) -> float | None:
+    """Read the time of a header, as seconds since 1970; None if it is none.
+
+    >>> http_time("Thu, 01 Jan 1970 00:01:00 GMT"), http_time("yesterday")
+    (60.0, None)
+    """
+    found = _HTTP_DATE.fullmatch((text or "").strip())
     if not found or found[2] not in _MONTHS:
         return None
     day, year, hour, minute, second = (int(found[n]) for n in (1, 3, 4, 5, 6))
@@ -113,4 +128,4 @@ def retry_after_s(text: str | None, now: float) -> float | None:
         then = datetime(year, _MONTHS.index(found[2]) + 1, day, hour, minute, min(second, 59), tzinfo=UTC)
     except ValueError:  # the 31st of February
         return None
-    return max(0.0, then.timestamp() - now)
+    return then.timestamp()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from honeyguide.core.text import fold_case
@@ -19,7 +20,10 @@ from honeyguide.errors import PatternError
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
 _MAX_PROGRAM_BYTES = 4 << 20  # what RE2 may spend on a compiled pattern
+MAX_PROGRAM_STEPS = 16_000  # of a compiled pattern; the most words that fit into a pattern make 12,000
+_MANY_TERMS = 40  # from here on, trying one alternative after the other costs more than the engine
 _SPECIAL = set("\\.^$*+?()[]{}")
+_HALF = re.compile("[\ud800-\udfff]")
 # A pattern that matches all of these says nothing about a page.
 _PROBES = ("a", "0", " ", "-", "接", "ж", "~")
 
@@ -38,9 +42,12 @@ class Pattern:
         >>> compile_pattern("API|接口").search("rest api")
         True
         """
-        if self.terms is None:
+        if self.terms is not None:
+            return any(term in folded for term in self.terms)
+        try:
             return self.engine.search(folded) is not None
-        return any(term in folded for term in self.terms)
+        except UnicodeEncodeError:
+            return self.engine.search(_without_halves(folded)) is not None
 
     def count(self, folded: str, limit: int = 1_000) -> int:
         """Count occurrences that do not overlap, up to `limit`.
@@ -48,12 +55,10 @@ class Pattern:
         >>> compile_pattern("fire|fire alarm").count("fire alarm, fire door")
         2
         """
-        found = 0
-        for _ in self.engine.finditer(folded):
-            found += 1
-            if found == limit:
-                break
-        return found
+        try:
+            return sum(1 for _ in islice(self.engine.finditer(folded), limit))
+        except UnicodeEncodeError:
+            return self.count(_without_halves(folded), limit)
 
 
 @lru_cache(maxsize=256)
@@ -90,7 +95,17 @@ def _literal(source: str, folded: str) -> Pattern:
             position=_empty_at(source),
             hint="remove the extra |",
         )
-    return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))))
+    # Many alternatives are left to the linear engine, whose cost does not grow with them. Half a character it cannot read.
+    if len(terms) < _MANY_TERMS or _HALF.search(folded):
+        return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))))
+    import re2  # as below
+
+    return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
+
+
+def _without_halves(text: str) -> str:
+    """Replace halves of characters, which the engine cannot read."""
+    return _HALF.sub("\ufffd", text)
 
 
 def _empty_at(source: str) -> int:
@@ -110,6 +125,8 @@ def _regular(source: str, folded: str) -> Pattern:
     options.max_mem = _MAX_PROGRAM_BYTES
     try:
         engine = re2.compile(folded, options=options)
+        if engine.programsize > MAX_PROGRAM_STEPS:
+            raise PatternError(source, "too large", hint="use fewer alternatives or smaller repetitions")
         matches_all = engine.search("") is not None or all(engine.search(probe) for probe in _PROBES)
     except re2.error as error:
         raise _refusal(source, _sentence(error)) from None

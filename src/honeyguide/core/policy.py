@@ -47,6 +47,7 @@ class Policy:
     )
     read_timeout_s: float = 10.0  # silence between two pieces of an answer
     total_timeout_s: float = 30.0  # one request as a whole: a byte a second never trips the read timeout
+    trip_timeout_s: float = 90.0  # all requests for one page, its redirects, tries and robots.txt: beyond that no further one is made
     head_timeout_s: float = 5.0  # one head as a whole (PICK-11): it is only a hint, and there are many
     retries: int = 2  # further tries after a failure that may pass
     backoff_s: float = 1.0  # pause before the first further try; it doubles with each one

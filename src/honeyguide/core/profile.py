@@ -125,7 +125,7 @@ class CrawlRules:
     patience_s: float = 120.0
     lease_s: float = 600.0
     sightings: int = 5
-    hub_links: int = 30
+    hub_points: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from honeyguide.core.plan import future_fields, score_url
 from honeyguide.core.url import Url
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
+    from honeyguide.core.page_state import PageState
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile
 
+HEURISTIC = "heuristic"  # the policy of a profile's own rules (PLAN-1)
 MAX_REMEMBERED = 1_000_000  # URLs that rows are compared with; columns remember more in less
 
 
@@ -56,18 +58,23 @@ class Asked:
 
 
 class Row(NamedTuple):
-    """A row of the input: its place among all rows, from 1, where that is for people, and what it says."""
+    """A row of the input: its place among all rows, from 1, where that is for people, and what it says.
+
+    `state` is what a recrawl policy may know of the page, where there is more than the signals tell.
+    """
 
     number: int
     where: str
     signals: Signals
+    state: PageState | None = None
 
 
 class Entry(NamedTuple):
-    """One line of a plan."""
+    """One line of a plan; `next_due` is when a visit is due, in seconds since 1970, where a policy can tell."""
 
     rank: int
     scored: Scored
+    next_due: float | None = None
 
 
 @dataclass(slots=True)
@@ -92,6 +99,7 @@ class Plan:
     future: Count = field(default_factory=Count)
     repeated: Count = field(default_factory=Count)
     unremembered: bool = False
+    dead: Count = field(default_factory=Count)
 
     @property
     def rows(self) -> int:
@@ -100,21 +108,26 @@ class Plan:
 
 
 class RowTable:
-    """Known URLs, a row at a time; `rows` starts over whenever it is called."""
+    """Known URLs, a row at a time; `rows` starts over whenever it is called. A URL comes once, unless it `may_repeat`."""
 
-    def __init__(self, rows: Callable[[], Iterator[Row]], profile: Profile, name: str = "") -> None:
+    def __init__(
+        self, rows: Callable[[], Iterator[Row]], profile: Profile, name: str = "", *, may_repeat: bool = True
+    ) -> None:
+        self.policy = HEURISTIC
         self._rows = rows
         self._name = name
         self._profile = profile
-        self._remembered: tuple[set[int], Count, bool] | None = None
+        self._remembered: tuple[set[int], Count, bool] | None = (
+            None if may_repeat else (set(), Count(), False)
+        )
 
     def plan(self, asked: Asked) -> Plan:
         """Rank the rows."""
-        _, repeated, is_cut = self._repeated()
+        _, repeated, is_cut = self.repeated()
         plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), repeated, is_cut)
         scores: Counter[float] = Counter()
-        best = _Best(asked)
-        for row in self._counted():
+        best: Best[tuple[int, Scored]] = Best(asked.top, asked.per_host)
+        for row in self.counted():
             if fields := ", ".join(future_fields(row.signals, asked.now)):
                 plan.future.add(f"{row.where} ({fields})")
             item = score_url(row.signals, asked.now, self._profile)
@@ -122,7 +135,7 @@ class RowTable:
             if asked.wants(item):
                 if asked.top is None and asked.per_host is None and plan.rows > asked.limit:
                     raise asked.too_many(self._name)
-                best.add(item, row.number, scores[item.score.value])
+                best.add(item.score.value, row.number, item.url, (scores[item.score.value], item))
             scores[item.score.value] += 1
         plan.entries = list(_ranked(best.found(), scores))
         return plan
@@ -135,17 +148,22 @@ class RowTable:
         """Say where a row stands among all."""
         value = score_url(row.signals, now, self._profile).score.value
         better = 1
-        for other in self._counted():
+        for other in self.counted():
             score = score_url(other.signals, now, self._profile).score.value
             better += score > value or (score == value and other.number < row.number)
         return better
 
-    def _counted(self) -> Iterator[Row]:
-        superseded = self._repeated()[0]
+    def judge(self, row: Row, now: datetime) -> Entry:
+        """Say what a row is worth; its rank is not counted."""
+        return Entry(0, score_url(row.signals, now, self._profile))
+
+    def counted(self) -> Iterator[Row]:
+        """Give the rows that count: of those with the same URL, the last."""
+        superseded = self.repeated()[0]
         return (row for row in self._rows() if row.number not in superseded)
 
-    def _repeated(self) -> tuple[set[int], Count, bool]:
-        """Find the rows whose URL comes again later, as far as URLs can be remembered."""
+    def repeated(self) -> tuple[set[int], Count, bool]:
+        """Find the rows whose URL comes again later, as far as URLs can be remembered; `True` if that is not all."""
         if self._remembered is None:
             last: dict[str, int] = {}
             superseded: set[int] = set()
@@ -163,35 +181,40 @@ class RowTable:
         return self._remembered
 
 
-class _Best:
-    """Keeps only what may be among the best: `top` of all, or `per_host` of each host."""
+_T = TypeVar("_T")
 
-    def __init__(self, asked: Asked) -> None:
-        self._top = asked.top
-        self._per_host = asked.per_host
-        self._heaps: dict[str, list[tuple[float, int, int, Scored]]] = {}
 
-    def add(self, item: Scored, number: int, ties: int) -> None:
-        """Take an item; `ties` came before it with the same score."""
-        heap = self._heaps.setdefault(host_of(item.url) if self._per_host else "", [])
-        entry = (item.score.value, -number, ties, item)
+class Best(Generic[_T]):
+    """Keeps only what may be among the best: `top` of all, or `per_host` of each host; the same value, the first."""
+
+    def __init__(self, top: int | None, per_host: int | None) -> None:
+        self._top = top
+        self._per_host = per_host
+        self._heaps: dict[str, list[tuple[float, int, _T]]] = {}
+
+    def add(self, value: float, number: int, url: str, item: _T) -> None:
+        """Take an item; no other has its number."""
+        heap = self._heaps.setdefault(host_of(url) if self._per_host else "", [])
+        entry = (value, -number, item)
         size = self._per_host or self._top
         if size is None or len(heap) < size:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
 
-    def found(self) -> Iterable[tuple[float, int, int, Scored]]:
-        """Give what was kept, the best first."""
+    def found(self) -> list[tuple[float, int, _T]]:
+        """Give what was kept, the best first, each with its value and its number."""
         kept = sorted((entry for heap in self._heaps.values() for entry in heap), reverse=True)
-        return kept[: self._top]
+        return [(value, -number, item) for value, number, item in kept[: self._top]]
 
 
-def _ranked(found: Iterable[tuple[float, int, int, Scored]], scores: Counter[float]) -> Iterator[Entry]:
+def _ranked(
+    found: Iterable[tuple[float, int, tuple[int, Scored]]], scores: Counter[float]
+) -> Iterator[Entry]:
     """Count what is better than each."""
     values = sorted(scores, reverse=True)
     place, better = 0, 0
-    for value, _, ties, item in found:
+    for value, _, (ties, item) in found:
         while values[place] > value:
             better += scores[values[place]]
             place += 1

@@ -22,8 +22,9 @@ from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.topic import topic_of
 from honeyguide.core.traps import Traps
 from honeyguide.errors import ConfigError, FetchError, Forbidden, InputError, LeaseLost, Problem, StoreError
+from honeyguide.jobs.asked import Asked, written
 from honeyguide.jobs.reading import Arrival, Reading
-from honeyguide.ports import Report, Validators
+from honeyguide.ports import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +33,22 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
     from honeyguide.core.url import Url
-    from honeyguide.ports import Clock, Fetched, Fetcher, Frontier, PageReader, Store
+    from honeyguide.ports import Clock, Fetched, Fetcher, Frontier, PageReader, Store, Validators
 
 __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
 
+_NO_LIMIT = 1 << 40
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlRequest:
-    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on."""
+    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on.
+
+    `only_due` fetches what was scheduled and nothing else; then the budgets are of this process. `spec` goes on with
+    that run, whatever its key would be today; it needs no seeds. `profile` is the name or path of the profile and
+    `related` the terms that replace its own, for whoever goes on later.
+    """
 
     seeds: tuple[Url, ...]
     traversal: str = "focused"
@@ -54,6 +61,10 @@ class CrawlRequest:
     concurrency: int = 32
     fresh: bool = False
     command: str = ""
+    only_due: bool = False
+    spec: RunSpec | None = None
+    profile: str = ""
+    related: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +89,25 @@ class Crawler:
     store: Store
     profile: Profile
 
-    async def crawl(self, request: CrawlRequest, on_page: Callable[[Record, Arrival], None]) -> CrawlSummary:
-        """Crawl until a budget or the site is used up; raises only what makes going on impossible."""
+    async def crawl(
+        self,
+        request: CrawlRequest,
+        on_page: Callable[[Record, Arrival], None],
+        on_run: Callable[[Run], None] | None = None,
+    ) -> CrawlSummary:
+        """Crawl until a budget or the site is used up; raises only what makes going on impossible.
+
+        `on_run` learns the run before anything is fetched: outputs follow it, and sitemaps are queued in it.
+        """
         ground = self._ground(request)
-        run = self.store.begin(self._spec(request), self.clock.now(), fresh=request.fresh)
+        spec = self._spec(request)
+        if request.only_due and all(run.spec.key != spec.key for run in self.store.runs()):
+            raise InputError(
+                "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
+            )
+        run = self.store.begin(spec, self.clock.now(), fresh=request.fresh)
+        if on_run is not None:
+            on_run(run)
         session = _Session(self, request, ground, run, on_page)
         stopped = "interrupted"
         try:
@@ -98,7 +124,7 @@ class Crawler:
 
     def _ground(self, request: CrawlRequest) -> Ground:
         """Check what is asked for before anything is fetched."""
-        if not request.seeds:
+        if not request.seeds and request.spec is None:
             raise InputError("no URL to start from is given", field="seeds")
         traversal = self.profile.traversals.get(request.traversal)
         if traversal is None:
@@ -115,6 +141,8 @@ class Crawler:
         )  # fmt: skip
 
     def _spec(self, request: CrawlRequest) -> RunSpec:
+        if request.spec is not None:
+            return request.spec
         tracking = self.profile.scope.tracking
         pattern = self.profile.topic.pattern
         topic = None if pattern is None else pattern.source
@@ -122,7 +150,19 @@ class Crawler:
         external = request.budgets.external_pages > 0
         limits = (request.include, request.exclude, external)
         key = key_of((request.traversal, topic, self.profile.hash, *limits, *seeds))
-        return RunSpec(key, request.command, topic, self.profile.name, self.profile.hash)
+        asked = Asked(
+            request.traversal, request.max_depth, request.include, request.exclude, external,
+            request.profile or self.profile.name, request.related,
+        )  # fmt: skip
+        return RunSpec(key, request.command, topic, self.profile.name, self.profile.hash, written(asked))
+
+
+def _of_this_process(budgets: Budgets, run: Run) -> Budgets:
+    """Count from now on: what a run has fetched before is no reason to fetch less of what is due."""
+    most = budgets.max_pages
+    return Budgets(
+        None if most is None else run.fetched + most, None, _NO_LIMIT if budgets.external_pages else 0
+    )
 
 
 class _Session:
@@ -146,7 +186,8 @@ class _Session:
         self._frontier: Frontier = crawler.store.frontier(run)
         self._reading: Reading
         self._rules = crawler.profile.crawl
-        limits = machine.Limits(self._rules, request.budgets, request.max_time_s)
+        budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
+        limits = machine.Limits(self._rules, budgets, request.max_time_s, request.only_due)
         self._state = machine.State(limits, crawler.clock.now())
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -187,13 +228,18 @@ class _Session:
     def _begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over what was left behind, restore what traps had learnt."""
         now = self._clock.now()
+        request, frontier = self._request, self._frontier
         with self._store.transaction():
-            self._ground.traps.restore(self._frontier.families())
-            if self._frontier.add(seeds_of(self._request.seeds, self._ground)) or not self._frontier.sites():
-                for seed in self._request.seeds:
-                    self._frontier.enter(seed.site)
-            self._frontier.deepen(self._request.max_depth)
-            adopted = self._frontier.adopt(Ask(now, self._rules.window, now + self._rules.lease_s))
+            self._ground.traps.restore(frontier.families())
+            if frontier.add(seeds_of(request.seeds, self._ground)) or not frontier.sites():
+                for seed in request.seeds:
+                    frontier.enter(seed.site)
+            if not request.only_due:
+                frontier.deepen(request.max_depth)
+            room = (
+                0 if request.only_due else self._rules.window
+            )  # what is due is claimed again, the rest stays queued
+            adopted = frontier.adopt(Ask(now, room, now + self._rules.lease_s))
         self._store.flush()
         self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
         return adopted
@@ -227,7 +273,7 @@ class _Session:
             case machine.Claim(ask):
                 return machine.Claimed(self._claim(ask), self._clock.now())
             case machine.Fetch(lease):
-                fetching = self._fetch(lease, self._validators(lease))
+                fetching = self._fetch(lease, self._reading.validators(lease))
                 self._tasks[lease.claim] = asyncio.create_task(fetching)
             case machine.Finish(lease, outcome):
                 self._apply(lease, outcome)
@@ -296,13 +342,6 @@ class _Session:
         self._tasks.pop(lease.claim, None)
         self._arrived.append(lease.claim)
         self._wake.set()
-
-    def _validators(self, lease: Lease) -> Validators | None:
-        """On a second visit within the run a 304 is enough: the links are known."""
-        if not lease.is_recrawl:
-            return None
-        known = self._store.history.get(self._ground.digest(lease.url))
-        return None if known is None or known.content is None else Validators(known.etag, known.last_modified)
 
     def _event(self, claim: int) -> machine.Event:
         result, at = self._results[claim]

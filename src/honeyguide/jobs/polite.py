@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.pace import Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url import Url
-from honeyguide.errors import FetchError, Forbidden, Unreachable, UrlError, shown
+from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable, UrlError, shown
 from honeyguide.ports import Fetched, Part
 
 if TYPE_CHECKING:
@@ -61,6 +61,17 @@ class _Origin:
     standing: _Standing = field(default_factory=_Standing)
 
 
+@dataclass(slots=True)
+class _Trip:
+    """The way to one page: how much time its requests may still take, whichever hosts they go to. Waiting is free."""
+
+    left_s: float
+
+    @property
+    def is_over(self) -> bool:
+        return self.left_s <= 0
+
+
 class PoliteFetcher:
     """A `Fetcher` that asks robots.txt first, keeps its distance, tries again and follows redirects."""
 
@@ -71,6 +82,7 @@ class PoliteFetcher:
         self._policy = policy
         self._everywhere = asyncio.Semaphore(policy.concurrency)
         self._hosts: dict[str, _Host] = {}
+        self._kept_hosts = _KEPT_HOSTS
         self._origins: dict[str, _Origin] = {}
 
     async def fetch(
@@ -78,28 +90,27 @@ class PoliteFetcher:
     ) -> Fetched:
         """Get what a URL leads to. Forbidden if a robots.txt or the address policy rules out any hop."""
         here, elapsed_s = url, 0.0
+        trip = _Trip(self._policy.trip_timeout_s)
         way: tuple[str, ...] = ()
         while True:
-            await self._obey(here)
-            told = (
-                validators if here.site == url.site else None
-            )  # one site's marks are no other site's business
-            got = await self._persist(here, told, part)
+            await self._obey(here, trip)
+            marked = (
+                validators and validators.of
+            ) or url  # the marks of one answer are no other URL's business
+            told = validators if here.as_linked == marked.as_linked else None
+            got = await self._persist(here, told, part, trip)
             elapsed_s += got.elapsed_s
             there = _next_hop(url, got)
             if there is None:
                 return replace(got, asked=url, hops=way, elapsed_s=elapsed_s)
             way = (*way, here.as_linked)
             self._check_way(url, way, there)
+            self._check_time(url, trip)
             here = there
 
     async def robots(self, url: Url) -> Robots | None:
         """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
-        standing = await self._standing(url)
-        if standing.closed:
-            kind, why = standing.closed
-            raise kind(url.as_linked, why, retry_after_s=max(0.0, standing.fresh_until - self._clock.now()))
-        return standing.rules
+        return await self._rules(url, _Trip(self._policy.trip_timeout_s))
 
     # --- redirects ---
 
@@ -110,11 +121,18 @@ class PoliteFetcher:
         if len(way) > self._policy.max_redirects:
             raise _astray(url, f"more than {self._policy.max_redirects} redirects")
 
+    def _check_time(self, url: Url, trip: _Trip) -> None:
+        """Give up on redirects that each take their time."""
+        if trip.is_over:
+            error = TimedOut(url.as_linked, f"its redirects took more than {self._policy.trip_timeout_s:g} s")
+            error.retryable = False
+            raise error
+
     # --- robots.txt ---
 
-    async def _obey(self, url: Url) -> None:
+    async def _obey(self, url: Url, trip: _Trip) -> None:
         """Refuse what robots.txt disallows, and take over its Crawl-delay."""
-        rules = await self.robots(url)
+        rules = await self._rules(url, trip)
         if rules is None:
             return
         if not rules.allows(url):
@@ -122,7 +140,16 @@ class PoliteFetcher:
         asked_s = min(rules.crawl_delay_s or 0.0, self._policy.max_crawl_delay_s)
         self._host(url.site).delay_s = max(self._policy.delay_s, asked_s)
 
-    async def _standing(self, url: Url) -> _Standing:
+    async def _rules(self, url: Url, trip: _Trip) -> Robots | None:
+        standing = await self._standing(url, trip)
+        if standing.closed:
+            kind, why = standing.closed
+            rest_s = max(0.0, standing.fresh_until - self._clock.now())
+            # What is refused for its address is refused for good: coming back would change nothing.
+            raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefused else rest_s)
+        return standing.rules
+
+    async def _standing(self, url: Url, trip: _Trip) -> _Standing:
         """Say what robots.txt of this origin comes to, from memory while that is fresh."""
         key = f"{url.scheme}://{url.site}"
         origin = self._origins.get(key)
@@ -133,14 +160,14 @@ class PoliteFetcher:
         if self._clock.now() >= origin.standing.fresh_until:
             async with origin.lock:
                 if self._clock.now() >= origin.standing.fresh_until:
-                    origin.standing = await self._ask_robots(Url.parse(f"{key}/robots.txt"))
+                    origin.standing = await self._ask_robots(Url.parse(f"{key}/robots.txt"), trip)
         return origin.standing
 
-    async def _ask_robots(self, url: Url) -> _Standing:
+    async def _ask_robots(self, url: Url, trip: _Trip) -> _Standing:
         """RFC 9309 2.3.1: 2xx is read, 3xx without end and 4xx mean no rules, 5xx and silence close the origin."""
         policy = self._policy
         try:
-            got = await self._walk_to_robots(url)
+            got = await self._walk_to_robots(url, trip)
         except FetchError as error:
             closed = (type(error), f"robots.txt could not be had: {error.why}")
             return _Standing(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
@@ -152,32 +179,33 @@ class PoliteFetcher:
         rules = self._read_robots(got.body) if got.status < 300 else None
         return _Standing(rules=rules, fresh_until=now + policy.robots_ttl_s)
 
-    async def _walk_to_robots(self, url: Url) -> Fetched:
+    async def _walk_to_robots(self, url: Url, trip: _Trip) -> Fetched:
         """Follow its redirects, to other hosts too; a last 3xx is the answer if they do not end."""
         here = url
         for _ in range(_ROBOTS_REDIRECTS):
-            got = await self._persist(here, None, Part.START)
+            got = await self._persist(here, None, Part.START, trip)
             try:
                 there = _next_hop(here, got)
             except Unreachable:  # a Location that leads nowhere
                 return got
             if there is None:
                 return got
+            self._check_time(url, trip)
             here = there
-        return await self._persist(here, None, Part.START)
+        return await self._persist(here, None, Part.START, trip)
 
     # --- retries ---
 
-    async def _persist(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
+    async def _persist(self, url: Url, validators: Validators | None, part: Part, trip: _Trip) -> Fetched:
         """Try again after failures that may pass. The pause holds no slot; after 429 and 503 the host's block is it."""
         attempt = 0
         while True:
             attempt += 1
-            is_last = attempt > self._policy.retries
             try:
-                got = await self._once(url, validators, part)
+                got = await self._once(url, validators, part, trip)
+                is_last = trip.is_over or attempt > self._policy.retries
             except FetchError as error:
-                if is_last or not error.retryable:
+                if trip.is_over or attempt > self._policy.retries or not error.retryable:
                     raise
             else:
                 if is_last or got.status not in _MAY_PASS or self._blocked_s(url) > self._policy.max_wait_s:
@@ -186,10 +214,14 @@ class PoliteFetcher:
                     continue
             await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
 
-    async def _once(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
+    async def _once(self, url: Url, validators: Validators | None, part: Part, trip: _Trip) -> Fetched:
         """One request in its slot, and what its answer means for the host."""
         async with self._slot(url) as host:
-            got = await self._fetcher.fetch(url, validators=validators, part=part)
+            started = self._clock.now()
+            try:
+                got = await self._fetcher.fetch(url, validators=validators, part=part)
+            finally:
+                trip.left_s -= self._clock.now() - started
             if got.status in _PUSHED_BACK:  # on record before the slot is free: who gets it must know
                 host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
             else:
@@ -247,9 +279,11 @@ class PoliteFetcher:
 
     def _host(self, site: str) -> _Host:
         """Give what is known of a host; those with nothing pending are forgotten when they become too many."""
-        if site not in self._hosts and len(self._hosts) >= _KEPT_HOSTS:
+        if site not in self._hosts and len(self._hosts) >= self._kept_hosts:
             now = self._clock.now()
             self._hosts = {s: h for s, h in self._hosts.items() if h.users or h.pace.wait_s(now) > 0}
+            # Many that must be remembered are not looked through again for each new one.
+            self._kept_hosts = max(_KEPT_HOSTS, 2 * len(self._hosts))
         if site not in self._hosts:
             self._hosts[site] = _Host(asyncio.Semaphore(self._policy.per_host), self._policy.delay_s)
         return self._hosts[site]

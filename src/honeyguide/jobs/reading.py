@@ -1,29 +1,36 @@
 """A page's way into the store: read, judged, recorded, in one transaction.
 
-Owns: what is done with one result. Must not know: when it is its turn (crawl.py), rules (core), SQL.
-Start reading at `Reading.finish`.
+Owns: what is done with one result, and what is sent along to spare a page from being sent again. Must not know: when it
+is its turn (crawl.py), rules (core), SQL. Start reading at `Reading.finish`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.crawled import Crawled, page_record
+from honeyguide.core.crawled import Crawled, change_told, page_record
 from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
-from honeyguide.core.history import Visit
+from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.judge import Around, candidates_of, judge_page
 from honeyguide.core.likeness import main_digest, main_lines, sketch_of
+from honeyguide.core.signals import Made, kind_of, made_of
+from honeyguide.core.url import Url
+from honeyguide.core.visits import compared
 from honeyguide.errors import FetchError
-from honeyguide.ports import Report
+from honeyguide.ports import Report, Validators
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Lease, Outcome
+    from honeyguide.core.history import Known
     from honeyguide.core.judge import Ground, Judged
     from honeyguide.core.page import Page
+    from honeyguide.core.priors import PageClass
     from honeyguide.core.records import Record
-    from honeyguide.core.url import Url
     from honeyguide.ports import Fetched, Frontier, PageReader, Store
+
+_NOT_MODIFIED = 304
+_UNREAD = Made()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +43,24 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A lease and its result, on the way into the store."""
+    """A lease and its result, on the way into the store.
+
+    `url` is where redirects led, `known` what history knows of the page there, `is_again` whether this run had it.
+    """
 
     lease: Lease
     outcome: Outcome
     fetched: Fetched | None
     at: float
+    url: Url
+    known: Known | None = None
+    is_again: bool = False
+    body: int | None = None
     page: Page | None = None
     judged: Judged | None = None
     content: str | None = None
+    made: Made = _UNREAD
+    kind: PageClass = "page"
 
 
 class Reading:
@@ -60,37 +76,60 @@ class Reading:
         self._run = run
         self._sites = frontier.sites()
 
+    # --- before a visit ---
+
+    def validators(self, lease: Lease) -> Validators | None:
+        """Give what to send along, so that a page that is the same need not be sent: of pages that this run has read."""
+        known = self._store.history.get(self._ground.digest(lease.url))
+        if known is not None and known.is_moved and known.arrived is not None:
+            known = self._store.history.get(self._ground.digest(Url.parse(known.arrived)))
+        if known is None or not self._was_read(known) or not (known.etag or known.last_modified):
+            return None
+        return Validators(known.etag, known.last_modified, Url.parse(known.arrived or known.url))
+
+    def _was_read(self, known: Known | None) -> bool:
+        """Tell whether this run has read the page as it was last seen: then its links are in the queue."""
+        return known is not None and known.seen_at is not None and known.run == self._run
+
+    # --- after it ---
+
     def finish(
         self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float
     ) -> tuple[Record | None, Arrival]:
         """Take a result into the store; gives the page's record, unless it is tried again."""
         fetched = None if isinstance(result, FetchError) else result
-        ended = Ended(lease, self._arrive(lease, outcome, fetched), fetched, at)
-        if fetched is not None and isinstance(ended.outcome, Done) and 200 <= fetched.status < 300:
-            ended = self._read(ended, fetched)
-        record = None if isinstance(ended.outcome, Retry) else self._record(ended)
-        report = Report(record)
-        if ended.judged is not None:
-            arrived = self._arrived_at(lease, fetched)
-            families = self._ground.traps.take_changes()
-            report = Report(record, ended.judged.findings, ended.content, arrived, families)
-        self._frontier.finish(lease, ended.outcome, report)
+        ended = self._arrive(Ended(lease, outcome, fetched, at, lease.url), fetched)
+        if fetched is not None and isinstance(ended.outcome, Done) and fetched.status != _NOT_MODIFIED:
+            ended = replace(ended, body=body_digest(fetched.body))
+            if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
+                ended = self._read(ended, fetched)
+        visit = self._visit(ended)
+        record = (
+            None if isinstance(ended.outcome, Retry) else self._record(ended, compared(ended.known, visit))
+        )
+        self._frontier.finish(lease, ended.outcome, self._report(ended, record))
         if is_fetch(ended.outcome):
-            self._store.history.record(self._visit(ended), self._run)
+            self._note(ended, visit)
         return record, Arrival(fetched, ended.page)
 
-    def _arrive(self, lease: Lease, outcome: Outcome, fetched: Fetched | None) -> Outcome:
+    def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
-        if fetched is None or not isinstance(outcome, Done) or fetched.url.site == lease.site:
-            return outcome
+        lease = ended.lease
+        if fetched is None or not isinstance(ended.outcome, Done):
+            known = self._store.history.get(self._ground.digest(lease.url))
+            return replace(ended, known=known)
         site = fetched.url.site
-        if lease.is_seed:
+        if site != lease.site and lease.is_seed:
             self._frontier.enter(site, instead_of=lease.site)
             self._sites = self._frontier.sites()
-            return outcome
-        if site in self._sites or self._ground.follow_external:
-            return outcome
-        return Dropped(Why("redirect-outside", f"leads to {fetched.url.text}"))
+        elif site not in (lease.site, *self._sites) and not self._ground.follow_external:
+            return replace(ended, outcome=Dropped(Why("redirect-outside", f"leads to {fetched.url.text}")))
+        known = self._store.history.get(self._ground.digest(fetched.url))
+        if fetched.status == _NOT_MODIFIED and not self._was_read(known):
+            return replace(
+                ended, outcome=Dropped(Why("http-304", "answered 304, though nothing was had before"))
+            )
+        return replace(ended, url=fetched.url, known=known, is_again=self._was_read(known))
 
     def _read(self, ended: Ended, fetched: Fetched) -> Ended:
         """Parse a page and let the core judge it by what the store knows."""
@@ -100,59 +139,85 @@ class Reading:
         content = main_digest(lines)
         candidates = candidates_of(page, ground)
         known = self._frontier.known([candidate.digest for candidate in candidates])
-        around = Around(known, self._sites, self._twin(lease, page, content))
+        made = made_of(page, lines, self._sites)
+        kind = kind_of(ended.url, made, ended.known.found if ended.known else None, ground.profile)
+        around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
         judged = judge_page(page, lease, candidates, around, ground)
-        if not lease.is_seed:
+        if not lease.is_seed and not ended.is_again:
             ground.traps.learn(lease.url, sketch_of(lines))
-        return Ended(lease, ended.outcome, fetched, ended.at, page, judged, content)
+        return replace(ended, page=page, judged=judged, content=content, made=made, kind=kind)
 
-    def _twin(self, lease: Lease, page: Page, content: str | None) -> str | None:
+    def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:
         """Find a page that says the same; pages that hardly say anything, and a page itself, are no twins."""
-        if content is None or lease.is_recrawl or len(page.text) < self._ground.profile.traps.min_twin_chars:
+        is_again = ended.is_again or ended.lease.is_recrawl
+        if content is None or is_again or len(page.text) < self._ground.profile.traps.min_twin_chars:
             return None
         return self._frontier.twin(content)
 
-    def _arrived_at(self, lease: Lease, fetched: Fetched | None) -> tuple[int, Url] | None:
-        if fetched is None or fetched.url == lease.url:
-            return None
-        digest = self._ground.digest(fetched.url)
-        return None if digest == self._ground.digest(lease.url) else (digest, fetched.url)
+    def _report(self, ended: Ended, record: Record | None) -> Report:
+        digest = self._ground.digest(ended.url)
+        arrived = None if digest == self._ground.digest(ended.lease.url) else (digest, ended.url)
+        if ended.judged is None:
+            return Report(record, arrived=arrived)
+        return Report(
+            record, ended.judged.findings, ended.content, arrived, self._ground.traps.take_changes()
+        )
 
-    def _record(self, ended: Ended) -> Record:
-        fetched, judged, page = ended.fetched, ended.judged, ended.page
+    def _record(self, ended: Ended, verdict: str | None) -> Record:
+        fetched, judged, page, known = ended.fetched, ended.judged, ended.page, ended.known
+        is_dropped = isinstance(ended.outcome, Dropped)
         why = ended.outcome.why if isinstance(ended.outcome, Dropped) else judged.why if judged else None
         is_elsewhere = fetched is not None and fetched.url != ended.lease.url
+        told = None
+        if verdict is not None and known is not None and known.seen_at is not None:
+            told = change_told(verdict, known.seen_at)
         crawled = Crawled(
             ended.at,
-            judged.action if judged else "dropped" if isinstance(ended.outcome, Dropped) else "unchanged",
+            judged.action if judged else "dropped" if is_dropped else "unchanged",
             fetched.status if fetched else None,
             fetched.url.text if fetched and is_elsewhere else None,
             page.title if page else None,
-            ended.content,
+            ended.content if judged or is_dropped or known is None else known.content,
             fetched.elapsed_s if fetched else None,
             judged.score if judged else None,
             why,
             judged.findings.scored if judged and self._ground.score_all else None,
+            told,
         )
         return page_record(ended.lease, crawled)
 
+    # --- history ---
+
+    def _note(self, ended: Ended, visit: Visit) -> None:
+        """Note the visit; where a redirect led to another page, that one has the history, and the old place says so."""
+        history, digest = self._store.history, self._ground.digest(ended.lease.url)
+        if visit.digest == digest:
+            history.record(visit, self._run)
+            return
+        history.record(replace(visit, moved_from=digest), self._run)
+        lease = ended.lease
+        place = (lease.url.text, digest, ended.at, visit.status)
+        moved = Visit(*place, depth=lease.depth, hub_depth=lease.hub_depth, arrived=visit.url, is_moved=True)
+        history.record(moved, self._run)
+
     def _visit(self, ended: Ended) -> Visit:
-        lease, fetched, judged = ended.lease, ended.fetched, ended.judged
-        inside = judged.findings.inside if judged else 0
-        is_hub = inside >= self._ground.profile.crawl.hub_links
+        lease, fetched, judged, url = ended.lease, ended.fetched, ended.judged, ended.url
         return Visit(
-            lease.url.text,
-            self._ground.digest(lease.url),
+            url.text,
+            self._ground.digest(url),
             ended.at,
             fetched.status if fetched else None,
             ended.content,
             judged.score.value / 10 if judged and judged.score else None,
             lease.depth,
-            0 if is_hub else lease.hub_depth,
-            is_hub,
-            inside,
+            lease.hub_depth,
+            ended.kind,
+            ended.made.links,
             sum(found.out is None for found in judged.findings.new) if judged else 0,
             fetched.headers.etag if fetched else None,
             fetched.headers.last_modified if fetched else None,
             fetched.elapsed_s if fetched else 0.0,
+            ended.body,
+            ended.made.link_share,
+            url.as_linked if url.as_linked != url.text else None,
         )

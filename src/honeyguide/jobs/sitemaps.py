@@ -6,24 +6,29 @@ bytes is a function it is given. Start reading at `list_pages`; `queue_listed` p
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import place_listed
 from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
 from honeyguide.ports import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from honeyguide.core.judge import Ground
     from honeyguide.core.listed import Sitemap
+    from honeyguide.core.url import Tracking
     from honeyguide.ports import Fetched, Frontier, Robots
 
 MAX_FILES = 500  # sitemaps that are fetched for one crawl
 MAX_PAGES = 200_000  # pages that are taken from all of them
+MAX_USELESS = 20  # files that cannot be had, or list nothing, until the others are no longer asked for
+MAX_S = 900.0  # for all of them together: the crawl begins when they are read
 MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
 _AT_ONCE = 5_000  # pages that are given to the frontier in one call
 
@@ -61,25 +66,57 @@ class Asked:
 async def list_pages(asked: Asked, source: Source, read: Callable[[bytes], Sitemap]) -> Listing:
     """List the pages of all sitemaps; one that was named and cannot be had raises, others are noted."""
     listing = Listing()
-    waiting: deque[tuple[Url, int]] = deque((url, 0) for url in asked.addresses)
+    try:
+        async with asyncio.timeout(MAX_S):
+            await _list_all(asked, source, read, listing)
+    except TimeoutError:
+        listing.problems.append(f"sitemaps took more than {MAX_S:g} s; the others are left out")
+    return listing
+
+
+@dataclass(slots=True)
+class _Todo:
+    """Sitemaps in the order they were met, each once; those beyond the bound are only counted as too many."""
+
+    waiting: deque[tuple[Url, int]] = field(default_factory=deque)
+    met: set[Url] = field(default_factory=set)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.met) > MAX_FILES
+
+    def add(self, urls: Iterable[Url], level: int) -> None:
+        for url in urls:
+            if self.is_full:
+                return
+            if url not in self.met:
+                self.met.add(url)
+                self.waiting.append((url, level))
+
+
+async def _list_all(asked: Asked, source: Source, read: Callable[[bytes], Sitemap], listing: Listing) -> None:
+    """Go from sitemap to sitemap, until there is none left or a bound is reached."""
+    todo = _Todo()
+    todo.add(asked.addresses, 0)
     for sitemap in asked.given:
-        waiting.extend((url, 1) for url in _take(sitemap, None, listing))
+        todo.add(_take(sitemap, None, listing), 1)
     for site in asked.sites:
-        waiting.extend((url, 1) for url in await _named_by_robots(site, source, listing))
-    seen: set[Url] = set()
-    while waiting and not listing.is_cut:
-        url, level = waiting.popleft()
-        if url in seen:
-            continue
-        if len(seen) >= MAX_FILES:
+        todo.add(await _named_by_robots(site, source, listing), 1)
+    files = useless = 0
+    while todo.waiting and not listing.is_cut:
+        url, level = todo.waiting.popleft()
+        if files >= MAX_FILES:
             listing.problems.append(f"more than {MAX_FILES} sitemaps; the others are left out")
-            break
-        seen.add(url)
+            return
+        files += 1
         sitemap = await _fetched(url, source, read, listing if level else None)
+        useless += not sitemap.pages and not sitemap.more
+        if useless >= MAX_USELESS:
+            listing.problems.append(f"{useless} sitemaps list nothing; the others are left out")
+            return
         more = _take(sitemap, url, listing)
         if level + 1 < MAX_LEVELS:
-            waiting.extend((further, level + 1) for further in more)
-    return listing
+            todo.add(more, level + 1)
 
 
 async def _fetched(
@@ -105,13 +142,13 @@ async def _named_by_robots(site: Url, source: Source, listing: Listing) -> list[
     except FetchError as error:
         listing.problems.append(f"{site.site}: {error.why}")
         return []
-    found = _urls(robots.sitemaps if robots else (), site)
+    found = list(_urls(robots.sitemaps if robots else (), site))
     if not found:
         listing.problems.append(f"robots.txt of {site.site} names no sitemap")
     return found
 
 
-def _take(sitemap: Sitemap, base: Url | None, listing: Listing) -> list[Url]:
+def _take(sitemap: Sitemap, base: Url | None, listing: Listing) -> Iterator[Url]:
     """Take the pages of a sitemap, each once; gives the sitemaps that it lists."""
     for text, lastmod in sitemap.pages:
         if len(listing.pages) >= MAX_PAGES:
@@ -123,15 +160,18 @@ def _take(sitemap: Sitemap, base: Url | None, listing: Listing) -> list[Url]:
     return _urls(sitemap.more, base)
 
 
-def _urls(texts: Iterable[str], base: Url | None) -> list[Url]:
+def _urls(texts: Iterable[str], base: Url | None) -> Iterator[Url]:
     """Read addresses; what is none is left out."""
-    found = []
     for text in texts:
         try:
-            found.append(Url.parse(text, base))
+            yield Url.parse(text, base)
         except UrlError:
             continue
-    return found
+
+
+def lastmods_of(listing: Listing, tracking: Tracking) -> list[tuple[int, str]]:
+    """Give what sitemaps say of changes, by the identity of the page."""
+    return [(digest_of(url, tracking), lastmod) for url, lastmod in listing.pages.items() if lastmod]
 
 
 def queue_listed(

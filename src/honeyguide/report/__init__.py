@@ -67,6 +67,8 @@ def _replace(path: Path, first: str, body: IO[str], last: str) -> None:
             file.write(first)
             shutil.copyfileobj(body, file)
             file.write(last)
+            file.flush()
+            os.fsync(file.fileno())
         Path(name).chmod(_mode(path))
         Path(name).replace(path)
     except BaseException:

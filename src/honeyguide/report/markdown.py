@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from honeyguide.report.summary import Row, Site, Step, Summary
 
 NEXT_IN_LINE = 5  # candidates that were not chosen
-# What Markdown acts upon inside a line; a colon or www. only where it would make a link or a picture.
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|!~&$^@]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
+# What Markdown, in one dialect or another, acts upon inside a line: a colon or www. only where it would make a link or a
+# picture, signs only in pairs where one alone is a sign.
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|!~&$^@]|:(?=\S)|(?<=www)\.|%(?=%)|=(?==)|\+(?=\+)", re.IGNORECASE)
 
 
 def plain(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.core.harmless import legible
 from honeyguide.core.records import tidy
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ LAST = {
 }
 
 
-def clean(value: Any, limit: int = MAX_TEXT) -> str:
+def clean(value: Any, limit: int | None = None) -> str:
     r"""Make text harmless for a reader: one line, bounded, nothing that turns, hides or breaks letters.
 
     >>> clean("  a\n\u202eb\x00 "), clean(None), clean("x" * 9, limit=4)
@@ -53,10 +54,8 @@ def clean(value: Any, limit: int = MAX_TEXT) -> str:
     """
     if not isinstance(value, str):
         return ""
-    kept = "".join(
-        char if char.isprintable() else " " if char.isspace() else "" for char in value[: 4 * limit]
-    )
-    text = " ".join(kept.split())
+    limit = MAX_TEXT if limit is None else limit
+    text = " ".join(legible(value[: 4 * limit]).split())
     return text if len(text) <= limit and len(value) <= 4 * limit else f"{text[:limit].rstrip()}…"
 
 

@@ -3,11 +3,12 @@
 SELECT * FROM run WHERE key = ? ORDER BY id DESC LIMIT 1;
 
 -- name: create
-INSERT INTO run (key, command, topic, profile, profile_hash, started_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO run (key, command, topic, profile, profile_hash, request, started_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: resume
 -- Times only grow, whatever the clock says.
-UPDATE run SET stopped = NULL, updated_at = max(updated_at, ?) WHERE id = ?;
+UPDATE run SET stopped = NULL, request = coalesce(?, request), updated_at = max(updated_at, ?) WHERE id = ?;
 
 -- name: end
 UPDATE run SET stopped = ?, updated_at = max(updated_at, ?) WHERE id = ?;

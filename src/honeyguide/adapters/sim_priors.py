@@ -1,0 +1,104 @@
+"""Priors of classes and hosts for a simulation: the same as `core.priors`, as arrays.
+
+Owns: fitting priors to many posteriors, and moving pages from one prior to the next. Must not know: visits, the world.
+Start reading at `refit`. A group is a class of pages on a host: 3 x host + class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from honeyguide.adapters.worlds import Floats, Ints
+
+# As in `core.priors`; a test compares what comes out.
+LEAST_A, MOST_A = 0.1, 4.0
+WEIGHT = 20.0
+_HALVINGS = 50
+_STEPS = 6  # after which digamma and trigamma follow their series
+CLASS_COUNT = 3
+
+
+class Rates(NamedTuple):
+    """What is believed of many rates: Gamma(a, b) each."""
+
+    a: Floats
+    b: Floats
+
+    def at(self, places: Ints) -> Rates:
+        """Give some of them."""
+        return Rates(self.a[places], self.b[places])
+
+
+def refit(rates: Rates, groups: Ints, start: Rates) -> Rates:
+    """Learn the prior of each group from its pages: hosts shrink towards their class, classes towards the start.
+
+    `start` has one prior for each class; the answer one for each host and class, `groups` being their numbers.
+    """
+    count = int(groups.max()) // CLASS_COUNT + 1 if len(groups) else 0
+    classes = _shrunk(rates, groups % CLASS_COUNT, start)
+    parents = classes.at(np.arange(CLASS_COUNT * count) % CLASS_COUNT)
+    return _shrunk(rates, groups, parents)
+
+
+def rebased(rates: Rates, old: Rates, new: Rates) -> Rates:
+    """Give pages that started from the old priors the new ones, with all that their visits taught."""
+    a, b = rates.a + new.a - old.a, rates.b + new.b - old.b
+    is_sound = (a >= np.minimum(new.a, rates.a)) & (b > 0.0)
+    return Rates(np.where(is_sound, a, rates.a), np.where(is_sound, b, rates.b))
+
+
+def _shrunk(rates: Rates, groups: Ints, parents: Rates) -> Rates:
+    """Fit each group, as near to its parent as its pages are few."""
+    size = len(parents.a)
+    pages = np.bincount(groups, minlength=size)
+    fitted = _fitted(rates, groups, np.maximum(pages, 1), size)
+    share = pages / (pages + WEIGHT)
+    a = _blended(fitted.a, parents.a, share)
+    interval = _blended(fitted.b / fitted.a, parents.b / parents.a, share)
+    is_empty = pages == 0
+    return Rates(np.where(is_empty, parents.a, a), np.where(is_empty, parents.b, a * interval))
+
+
+def _blended(own: Floats, parent: Floats, share: Floats) -> Floats:
+    return np.exp(share * np.log(own) + (1.0 - share) * np.log(parent))
+
+
+def _fitted(rates: Rates, groups: Ints, pages: Ints, size: int) -> Rates:
+    """Match the mean and the variance of the log rates of each group."""
+    logs = digamma(rates.a) - np.log(rates.b)
+    mean = np.bincount(groups, logs, minlength=size) / pages
+    spread = trigamma(rates.a) + (logs - mean[groups]) ** 2
+    a = _trigamma_inverse(np.bincount(groups, spread, minlength=size) / pages)
+    return Rates(a, np.exp(digamma(a) - mean))
+
+
+def _trigamma_inverse(variance: Floats) -> Floats:
+    low, high = np.full(len(variance), np.log(LEAST_A)), np.full(len(variance), np.log(MOST_A))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_above = trigamma(np.exp(middle)) > variance
+        low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
+    return np.exp(high)
+
+
+def digamma(x: Floats) -> Floats:
+    """Give the derivative of log Gamma."""
+    shift = np.zeros(len(x))
+    for _ in range(_STEPS):
+        shift -= 1.0 / x
+        x = x + 1.0
+    square = 1.0 / (x * x)
+    return shift + np.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+
+
+def trigamma(x: Floats) -> Floats:
+    """Give the second derivative of log Gamma."""
+    shift = np.zeros(len(x))
+    for _ in range(_STEPS):
+        shift += 1.0 / (x * x)
+        x = x + 1.0
+    square = 1.0 / (x * x)
+    return shift + 1.0 / x + square * (0.5 + (1 / 6 - square * (1 / 30 - square / 42)) / x)

@@ -1,0 +1,256 @@
+"""Known URLs in a store, opened as a table that can be ranked: what was visited, and what only waits in a queue.
+
+Owns: the reading queries of plans, and what a policy may know of a store. Must not know: how pages are ranked, how a
+crawl goes. Start reading at `StoreTable`.
+
+It reads by a connection of its own, a thousand rows at a time, so a crawl may go on meanwhile. Rows are in the order of
+identities, and then in the order of discovery: the same store gives the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from honeyguide.adapters.queries import Database, queries
+from honeyguide.core.clocks import DayProfile
+from honeyguide.core.frontier import digest_of
+from honeyguide.core.history import site_of
+from honeyguide.core.page_state import PageState, class_of
+from honeyguide.core.plan import Signals
+from honeyguide.core.policy_table import PolicyTable
+from honeyguide.core.priors import Priors, Watched, refit_priors
+from honeyguide.core.ranking import Row
+from honeyguide.core.rate import Rate
+from honeyguide.core.recrawl import Learned
+from honeyguide.core.schedules import POLICIES
+from honeyguide.core.signals import signals_of, state_of
+from honeyguide.core.testimony import SITEMAP
+from honeyguide.core.url import Url
+from honeyguide.errors import UrlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Container, Iterator
+    from datetime import datetime
+
+    from honeyguide.core.history import Known, Site
+    from honeyguide.core.priors import PageClass
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.ranking import Asked, Entry, Plan
+    from honeyguide.core.recrawl import RecrawlPolicy
+    from honeyguide.ports import Store
+
+_SITES_KEPT = 4096
+_SAMPLE = (
+    100_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
+)
+
+
+class Waiting(NamedTuple):
+    """A queued URL that was never visited."""
+
+    entry: int
+    run: int
+    digest: int
+    url: str
+    score: float | None
+    depth: int
+    hub_depth: int
+
+
+class Reader:
+    """Reads what plans need of a store, besides its history."""
+
+    def __init__(self, path: str) -> None:
+        self._db = Database(path)
+        self._sql = queries("plan")
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Give the queued URLs that were never visited, in the order of discovery."""
+        last = 0
+        while rows := self._db.all(self._sql["waiting"], (last,)):
+            yield from (Waiting(*row) for row in rows)
+            last = rows[-1][0]
+
+    def waiting_one(self, digest: int) -> Waiting | None:
+        """Give one of them."""
+        row = self._db.one(self._sql["waiting_one"], (digest,))
+        return None if row is None else Waiting(*row)
+
+    def scheduled(self) -> set[int]:
+        """Give the identities of what a plan has scheduled and nobody has fetched yet."""
+        return {digest for (digest,) in self._db.walk(self._sql["scheduled"])}
+
+    def due_runs(self, now: float) -> list[int]:
+        """Give the runs that have something scheduled for now, the newest first."""
+        return [run for (run,) in self._db.all(self._sql["due_runs"], (now,))]
+
+    def latest_visits(self, limit: int) -> list[float]:
+        """Give the times of the latest visits, the last one first."""
+        return [at for (at,) in self._db.all(self._sql["latest_visits"], (limit,))]
+
+    def watched(self, limit: int = _SAMPLE) -> Iterator[Watched]:
+        """Give what is believed of the change rates of some pages."""
+        for url, kind, a, b in self._db.walk(self._sql["rates"], (limit,)):
+            yield Watched(site_of(url), kind, Rate(a, b))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """What is left out of a table: identities, URLs, and what was visited since then."""
+
+    digests: Container[int] = ()
+    urls: Container[str] = ()
+    visited_since: float = inf
+
+
+NOTHING = Without()
+
+
+class StoreTable:
+    """The URLs of a store, ranked by a policy; they are found however they are written, as a crawl would.
+
+    What has moved is ranked where it is now.
+    """
+
+    def __init__(
+        self, source: tuple[Store, Reader], judging: Judging, name: str = "", without: Without = NOTHING
+    ) -> None:
+        self._store, self._reader = source
+        self._judging = judging
+        self._without = without
+        self._table = PolicyTable(self._rows, judging.policy, judging.profile, name)
+        self.policy = judging.policy.name
+
+    def plan(self, asked: Asked) -> Plan:
+        """Rank the rows."""
+        return self._table.plan(asked)
+
+    def find(self, urls: Collection[str]) -> dict[str, Row]:
+        """Look rows up by their URL."""
+        texts = {url: text for url in urls if (text := self._text(url)) is not None}
+        found = self._table.find(set(texts.values()))
+        return {url: found[text] for url, text in texts.items() if text in found}
+
+    def rank_of(self, row: Row, now: datetime) -> int:
+        """Say where a row stands among all."""
+        return self._table.rank_of(row, now)
+
+    def judge(self, row: Row, now: datetime) -> Entry:
+        """Say what a row is worth."""
+        return self._table.judge(row, now)
+
+    def _rows(self) -> Iterator[Row]:
+        place = 0
+        for known in self._store.history.known():
+            is_late = known.visited_at > self._without.visited_since
+            if not (known.is_moved or is_late or self._is_out(known.digest, known.url)):
+                place += 1
+                yield self._judging.row(place, known)
+        for one in self._reader.waiting():
+            url = Url.parse(one.url).text
+            if not self._is_out(one.digest, url):
+                place += 1
+                yield _new(place, url, one)
+
+    def _is_out(self, digest: int, url: str) -> bool:
+        return digest in self._without.digests or url in self._without.urls
+
+    def _text(self, url: str) -> str | None:
+        """Write a URL as the store does, if it has it."""
+        try:
+            digest = digest_of(Url.parse(url), self._judging.profile.scope.tracking)
+        except UrlError:
+            return None
+        known = self._store.history.get(digest)
+        if known is not None and known.is_moved and known.arrived is not None:
+            return Url.parse(known.arrived).text
+        if known is not None:
+            return known.url
+        waiting = self._reader.waiting_one(digest)
+        return None if waiting is None else Url.parse(waiting.url).text
+
+
+def _new(place: int, url: str, waiting: Waiting) -> Row:
+    """Write a link that waits: how relevant its page is, its own score has to tell."""
+    relevance = None if waiting.score is None else waiting.score / 10
+    state = PageState(
+        url, site_of(url), class_of(url, is_hub=False), relevance=relevance, hub_depth=waiting.hub_depth
+    )
+    return Row(place, url, Signals(url, 0, None, None, relevance, waiting.hub_depth), state)
+
+
+# --- what policies know ---
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """A policy, the profile that names the levels, and what is remembered of sites."""
+
+    policy: RecrawlPolicy
+    profile: Profile
+    site: Callable[[str], Site]
+    days: dict[str, DayProfile] = field(default_factory=dict)
+
+    def row(self, place: int, known: Known) -> Row:
+        """Write what is known of a URL as a row; a hub brings the hours of its day along."""
+        if known.hours is not None:
+            self.days[known.url] = DayProfile.of_counts(known.hours)
+        return Row(place, known.url, signals_of(known, self.site(known.site)), state_of(known))
+
+
+def judging(name: str, profile: Profile, store: Store, reader: Reader) -> Judging:
+    """Make a policy, with what the store has learnt of its sites."""
+    site = lru_cache(_SITES_KEPT)(store.history.site)
+    if name not in ("learned", "proportional"):
+        return Judging(POLICIES[name](profile, Priors()), profile, site)
+    priors = refit_priors(reader.watched(), Priors())
+    if name == "proportional":
+        return Judging(POLICIES[name](profile, priors), profile, site)
+    days: dict[str, DayProfile] = {}
+    trusts = _BySite(site, lambda found: found.trust.get(SITEMAP))
+    clocks = _BySite(site, lambda found: found.clock)
+    return Judging(Learned(priors, trusts, clocks, days), profile, site, days)
+
+
+def remember_priors(store: Store, policy: RecrawlPolicy) -> None:
+    """Let new pages start where their siblings are, from now on."""
+    if not isinstance(policy, Learned):
+        return
+    by_site: dict[str, dict[PageClass, Rate]] = {}
+    for (site, kind), rate in policy.priors.hosts.items():
+        by_site.setdefault(site, {})[kind] = rate
+    with store.transaction():
+        for site, rates in by_site.items():
+            store.history.set_priors(site, rates)
+    store.flush()
+
+
+_V = TypeVar("_V")
+
+
+class _BySite(Mapping[str, _V]):
+    """What is remembered of sites, looked up when it is asked for: there may be a hundred thousand."""
+
+    def __init__(self, site: Callable[[str], Site], pick: Callable[[Site], _V | None]) -> None:
+        self._site = site
+        self._pick = pick
+
+    def __getitem__(self, name: str) -> _V:
+        found = self._pick(self._site(name))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())  # nobody asks for all of them
+
+    def __len__(self) -> int:
+        return 0

@@ -1,0 +1,255 @@
+"""`honeyguide watch`: plan and crawl what a store knows, in a loop, until stopped.
+
+Owns: the command, its options, how far it says it is, and how it ends. Must not know: when to plan and what to fetch
+(`jobs.watch`), how pages are kept (`crawled.py`). Start reading at `watch`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections import Counter
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide import app
+from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.known import LEARNED
+from honeyguide.adapters.page_lines import Truth
+from honeyguide.cli.command import Command
+from honeyguide.cli.crawled import Lines, Printed, Table, shaped
+from honeyguide.cli.ending import revisit_words
+from honeyguide.cli.given import all_options, check_distinct, how_options, policy_of
+from honeyguide.cli.live import watch as shown
+from honeyguide.cli.output import no_color_option, note
+from honeyguide.cli.plan import policy_option
+from honeyguide.cli.runs import store_option
+from honeyguide.config import load_profile
+from honeyguide.core.crawled import verdict_of
+from honeyguide.core.plan import read_time
+from honeyguide.jobs.harvest import HEARTBEAT_S
+from honeyguide.jobs.progress import duration
+from honeyguide.jobs.watch import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+    from datetime import datetime
+
+    from honeyguide.cli.crawled import Output
+    from honeyguide.cli.live import Watch
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import Arrival
+    from honeyguide.jobs.watch import Round
+    from honeyguide.ports import Store
+
+_STOPPED = {
+    "until": "--until has come",
+    "rounds": "--rounds are done",
+    "interrupted": "interrupted; the same command goes on",
+}
+
+
+def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    try:
+        return read_time(value)
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(f"{value!r} {error}.") from None
+
+
+def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add how much may be done, and for how long."""
+    options = (
+        click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
+        click.option("--cycle", type=click.FloatRange(1), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
+        click.option("--rest", type=click.FloatRange(0), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
+        click.option("--per-host", type=click.IntRange(1), metavar="N", help="Plan at most N pages of each host at a time."),
+        click.option("--until", callback=_moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
+        click.option("--rounds", type=click.IntRange(1), metavar="N", help="Stop after N plans."),
+    )  # fmt: skip
+    return all_options(options, command)
+
+
+@click.command(
+    cls=Command,
+    examples=("honeyguide watch --per-hour 100 --until 2025-01-01T06:00:00Z -o pages.jsonl",),
+)
+@store_option
+@_pace_options
+@policy_option(LEARNED, "")
+@click.option(
+    "--profile",
+    default="news",
+    show_default=True,
+    metavar="NAME",
+    help="Whose rules plan, by the policy heuristic.",
+)
+@click.option(
+    "-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."
+)
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
+@how_options("Requests at once.", 32)
+@no_color_option
+def watch(store: str, **asked: Any) -> None:
+    """Visit the pages of a store again, the best first, until stopped.
+
+    The store is one that honeyguide crawl has made. Each cycle ranks what it knows, as honeyguide plan does, and visits
+    the best, within a budget. Pages that are the same cost next to nothing, and new links are visited, too.
+
+    The budget counts the visits of the last hour, whoever made them. Ctrl-C, or worse, loses nothing that is finished:
+    the same command goes on, keeps the budget, and first visits what was planned.
+    """
+    check_distinct((), (asked["file"], store))
+    until = None if asked["until"] is None else asked["until"].timestamp()
+    pace = Pace(asked["per_hour"], asked["cycle"], until, asked["rounds"])
+    app.open_store(store, create=False).close()  # what is wrong with it is said before the output is opened
+    out = _output(asked["file"], asked["output"])
+    try:
+        _watch(store, pace, out, asked)
+    finally:
+        out.close()
+
+
+def _output(file: str | None, output: str | None) -> Output:
+    if file in (None, STDIN):
+        return Printed(output or ("table" if sys.stdout.isatty() else "jsonl"), ())
+    if output == "table":
+        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
+    path = Path(str(file))
+    return (
+        Table(path) if (output or path.suffix.lower().lstrip(".")) == "csv" else Lines(path, (), fresh=False)
+    )
+
+
+def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
+    """Watch, and tell how it went."""
+    progress = _Progress(pace, time.monotonic())
+    no_color = "honeyguide.no_color" in click.get_current_context().meta
+    with shown(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
+        request = app.WatchRequest(
+            pace,
+            load_profile(asked["profile"]),
+            asked["policy"],
+            asked["rest"],
+            asked["per_host"],
+            asked["concurrency"],
+            on_page=_pages(out, progress, watcher),
+            on_round=_rounds(progress, watcher),
+            on_store=lambda opened: out.begin(_truth(opened)) if out.name else None,
+            on_note=note,
+        )
+        stopped = asyncio.run(_until_stopped(app.watch_store(store, request, policy_of(asked))))
+    if out.name:
+        opened = app.open_store(store)
+        try:
+            out.end(_truth(opened))
+        finally:
+            opened.close()
+    if not asked["quiet"]:
+        summary = progress.summary(time.monotonic())
+        click.echo(f"{out.name}: {summary}" if out.name else summary, err=True)
+        click.echo(f"Stopped: {_STOPPED[stopped]}.", err=True)
+
+
+async def _until_stopped(watching: Awaitable[str]) -> str:
+    """Watch until it is over, or until Ctrl-C or SIGTERM."""
+    task = asyncio.current_task()
+    if task is not None:
+        with suppress(
+            NotImplementedError, RuntimeError, ValueError
+        ):  # not on Windows, nor outside the main thread
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        return await watching
+    except asyncio.CancelledError:
+        return "interrupted"
+
+
+def _pages(out: Output, progress: _Progress, watcher: Watch) -> Callable[[Record, Arrival], None]:
+    def on_page(record: Record, _: Arrival) -> None:
+        (row,) = shaped((record,), links=False)
+        with nullcontext() if out.name else watcher.paused():
+            out.add(row, {})
+        progress.verdicts[verdict_of(record)] += 1
+        watcher.update()
+
+    return on_page
+
+
+def _rounds(progress: _Progress, watcher: Watch) -> Callable[[Round], None]:
+    def on_round(done: Round) -> None:
+        progress.last = done
+        progress.next_at = time.monotonic() + done.next_at - time.time()
+        watcher.update()
+
+    return on_round
+
+
+def _truth(store: Store) -> Truth:
+    """Say what the store says: all visits, run by run. A file that shares no page with it is another store's."""
+
+    def pages() -> Iterator[Record]:
+        for run in store.runs():
+            yield from shaped((record for _, record in store.frontier(run).pages()), links=False)
+
+    return Truth(pages, lambda _: False)
+
+
+# --- how far it is ---
+
+
+@dataclass(slots=True)
+class _Progress:
+    """A watch of this process; times are those of `time.monotonic`."""
+
+    pace: Pace
+    started: float
+    verdicts: Counter[str] = field(default_factory=Counter)
+    last: Round | None = None
+    next_at: float = 0.0
+    total: int | None = None
+    _said_at: float = field(init=False)
+    _said_round: int = 0
+
+    def __post_init__(self) -> None:
+        self._said_at = self.started
+
+    @property
+    def done(self) -> int:
+        """Pages that were visited."""
+        return self.verdicts.total()
+
+    def is_line_due(self, now: float) -> bool:
+        """Say whether a log should get a line now: after a round that fetched something, or after a minute."""
+        last = self.last
+        is_new = last is not None and last.number > self._said_round
+        is_due = is_new and last is not None and (last.fetched > 0 or now - self._said_at >= HEARTBEAT_S)
+        if is_due and last is not None:
+            self._said_at, self._said_round = now, last.number
+        return is_due
+
+    def line(self, now: float) -> str:
+        """Say how far it is."""
+        if self.last is None:
+            return revisit_words(self.verdicts)
+        number, spent = self.last.number, self.last.spent
+        wait_s = max(0.0, self.next_at - now)
+        hour = f"{spent:,} of {self.pace.per_hour:,} in the last hour"
+        return f"round {number:,}, {revisit_words(self.verdicts)}; {hour}; next in {duration(wait_s)}"
+
+    def summary(self, now: float) -> str:
+        """Say how it ended."""
+        number = self.last.number if self.last else 0
+        rounds = "1 round" if number == 1 else f"{number:,} rounds"
+        return f"{revisit_words(self.verdicts)}; {rounds}, {duration(now - self.started)}"

@@ -1,0 +1,116 @@
+"""The history of a URL in sentences, for people.
+
+Owns: the words. Must not know: how any of it was learnt (visits.py, learning.py) or is kept; `now` is an argument.
+Start reading at `history_told`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.clocks import HOUR_S
+from honeyguide.core.history import UNKNOWN_SITE, Trust
+from honeyguide.core.page_state import amount, drop_reason, duration
+from honeyguide.core.rate import chance
+from honeyguide.core.signals import kind_words, state_of
+from honeyguide.core.testimony import HEADER, SITEMAP
+from honeyguide.core.visits import clock_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.core.history import Known, Site
+    from honeyguide.core.profile import Profile
+
+_SOURCES = {SITEMAP: "Sitemaps", HEADER: "Last-Modified headers"}
+
+
+def history_told(
+    known: Known, profile: Profile, now: float, site: Site = UNKNOWN_SITE, not_modified: int = 0
+) -> list[str]:
+    """Tell what is known of a URL; `not_modified` is how many of its visits were answered with 304."""
+    if known.is_moved:
+        return [f"It has moved to {known.arrived}; its history goes on there."]
+    told = [_visits_told(known, now, not_modified)]
+    if known.changes or known.unchanged:
+        told.append(_change_told(known, now))
+        told += _rate_told(known, site, now)
+    told += filter(None, [kind_words(known, profile)])
+    told += _found_told(known)
+    told += _trust_told(known, site)
+    if known.failures:
+        told.append(_failures_told(known))
+    return told
+
+
+def ago(moment: float, now: float) -> str:
+    """Say how long ago something was.
+
+    >>> ago(0.0, 7200.0), ago(5.0, 5.0)
+    ('2 hours ago', 'a moment ago')
+    """
+    return f"{duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
+
+
+def times(count: int) -> str:
+    """Count visits.
+
+    >>> times(1), times(2), times(1200)
+    ('once', 'twice', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _visits_told(known: Known, now: float, not_modified: int) -> str:
+    parts = []
+    if known.changes or known.unchanged:
+        by_304 = f" ({not_modified:,} by 304)" if not_modified else ""
+        parts = [f"{known.changes:,} changed", f"{known.unchanged:,} unchanged{by_304}"]
+    last = ago(known.visited_at, now)
+    when = last if known.visits == 1 else f"first {ago(known.first_seen, now)}, last {last}"
+    return f"Visited {times(known.visits)}, {when}{': ' if parts else ''}{', '.join(parts)}."
+
+
+def _change_told(known: Known, now: float) -> str:
+    if known.changed_at is None:
+        return "No visit has seen it change."
+    return f"It last changed {ago(known.changed_at, now)}, as far as visits tell."
+
+
+def _rate_told(known: Known, site: Site, now: float) -> Iterator[str]:
+    """Tell what is believed of its changes (core/rate.py)."""
+    rate, seen_at = known.rate, known.seen_at
+    if rate is None or seen_at is None:
+        return
+    exposure_h = clock_of(known, site).exposure_h(seen_at, now)
+    odds = f"changed with {100 * chance(rate, exposure_h):.0f} % probability"
+    since = f"since the last visit {ago(seen_at, now)}"
+    yield f"It changes about every {duration(rate.mean_interval_h)}; {odds} {since}."
+
+
+def _found_told(known: Known) -> Iterator[str]:
+    found = known.found
+    if found is not None and found.a > 0:
+        yield f"Visits find {amount(24.0 * found.a / found.b)} new pages a day there."
+
+
+def _trust_told(known: Known, site: Site) -> Iterator[str]:
+    if known.lastmod is not None:
+        yield f"Its sitemap says that it last changed {known.lastmod}."
+    said = {SITEMAP: known.lastmod, HEADER: known.last_modified}
+    for source, text in said.items():
+        trust = site.trust.get(source, Trust())
+        told = trust.hits + trust.alarms
+        if text is not None and told:
+            verdict = "they are believed" if trust.is_proved else "so they do not count yet"
+            right = f"right {trust.hits:,} of {told:,} times that they said so"
+            yield f"{_SOURCES[source]} of {known.site} told of changes and were {right}: {verdict}."
+
+
+def _failures_told(known: Known) -> str:
+    dropped = drop_reason(state_of(known))
+    if dropped is not None:
+        return f"It is visited no more: {dropped.removeprefix('dropped: ')}."
+    last = "without an answer" if known.status is None else f"answered with {known.status}"
+    visits = "visit was" if known.failures == 1 else f"{known.failures:,} visits were"
+    return f"The last {visits} {last}."

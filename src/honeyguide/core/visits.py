@@ -1,0 +1,223 @@
+"""How a visit changes what is remembered: what it says of change, and what it teaches of the page and its site.
+
+Owns: `next_known` and `next_site`. Must not know: how history is kept, the formulas of rates (rate.py, learning.py).
+Start reading at `next_known`; what a visit says of change is `compared`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.clocks import HOUR_S, ArticleClock, DayProfile, WallClock
+from honeyguide.core.history import (
+    CHANGED,
+    NOT_MODIFIED,
+    SAME_BYTES,
+    SAME_CONTENT,
+    UNKNOWN_SITE,
+    Known,
+    Site,
+    Trust,
+)
+from honeyguide.core.learning import Seen, after_finds, after_visit
+from honeyguide.core.priors import Priors
+from honeyguide.core.rate import chance
+from honeyguide.core.testimony import HEADER, SITEMAP, claims_of, published_at
+
+if TYPE_CHECKING:
+    from honeyguide.core.clocks import Clock
+    from honeyguide.core.history import Visit
+    from honeyguide.core.rate import Rate
+
+_DAY_H = 24
+_PRIORS = Priors()
+_UNMODIFIED = 304
+
+
+def compared(old: Known | None, visit: Visit) -> str | None:
+    """Say what a visit tells about change; None where there is nothing to compare.
+
+    >>> from honeyguide.core.history import Visit
+    >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x", body=7))
+    >>> compared(first, Visit("https://a.example/", 1, 200.0, 304))
+    'not-modified'
+    >>> compared(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
+    'same-content'
+    """
+    if old is None or old.seen_at is None or visit.is_moved:
+        return None
+    if visit.status == _UNMODIFIED:
+        return NOT_MODIFIED
+    if not has_page(visit):
+        return None
+    if visit.body is not None and visit.body == old.body:
+        return SAME_BYTES
+    return SAME_CONTENT if visit.content == old.content else CHANGED
+
+
+def has_page(visit: Visit) -> bool:
+    """Tell whether a page came with a visit, read or not."""
+    return visit.content is not None or visit.body is not None
+
+
+def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None) -> Known:
+    """Take one more visit into account; the clock may have run backwards, so times only ever grow.
+
+    >>> from honeyguide.core.history import Visit
+    >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x"))
+    >>> again = next_known(first, Visit("https://a.example/", 1, 200.0, 200, "y"))
+    >>> (again.visits, again.changed_at, again.changes)
+    (2, 200.0, 1)
+    """
+    before = old or _never(visit)
+    verdict = compared(old, visit)
+    known = replace(
+        before,
+        url=visit.url,
+        visits=before.visits + 1,
+        visited_at=max(visit.at, before.visited_at),
+        status=visit.status,
+        failures=before.failures + 1,
+        depth=visit.depth,
+        hub_depth=0 if before.is_hub else visit.hub_depth,
+    )
+    if visit.is_moved:
+        return replace(known, failures=0, arrived=visit.arrived, is_moved=True)
+    if verdict is None and not has_page(visit):
+        return known
+    known = replace(
+        known,
+        failures=0,
+        seen_at=known.visited_at,
+        etag=visit.etag or (before.etag if verdict == NOT_MODIFIED else None),
+        last_modified=visit.last_modified or (before.last_modified if verdict == NOT_MODIFIED else None),
+        arrived=visit.arrived,
+        is_moved=False,
+    )
+    if verdict is not None:
+        known = _learned(before, known, visit, verdict, site)
+    is_read = has_page(visit) and not (verdict == SAME_BYTES and visit.content is None)
+    return _read(known, visit, run) if is_read else known
+
+
+def heir_of(moved: Known | None, visit: Visit) -> Known | None:
+    """Give the history that a page brings along which has moved to a new place; None if it had none."""
+    if moved is None or moved.seen_at is None or moved.is_moved:
+        return None
+    return replace(moved, url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
+
+
+def _never(visit: Visit) -> Known:
+    """Give what is known of a URL before its first visit."""
+    return Known(
+        visit.url, visit.digest, 0, visit.at, None, 0, 0, None, None, None, 0, 0, False, 0, 0, None, None,
+        first_seen=visit.at, kind=visit.kind,
+    )  # fmt: skip
+
+
+def _read(known: Known, visit: Visit, run: int | None) -> Known:
+    """Take over what reading the page gave."""
+    is_hub = visit.kind == "hub"
+    return replace(
+        known,
+        content=visit.content,
+        body=visit.body,
+        relevance=visit.relevance,
+        is_hub=is_hub,
+        hub_depth=0 if is_hub else visit.hub_depth,
+        kind=visit.kind,
+        links=visit.links,
+        new_links=visit.new_links,
+        link_share=visit.link_share,
+        run=run,
+    )
+
+
+# --- what a comparison teaches ---
+
+
+def clock_of(known: Known, site: Site) -> Clock:
+    """Give the clock by which a page is exposed to change: its site's, of a hub its day, of an article its age."""
+    if known.kind == "hub":
+        return WallClock() if known.hours is None else DayProfile.of_counts(known.hours)
+    published = published_at(known.url) if known.kind == "article" else None
+    if published is not None:
+        return ArticleClock(min(published, known.first_seen))
+    return site.clock if known.kind == "page" else WallClock()
+
+
+def believed(known: Known, site: Site = UNKNOWN_SITE) -> Rate:
+    """Give what is believed of a page's change rate; before two visits could be compared, what its siblings tell."""
+    return known.rate or site.priors.get(known.kind) or _PRIORS.of(known.site, known.kind)
+
+
+def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site) -> Known:
+    """Learn from a comparison: the change rate, when the change was, how many new links a visit finds."""
+    seen_at, at, clock = _seen_at(before), known.visited_at, clock_of(before, site)
+    exposure_h = clock.exposure_h(seen_at, at)
+    is_changed = verdict == CHANGED
+    source, changed_at = _told(before, visit, site, at) if is_changed else (None, at)
+    quiet_h = None if source is None else clock.exposure_h(changed_at, at)
+    seen = Seen(exposure_h, is_changed, quiet_h, was_announced=source == SITEMAP)
+    rate = after_visit(believed(before, site), seen)
+    found = after_finds(before.found, visit.new_links, (at - seen_at) / HOUR_S)
+    is_hub = before.kind == "hub"
+    return replace(
+        known,
+        changed_at=changed_at if is_changed else before.changed_at,
+        changes=before.changes + is_changed,
+        unchanged=before.unchanged + (not is_changed),
+        exposure_h=before.exposure_h + exposure_h,
+        rate_a=rate.a,
+        rate_b=rate.b,
+        found_a=found.a,
+        found_b=found.b,
+        hours=_by_hour(before.hours, seen_at, changed_at) if is_hub and is_changed else before.hours,
+    )
+
+
+def _seen_at(known: Known) -> float:
+    return known.visited_at if known.seen_at is None else known.seen_at
+
+
+def _told(before: Known, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
+    """Give the time of a change and who tells it, if that is somebody who is trusted; else the time of the visit."""
+    for claim in claims_of(visit.last_modified, before.lastmod):
+        if site.is_trusted(claim.source) and claim.says_changed(_seen_at(before)):
+            return claim.source, min(claim.first, at)
+    return None, at
+
+
+def _by_hour(hours: tuple[float, ...] | None, start: float, end: float) -> tuple[float, ...] | None:
+    """Count a change in the hours of the day in which it may have been; a whole day of them would tell nothing."""
+    span_h = (end - start) / HOUR_S
+    if not 0.0 < span_h < _DAY_H:
+        return hours
+    counts = list(hours or (0.0,) * _DAY_H)
+    moment = start
+    while moment < end:
+        until = min(end, (moment // HOUR_S + 1) * HOUR_S)
+        counts[int(moment // HOUR_S) % _DAY_H] += (until - moment) / (end - start)
+        moment = until
+    return tuple(counts)
+
+
+def next_site(site: Site, old: Known | None, visit: Visit) -> Site:
+    """Learn of a site from one visit: whether its word was true, and on which days it changes."""
+    verdict = compared(old, visit)
+    if verdict is None or old is None:
+        return site
+    is_changed, trust = verdict == CHANGED, dict(site.trust)
+    for claim in claims_of(visit.last_modified, old.lastmod):
+        said = claim.says_changed(_seen_at(old))
+        # A 304 was decided by the header, which is no witness of itself.
+        if said is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
+            known = trust.get(claim.source, Trust())
+            trust[claim.source] = known.judged(said=said, is_changed=is_changed)
+    clock = site.clock
+    if old.kind == "page":
+        start, end = _seen_at(old), max(visit.at, _seen_at(old))
+        expected = chance(believed(old, site), (end - start) / HOUR_S)
+        clock = clock.noted(start, end, expected=expected, is_changed=is_changed)
+    return replace(site, trust=trust, clock=clock)

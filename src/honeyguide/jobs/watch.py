@@ -1,0 +1,134 @@
+"""Watch: plan and crawl in a loop, within a budget, until stopped.
+
+Owns: when to plan, how many pages a round may fetch, how long to rest. Must not know: how a plan is made, how pages are
+fetched, where visits are kept: `Ground` does. Start reading at `watch`.
+
+The budget is a sliding hour, counted from the visits that history has recorded, whoever made them. So a watch that was
+killed and started again keeps it. What a round has scheduled stays scheduled: the next one, or the next process, first
+fetches what is left, in the order of the plan, before it plans anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from honeyguide.ports import Clock
+
+HOUR_S = 3600.0
+_REST_PER_PLAN = (
+    9.0  # a round rests at least so many times as long as its plan took: planning stays a tenth of the work
+)
+
+
+class Ground(Protocol):
+    """What a watch works on: a store, a planner and a crawler."""
+
+    def latest(self, limit: int) -> Sequence[float]:
+        """Give the times of the latest visits, the last one first."""
+        ...
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether something is scheduled."""
+        ...
+
+    def plan(self, count: int, now: float) -> int:
+        """Schedule the best URLs, at most `count` of them; gives how many there were."""
+        ...
+
+    async def fetch(self, count: int) -> int:
+        """Fetch what is scheduled, at most `count` pages; gives how many were fetched."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much a watch may do: so many visits in any hour, a round in each cycle, until a time or for some rounds."""
+
+    per_hour: int
+    cycle_s: float = 60.0
+    until: float | None = None
+    rounds: int | None = None
+
+    def room(self, latest: Sequence[float], now: float) -> int:
+        """Say how many visits the hour before `now` leaves.
+
+        >>> Pace(per_hour=3).room([5000.0, 4000.0, 1000.0], 5000.0)
+        1
+        """
+        return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
+
+    def free_at(self, latest: Sequence[float], now: float) -> float:
+        """Say when there is room again.
+
+        >>> Pace(per_hour=2).free_at([5000.0, 4000.0, 3900.0], 5000.0)
+        7600.0
+        """
+        recent = sorted((at for at in latest if at > now - HOUR_S), reverse=True)
+        return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
+
+    def share(self, passed_s: float) -> int:
+        """Say how many visits are due after so many seconds, at an even pace.
+
+        >>> Pace(per_hour=100).share(60.0)
+        2
+        """
+        return max(1, ceil(self.per_hour * max(self.cycle_s, passed_s) / HOUR_S))
+
+    def is_over(self, now: float, rounds: int) -> bool:
+        """Tell whether the time has come, or the rounds are done."""
+        return (self.until is not None and now >= self.until) or (
+            self.rounds is not None and rounds >= self.rounds
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round: how many visits there was room for, how many URLs were planned and pages fetched, when the next is.
+
+    `spent` is how many visits the hour before its end has seen.
+    """
+
+    number: int
+    at: float
+    room: int
+    planned: int
+    fetched: int
+    spent: int
+    next_at: float
+
+
+async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Round], None]) -> str:
+    """Go round and round; gives why it ended. Whoever cancels it loses nothing: the store has what is done."""
+    rounds, begun = 0, clock.now() - pace.cycle_s
+    while not pace.is_over(clock.now(), rounds):
+        now = clock.now()
+        latest = ground.latest(pace.per_hour)
+        room = min(pace.room(latest, now), pace.share(now - begun))
+        planned, fetched, planning_s = await _round(ground, clock, room)
+        rounds += 1
+        begun, ended = now, clock.now()
+        latest = ground.latest(pace.per_hour)
+        spent = pace.per_hour - pace.room(latest, ended)
+        next_at = max(begun + pace.cycle_s, ended + _REST_PER_PLAN * planning_s, pace.free_at(latest, ended))
+        on_round(Round(rounds, now, room, planned, fetched, spent, next_at))
+        if not pace.is_over(ended, rounds):
+            await clock.sleep(max(0.0, (next_at if pace.until is None else min(next_at, pace.until)) - ended))
+    return "until" if pace.until is not None and clock.now() >= pace.until else "rounds"
+
+
+async def _round(ground: Ground, clock: Clock, room: int) -> tuple[int, int, float]:
+    """Fetch what is left of an earlier plan; if there is still room, plan and fetch. Gives planned, fetched, seconds."""
+    fetched = await ground.fetch(room) if room > 0 and ground.is_due(clock.now()) else 0
+    if fetched >= room:
+        return 0, fetched, 0.0
+    began = clock.now()
+    planned = ground.plan(room - fetched, began)
+    planning_s = clock.now() - began
+    if planned:
+        fetched += await ground.fetch(room - fetched)
+    return planned, fetched, planning_s

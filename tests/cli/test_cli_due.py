@@ -1,0 +1,184 @@
+"""`honeyguide crawl --due`: what was scheduled, and nothing else, with what the store remembers of the crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.core.frontier import Due, digest_of
+from honeyguide.core.url import Tracking, Url
+from honeyguide.testing import LoopbackServer, response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+QUICK = ("--allow-private", "--delay", "0", "--retries", "0")
+
+
+def page(title: str, *links: str) -> bytes:
+    words = "".join(f"<p>All about {title}, sentence {n}, in words of its own.</p>" for n in "abcdefgh")
+    listed = " ".join(f'<p><a href="{href}">fire {href}</a></p>' for href in links)
+    return response(f"<title>{title}</title><main><h1>{title}</h1>{words}{listed}</main>".encode())
+
+
+@pytest.fixture
+def server() -> LoopbackServer:
+    names = ("/a", "/b", "/c", "/private/d")
+    return LoopbackServer({"/": page("fire", *names)} | {name: page(f"fire {name}") for name in names})
+
+
+@contextmanager
+def served(server: LoopbackServer) -> Iterator[str]:
+    """Run a server beside the test; give its address."""
+    loop = asyncio.new_event_loop()
+    started, stop = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with server:
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield f"{server.root}/"
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+def make_due(home: str, *paths: str, run: int = 1) -> None:
+    """Schedule pages, as a plan does."""
+    store = SqliteStore("honeyguide.db")
+    found = next(one for one in store.runs() if one.id == run)
+    due = [
+        Due(digest_of(Url.parse(path, Url.parse(home)), Tracking()), 0.0, n) for n, path in enumerate(paths)
+    ]
+    assert store.frontier(found).schedule(due) == len(paths)
+    store.close()
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def paths(text: str) -> list[str]:
+    return ["/" + record["url"].split("/", 3)[3] for record in records(text)]
+
+
+def crawled(run: Run, home: str, *more: str) -> None:
+    result = run("crawl", home, "--topic", "fire", "--exclude", "/private", *QUICK, *more)
+    assert result.exit_code == 0, result.stderr
+
+
+def test_the_due_pages_of_a_store_without_a_word_about_the_crawl(run: Run, server: LoopbackServer) -> None:
+    with served(server) as home:
+        crawled(run, home)
+        server.answers["/b"] = page("water", "/new", "/private/e")
+        server.answers["/c"] = response(b"", status="404 Not Found")
+        make_due(home, "/c", "/b", "/a")
+        server.requests.clear()
+        result = run("crawl", "--due", *QUICK)
+        assert result.exit_code == 0, result.stderr
+        assert paths(result.stdout) == ["/c", "/b", "/a"]
+        assert server.paths == ["/robots.txt", "/c", "/b", "/a"]
+        assert "3 pages visited again: 1 changed, 1 unchanged, 1 gone; " in result.stderr
+        assert "Stopped: nothing more is due." in result.stderr
+        told = run("explain", f"{home}private/e", "--format", "jsonl").stdout
+        assert records(told)[0]["out"]["rule"] == "exclude"  # as the crawl was asked for
+        again = run("crawl", "--due", *QUICK)
+        assert (again.exit_code, again.stdout) == (0, "")
+        assert "nothing is due" in again.stderr
+    assert len(server.paths) == 4
+
+
+def test_with_its_seeds_a_budget_and_a_file(run: Run, server: LoopbackServer) -> None:
+    with served(server) as home:
+        crawled(run, home, "-o", "pages.jsonl")
+        make_due(home, "/a", "/b")
+        same = ("--topic", "fire", "--exclude", "/private", *QUICK)
+        result = run("crawl", home, "--due", "--max-pages", "1", "-o", "pages.jsonl", *same)
+        assert result.exit_code == 3
+        assert "--max-pages is reached" in result.stderr
+        lines = Path("pages.jsonl").read_text("utf-8")
+        assert paths(lines) == ["/", "/a", "/b", "/c", "/a"]
+        assert records(lines)[-1]["action"] == "unchanged"
+        result = run("crawl", home, "--due", "--topic", "water", *QUICK)
+        assert (result.exit_code, "no such crawl" in result.stderr) == (1, True)
+
+
+def test_several_crawls_in_one_store(run: Run, server: LoopbackServer) -> None:
+    with served(server) as home:
+        crawled(run, home)
+        result = run("crawl", home, "--traversal", "bfs", "--max-pages", "2", *QUICK)
+        assert result.exit_code == 3
+        make_due(home, "/a")
+        make_due(home, "/", run=2)
+        refused = run("crawl", "--due", "-o", "pages.jsonl", *QUICK)
+        assert (refused.exit_code, "--run: 1, 2" in refused.stderr) == (1, True)
+        one = run("crawl", "--due", "--run", "2", "-o", "pages.jsonl", *QUICK)
+        assert one.exit_code == 0, one.stderr
+        assert paths(Path("pages.jsonl").read_text("utf-8")) == ["/", "/a", "/"]
+        make_due(home, "/", run=2)
+        both = run("crawl", "--due", *QUICK)
+        assert (both.exit_code, paths(both.stdout)) == (0, ["/a", "/"])
+        make_due(home, "/", run=2)
+        make_due(home, "/a")
+        part = run("crawl", "--due", "--max-pages", "1", *QUICK)
+        assert (part.exit_code, paths(part.stdout)) == (3, ["/a"])
+
+
+def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: LoopbackServer) -> None:
+    with served(server) as home:
+        crawled(run, home)
+        make_due(home, "/a")
+        with closing(sqlite3.connect("honeyguide.db")) as db:
+            db.execute("UPDATE run SET request = NULL")
+            db.commit()
+        refused = run("crawl", "--due", *QUICK)
+        assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
+        assert "add --due to the command that made it" in refused.stderr
+        result = run("crawl", home, "--due", "--topic", "fire", "--exclude", "/private", *QUICK)
+        assert (result.exit_code, paths(result.stdout)) == (0, ["/a"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--due", "--fresh"), "--fresh does not go with --due"),
+        (("--due", "--max-pages-per-host", "3"), "--max-pages-per-host does not go with --due"),
+        (("--run", "1"), "--run goes with --due"),
+        (("--due",), "honeyguide.db: is not there"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    result = run("crawl", *arguments)
+    assert result.exit_code in (1, 2)
+    assert said in result.stderr
+    assert not Path("honeyguide.db").exists()
+
+
+def test_a_profile_that_is_gone_is_named(run: Run, server: LoopbackServer) -> None:
+    mine = Path("mine.toml")
+    mine.write_text('schema = 1\nextends = "docs"\nname = "mine"\ndescription = "Mine."\n', "utf-8")
+    with served(server) as home:
+        crawled(run, home, "--profile", "mine.toml")
+        make_due(home, "/a")
+        mine.rename("moved.toml")
+        refused = run("crawl", "--due", *QUICK)
+        assert refused.exit_code == 1
+        assert "mine.toml, which cannot be loaded" in refused.stderr
