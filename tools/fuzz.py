@@ -6,7 +6,6 @@ Targets are urls, hrefs, html, robots, sitemaps, markdown, profiles, patterns, c
 Every file below the directories is read as it is, then serves as a seed; of JSON files every string is one. For each
 target this prints how many cases ran, the slowest, the peak of memory, and each kind of failure with the shortest case
 that shows it. The same seed makes the same cases. The exit code is 1 if anything failed.
-On Python 3.12 and later, cases that reach new lines of the package become seeds themselves.
 """
 
 from __future__ import annotations
@@ -56,7 +55,11 @@ def run(name: str, options: argparse.Namespace, corpus: list[bytes]) -> Outcome:
     """Run a target, divided among processes; each has a seed of its own, and its part of the corpus."""
     jobs, total = options.jobs, Outcome()
     shares = [
-        (name, Amount(len(range(job, options.cases, jobs)), options.seconds, options.seed + job), corpus[job::jobs])
+        (
+            name,
+            Amount(len(range(job, options.cases, jobs)), options.seconds, options.seed + job),
+            corpus[job::jobs],
+        )
         for job in range(jobs)
     ]
     if jobs == 1:
@@ -70,26 +73,34 @@ def run(name: str, options: argparse.Namespace, corpus: list[bytes]) -> Outcome:
 def told(name: str, outcome: Outcome) -> str:
     """Say what came of it."""
     lines = [
-        f"{name:<10}{outcome.cases:>12,} cases, slowest {outcome.slowest_s:.3f} s, peak {outcome.peak_mb:.0f} MB "
-        f"(+{outcome.grown_mb:.0f}), {outcome.failed} failed"
+        (
+            f"{name:<10}{outcome.cases:>12,} cases, slowest {outcome.slowest_s:.3f} s, peak {outcome.peak_mb:.0f} MB "
+            f"(+{outcome.grown_mb:.0f}), {outcome.failed} failed"
+        )
     ]
-    if outcome.lines:
-        lines.append(f"{'':<10}{outcome.lines} lines of the package reached, {outcome.kept} cases kept as seeds")
     lines.append(f"{'':<10}slowest: {outcome.slowest}")
     for failure in outcome.failures.values():
-        lines += [f"  {failure.kind}", f"    case: {failure.case}", *(f"    {line}" for line in failure.story.splitlines())]
+        lines += [
+            f"  {failure.kind}",
+            f"    case: {failure.case}",
+            *(f"    {line}" for line in failure.story.splitlines()),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description="Feed hostile input to everything that reads what strangers write.")
+    parser = argparse.ArgumentParser(
+        description="Feed hostile input to everything that reads what strangers write."
+    )
     parser.add_argument("target", choices=[*TARGETS, "all"])
     parser.add_argument("corpus", nargs="*", type=Path, metavar="CORPUS_DIR")
     parser.add_argument("--cases", type=int, default=10_000, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--jobs", type=int, default=1, metavar="J")
-    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="T", help="stop after so many seconds")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), metavar="T", help="stop after so many seconds"
+    )
     options = parser.parse_intermixed_args()
     corpus = list(documents(options.corpus))
     good = True

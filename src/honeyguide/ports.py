@@ -77,7 +77,8 @@ class Fetched:
     """One answer. Any status is a value: a 404 is an answer, not an error.
 
     `body` is decompressed and bounded; it is empty unless the status is 2xx. `truncated` says that reading stopped
-    on purpose (`Part.HEAD`, `Part.START`). `hops` are the URLs that redirected here, first to last, as requested.
+    on purpose (`Part.HEAD`, `Part.START`). `hops` are the URLs that redirected here, first to last, as requested;
+    `is_moved` says that all of them did so for good (301, 308).
     """
 
     url: Url
@@ -88,6 +89,7 @@ class Fetched:
     truncated: bool = False
     hops: tuple[str, ...] = ()
     elapsed_s: float = 0.0
+    is_moved: bool = False
 
     @property
     def validators(self) -> Validators:
@@ -223,6 +225,10 @@ class Frontier(Protocol):
 
     def sites(self) -> frozenset[str]:
         """Give the sites that are part of the crawl."""
+        ...
+
+    def crowd(self) -> Mapping[str, int]:
+        """Tell how many URLs of each host are known; those of other sites, which are only counted, are one host."""
         ...
 
     def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:

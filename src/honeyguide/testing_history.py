@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.history import Known, Site, Trust, Visit
+from honeyguide.core.history import Known, Site, Trust, Visit, body_digest
 from honeyguide.core.rate import Rate
 from honeyguide.core.testimony import SITEMAP
 from honeyguide.core.visits import next_known
@@ -24,12 +24,8 @@ DAY_S = 86400.0
 
 def visit(at: float, content: str | None = "x", **more: object) -> Visit:
     """Make a visit of one page; without content it is a failure."""
-    given = {
-        "status": 200 if content else 500,
-        "content": content,
-        "body": len(content or "") or None,
-        **more,
-    }
+    body = None if content is None else body_digest(content.encode())
+    given = {"status": 500 if content is None else 200, "content": content, "body": body, **more}
     return Visit(URL, 7, at, **given)  # type: ignore[arg-type]  # a test may set any field
 
 
@@ -85,7 +81,7 @@ class HistoryContract:
         there = replace(visit(DAY_S), url="https://a.example/new", digest=8, moved_from=7)
         known = history.record(there, 1)
         assert (known.visits, known.unchanged, known.first_seen) == (2, 1, 0.0)
-        history.record(visit(DAY_S, None, is_moved=True, arrived=there.url), 1)
+        history.record(visit(DAY_S, None, is_led_on=True, is_moved=True, arrived=there.url), 1)
         assert (get(history).is_moved, get(history).arrived) == (True, there.url)
         assert (len(history.visits(7)), len(history.visits(8))) == (1, 1)
         known = history.record(replace(there, at=2 * DAY_S), 1)

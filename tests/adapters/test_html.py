@@ -71,6 +71,25 @@ def test_a_page_with_nothing_in_it(data: bytes | str) -> None:
     assert extract_links(data, PAGE) == ()
 
 
+def test_an_anchor_with_both_kinds_of_href_is_one() -> None:
+    (link,) = page("<svg><a href=a xlink:href=b><text>x</text></a></svg>").links
+    assert (link.url.target, len(link.occurrences)) == ("/a", 1)
+
+
+@pytest.mark.parametrize(
+    ("hrefs", "targets"),
+    [
+        (("a", "a#b", "a#c", "a?#d"), ["/a", "/a?"]),
+        (("a ", "a #b", "a#c"), ["/a", "/a%20"]),
+        (("a#b", "a " + "#" * 70_000, "a#" + "c" * 70_000), ["/a"]),
+        (("#b", "?c#d", "?c", " #e"), ["/?c"]),
+    ],
+)
+def test_links_to_parts_of_a_page_are_one(hrefs: tuple[str, ...], targets: list[str]) -> None:
+    links = page("".join(f"<a href='{href}'>x</a>" for href in hrefs)).links
+    assert [link.url.target for link in links] == targets
+
+
 def anchors(data: bytes | str) -> list[tuple[str, str]]:
     return [
         (link.url.target, occurrence.anchor) for link in page(data).links for occurrence in link.occurrences

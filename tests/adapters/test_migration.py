@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.queries import sql_text
+from honeyguide.adapters.queries import sql_text, statements
 from honeyguide.adapters.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
 from honeyguide.core.frontier import RunSpec, digest_of
 from honeyguide.core.history import Visit
@@ -30,7 +30,8 @@ def digest(url: str) -> int:
 def version_1(path: Path) -> None:
     """Write a store as version 1 did."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(sql_text("001_store.sql"))
+        for statement in statements(sql_text("001_store.sql")):
+            db.execute(statement)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("PRAGMA user_version = 1")
         db.execute(

@@ -59,7 +59,7 @@ def test_rows_and_columns_give_the_same_value() -> None:
     from honeyguide.adapters.rate_columns import VALUE, learned_values
     from honeyguide.adapters.signal_columns import DOUBT, fact_columns
 
-    random = Random(20)
+    random = Random(20)  # noqa: S311 - made-up rows
     rows = [made_up(random) for _ in range(ROWS)]
     frame = pl.DataFrame(rows, schema=dict(zip(COLUMNS, TYPES, strict=True)), orient="row").lazy()
     facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
@@ -94,7 +94,7 @@ def test_columns_that_are_not_there_are_not_known(missing: str) -> None:
     from honeyguide.adapters.rate_columns import VALUE, learned_values
     from honeyguide.adapters.signal_columns import fact_columns
 
-    row = {"visits": 1, "last_visited": NOW - timedelta(days=3), "topic_relevance": 0.7, "is_hub": True, "rate_a": 2.0, "rate_b": 9.0, "page_class": "article", "importance": 3.0}  # fmt: skip
+    row: dict[str, Any] = {"visits": 1, "last_visited": NOW - timedelta(days=3), "topic_relevance": 0.7, "is_hub": True, "rate_a": 2.0, "rate_b": 9.0, "page_class": "article", "importance": 3.0}  # fmt: skip
     kept = {name: value for name, value in row.items() if not name.startswith(missing)}
     frame = pl.DataFrame([kept]).lazy()
     facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
@@ -123,10 +123,10 @@ def test_signals_of_the_policy_are_read() -> None:
     [
         ({"rate_a": 1.0}, "field rate_b: is missing; a rate is two numbers, rate_a and rate_b"),
         ({"rate_b": 1.0, "rate_a": ""}, "field rate_a: is missing"),
-        ({"rate_a": 0, "rate_b": 1}, "field rate_a: 0 should lie between 1e-06 and 1e+09"),
+        ({"rate_a": 0, "rate_b": 1}, "field rate_a: '0' should lie between 1e-06 and 1e+09"),
         ({"rate_a": "nan", "rate_b": 1}, "should be a finite number"),
         ({"page_class": "Hub"}, "should be one of hub, article, page"),
-        ({"importance": -1}, "field importance: -1 should lie between"),
+        ({"importance": -1}, "field importance: '-1' should lie between"),
     ],
 )
 def test_wrong_signals_are_named(more: dict[str, Any], message: str) -> None:

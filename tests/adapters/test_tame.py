@@ -79,6 +79,10 @@ BOUNDED = [
     ("nesting behind values", b'<div x="</div>">' * (MAX_DEPTH + 10)),
     ("nesting behind scripts", b"<div><script></div></script>" * (MAX_DEPTH + 10)),
     ("nesting of other names", b"<x-y>" * (MAX_DEPTH + 10)),
+    ("nesting in capitals", b"<DIV>" * (MAX_DEPTH + 10)),
+    ("nesting under what others close", b"<div></span><i></i></DIVE>" * (MAX_DEPTH + 10)),
+    ("nesting behind titles", b"<div><title lang=en></div></title >" * (MAX_DEPTH + 10)),
+    ("nesting behind short comments", b"<div><!--><div></div>--><!---></div><div>" * (MAX_DEPTH + 10)),
 ]
 
 
@@ -92,6 +96,8 @@ def test_nesting_is_cut_off(shape: str, markup: bytes) -> None:
 
 FLAT = [
     ("closed", b"<div><p>x</p></div>" * 30_000),
+    ("closed in capitals", b"<div></DIV>" * 30_000),
+    ("closed behind comments", b"<div><!-- <div> - -- ></div> --></div>" * 15_000),
     ("closed by the next of its kind", b"<li>x" * 30_000),
     ("without content", b"<br><img src=x>" * 15_000),
     ("closed by its parent", b"<div><span></div>" * 15_000),

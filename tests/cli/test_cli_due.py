@@ -182,3 +182,35 @@ def test_a_profile_that_is_gone_is_named(run: Run, server: LoopbackServer) -> No
         refused = run("crawl", "--due", *QUICK)
         assert refused.exit_code == 1
         assert "mine.toml, which cannot be loaded" in refused.stderr
+
+
+def test_explain_tells_the_history(run: Run, server: LoopbackServer) -> None:
+    with served(server) as home:
+        crawled(run, home)
+        for text in ("water", "earth", "earth"):
+            server.answers["/a"] = page(text)
+            make_due(home, "/a")
+            assert run("crawl", "--due", *QUICK).exit_code == 0
+        told = run("explain", f"{home}a", "--format", "table").stdout
+        assert "Visited 4 times, first a moment ago, last a moment ago: 2 changed, 1 unchanged." in told
+        assert "It last changed a moment ago, as far as visits tell." in told
+        assert "It changes about every " in told
+        assert " % probability since the last visit a moment ago." in told
+        (record,) = records(run("explain", f"{home}a", "--format", "jsonl").stdout)
+        history = record["history"]
+        assert (history["changes"], history["unchanged"], history["kind"]) == (2, 1, "page")
+        assert len(history["rate"]) == 2
+        unseen = records(run("explain", f"{home}nowhere", "--format", "jsonl").stdout)
+        assert unseen[0]["history"] is None
+
+
+def test_what_a_sitemap_says_is_remembered(run: Run, server: LoopbackServer) -> None:
+    urls = "<url><loc>{0}a</loc><lastmod>2026-05-01</lastmod></url><url><loc>{0}b</loc></url>"
+    with served(server) as home:
+        sitemap = f"<urlset>{urls.format(home)}</urlset>"
+        server.answers["/sitemap.xml"] = response(sitemap.encode(), kind="application/xml")
+        crawled(run, home, "--sitemap", f"{home}sitemap.xml")
+        (listed,) = records(run("explain", f"{home}a", "--format", "jsonl").stdout)
+        assert listed["history"]["lastmod"] == "2026-05-01"
+        (other,) = records(run("explain", f"{home}b", "--format", "jsonl").stdout)
+        assert other["history"]["lastmod"] is None

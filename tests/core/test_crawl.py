@@ -108,6 +108,7 @@ def test_the_commands_but_for_their_moment_do_not_depend_on_who_answers_first(or
     [
         (Fetched(1, 200, 5.0), Done()),
         (Fetched(1, 304, 5.0), Done()),
+        (Fetched(1, 302, 5.0), Dropped(Why("http-302", "answered 302"))),  # a redirect to nowhere is no page
         (Fetched(1, 404, 5.0), Dropped(Why("http-404", "answered 404"))),
         (Fetched(1, 503, 5.0), Retry(65.0, Why("http-503", "answered 503"))),
         (Fetched(1, 429, 5.0, rest_s=20.0), Retry(25.0, Why("http-429", "answered 429"))),
@@ -181,3 +182,14 @@ def test_an_interruption_stops_like_the_end_of_time() -> None:
 def test_nothing_left_is_the_end() -> None:
     _, commands = run(start(lease(1)), Fetched(1, 200, 1.0))
     assert commands[-1] == Stop("complete")
+
+
+def test_what_is_due_is_asked_for_alone_and_its_end_says_nothing_of_the_queue() -> None:
+    state, commands = step(State(Limits(RULES, only_due=True), 0.0), Adopted((), 0.0))
+    (claim,) = commands
+    assert isinstance(claim, Claim)
+    assert claim.ask.only_due
+    assert step(state, Claimed(Granted(), 0.0))[1] == (Stop("nothing_due"),)
+    assert step(state, Claimed(Granted((), Rest("resting", 101.0)), 0.0))[1] == (Stop("due_later"),)
+    assert step(state, Claimed(Granted((), Rest("resting", 99.0)), 0.0))[1] == (Wait(99.0),)
+    assert step(state, Claimed(Granted((), Rest("max_pages")), 0.0))[1] == (Stop("max_pages"),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,7 +48,7 @@ def known_after(*visits: Visit, site: Site | None = None) -> Known:
         (visit(5.0, None, 2), "changed"),  # what is left of it says nothing
         (visit(5.0, None, None, status=404), None),
         (visit(5.0, None, None, status=None), None),
-        (visit(5.0, None, None, is_moved=True), None),
+        (visit(5.0, None, None, is_led_on=True), None),
     ],
 )
 def test_what_a_second_visit_says(second: Visit, verdict: str | None) -> None:
@@ -143,7 +142,7 @@ def test_a_page_starts_where_its_siblings_are() -> None:
     first = known_after(visit(0.0))
     assert believed(first, site) == Rate(2.0, 10.0)
     assert next_known(first, visit(3600.0), site).rate == Rate(2.0, 11.0)
-    assert believed(replace(first, kind="hub"), site) != Rate(2.0, 10.0)
+    assert believed(first._replace(kind="hub"), site) != Rate(2.0, 10.0)
 
 
 MODIFIED = "Thu, 01 Jan 1970 12:00:00 GMT"
@@ -158,7 +157,7 @@ def test_an_exact_time_counts_once_its_source_has_proved_honest() -> None:
     prior = believed(first)
     assert known.rate == Rate(prior.a + 1.0, prior.b + 12.0)  # since then it was quiet
     announced = next_known(
-        replace(first, lastmod="1970-01-01T06:00:00Z"), visit(DAY_S, "y", 2), Site({SITEMAP: HONEST})
+        first._replace(lastmod="1970-01-01T06:00:00Z"), visit(DAY_S, "y", 2), Site({SITEMAP: HONEST})
     )
     assert announced.changed_at == DAY_S / 4
     assert announced.rate == Rate(prior.a + 1.0, prior.b + 24.0)  # a signal led to the visit
@@ -197,7 +196,7 @@ def test_new_links_count_from_the_second_visit_on() -> None:
 def test_each_kind_has_its_clock(
     kind: PageClass, url: str, hours: tuple[float, ...] | None, clock: object
 ) -> None:
-    known = replace(known_after(visit(100.0)), kind=kind, url=url, hours=hours)
+    known = known_after(visit(100.0))._replace(kind=kind, url=url, hours=hours)
     assert clock_of(known, Site(clock=SiteClock(1, (2.0,), (1.0,)))) == clock
 
 
@@ -225,7 +224,7 @@ def test_what_a_site_says_is_held_against_what_is_found() -> None:
         ("soon", visit(3 * DAY_S, "y", 2)),
         ("1970-01-03", visit(3 * DAY_S, None, None)),  # nothing was found
     ):
-        site = next_site(site, replace(old, lastmod=lastmod), second)
+        site = next_site(site, old._replace(lastmod=lastmod), second)
     assert site.trust == {SITEMAP: Trust(1, 1, 1, 1)}
 
 
@@ -254,9 +253,21 @@ def test_a_page_that_moves_brings_its_history_along_once() -> None:
     assert heir is not None
     known = next_known(heir, there)
     assert (known.url, known.digest, known.visits, known.changes, known.unchanged) == (there.url, 8, 3, 1, 1)
-    moved = next_known(old, visit(2 * DAY_S, None, None, status=200, is_moved=True, arrived=there.url))
+    moved = next_known(
+        old, visit(2 * DAY_S, None, None, status=301, is_led_on=True, is_moved=True, arrived=there.url)
+    )
     assert (moved.is_moved, moved.arrived, moved.failures) == (True, there.url, 0)
     assert heir_of(moved, there) is None
     assert heir_of(None, there) is None
     back = next_known(moved, visit(3 * DAY_S, "z", 3))
     assert (back.is_moved, back.arrived, back.changes) == (False, None, 2)
+
+
+def test_a_redirect_for_now_is_a_visit_without_a_page() -> None:
+    old = known_after(visit(0.0))
+    away = next_known(
+        old, visit(DAY_S, None, None, status=302, is_led_on=True, arrived="https://a.example/wait")
+    )
+    assert (away.is_moved, away.failures, away.content, away.seen_at) == (False, 1, "x", 0.0)
+    back = next_known(away, visit(2 * DAY_S))
+    assert (back.failures, back.unchanged, back.exposure_h) == (0, 1, 48.0)

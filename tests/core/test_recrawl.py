@@ -14,7 +14,7 @@ from honeyguide.core.history import Trust
 from honeyguide.core.learning import Seen, after_finds, after_visit
 from honeyguide.core.page_state import PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.plan import Signals, score_url
-from honeyguide.core.priors import Priors, Watched, rebased, refit_priors, shrunk
+from honeyguide.core.priors import Priors, Watched, rebased, refit, refit_priors, shrunk
 from honeyguide.core.rate import Rate, index, prior, tau_at
 from honeyguide.core.recrawl import Learned, RecrawlPolicy
 from honeyguide.core.schedules import POLICIES, AdaptiveInterval, Heuristic, Proportional, Uniform
@@ -118,7 +118,7 @@ def test_announcements_count_only_from_honest_hosts(trust: Trust) -> None:
 def test_what_an_honest_host_announces_is_visited_and_what_it_does_not_can_wait() -> None:
     policy = Learned(trusts={"a.example": HONEST})
     announced, silent = replace(PAGE, announced_at=NOW - DAY), replace(PAGE, announced_at=NOW - 4 * DAY)
-    assert policy.value(announced, NOW) > policy.value(PAGE, NOW) > 5 * policy.value(silent, NOW)
+    assert policy.value(announced, NOW) > policy.value(PAGE, NOW) > 2 * policy.value(silent, NOW)
     assert policy.value(PAGE, NOW) == Learned().value(PAGE, NOW)  # a page that it never speaks of
     words = policy.judge(announced, NOW, 1.0).score.words
     assert words[0] == "announced as changed since the last visit 3 days ago"
@@ -132,8 +132,13 @@ def test_articles_are_corrected_early_or_hardly() -> None:
         page = PageState("u", page_class="article", visits=1, visited_at=visited_h * HOUR, rate=Rate(1.0, 4.0), published_at=0.0)  # fmt: skip
         return Learned().value(page, now_h * HOUR)
 
-    assert article(1.0, 5.0) > 100 * article(1000.0, 1004.0)
+    assert article(1.0, 5.0) > 50 * article(1000.0, 1004.0)
     assert article(1.0, 100.0) > article(50.0, 149.0)  # its early changes were not seen yet
+
+
+def test_an_article_has_seen_half_of_its_changes_after_four_hours() -> None:
+    assert ArticleClock(0.0).exposure_h(0.0, 4 * HOUR) == pytest.approx(2.0 + 0.04)
+    assert ArticleClock(9 * HOUR).exposure_h(0.0, 9 * HOUR) == 0.0  # before it was published
 
 
 def test_the_clock_of_a_site_sees_edits_of_all_its_pages() -> None:
@@ -141,7 +146,8 @@ def test_the_clock_of_a_site_sees_edits_of_all_its_pages() -> None:
     for number in range(50):  # half of the pages are found changed, all between day 100 and day 101
         clock = clock.noted(100 * DAY, 101 * DAY, expected=0.05, is_changed=number % 2 == 0)
         clock = clock.noted(101 * DAY, 103 * DAY, expected=0.1, is_changed=False)
-    assert clock.weight(100) > 5 > 1 > clock.weight(101)
+    assert clock.weight(100) > 5.0
+    assert clock.weight(101) < 1.0
     page = replace(PAGE, visited_at=100 * DAY)
     seen = replace(PAGE, visited_at=101 * DAY)
     policy = Learned(sites={"a.example": clock})
@@ -196,6 +202,10 @@ def test_priors_shrink_from_host_to_class() -> None:
     assert class_h * 0.5 < tiny < class_h
     assert found.of("new.example", "hub") == prior(24.0)
     assert shrunk([], Rate(0.5, 3.0)) == (0.5, 3.0)
+
+
+def test_pages_that_are_all_the_same_are_their_prior() -> None:
+    assert refit([Rate(1.3, 70.0)] * 5) == pytest.approx((1.3, 70.0), rel=1e-4)
 
 
 def test_a_page_keeps_what_it_learned_when_its_prior_moves() -> None:

@@ -20,6 +20,9 @@ from honeyguide.core.text import fold, fold_case, tokens
         ("ＦＵＬＬ　ｗｉｄｔｈ", "full width"),
         ("\u202eevil\u202c", "evil"),
         ("a\t\n b\u00a0c", "a b c"),
+        ("Plain LINE\nSTRASSE\u2011É\n\nΟΔΟΣ\nE\n\u0301x", "plain line strasse-é οδοσ e \u0301x"),
+        ("\nA\n", "a"),
+        ("Ä\n Ö", "ä ö"),
         ("", ""),
     ],
 )

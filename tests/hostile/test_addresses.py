@@ -6,7 +6,6 @@ Shown twice: by listening sockets that stay silent, and by Python's own report o
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import socket
 import sys
@@ -16,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import Result
 from servers import Silent, Site, Talker, kept, read_head
 
 from honeyguide.adapters import addresses
 from honeyguide.adapters.http import HttpFetcher
-from honeyguide.cli import root
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import AddressRefused, FetchError, UrlError
@@ -140,14 +138,6 @@ def test_the_listening_socket_hears_whoever_knocks() -> None:
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there is 127.0.0.2 a machine")
 
 
-@pytest.fixture
-def public_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take 127.0.0.2 for an address of the public web, so that a test can have a server there."""
-    table = [(net, name) for net, name in addresses._V4 if name != "loopback"]  # noqa: SLF001 - a hole in the fence
-    table += [(net, "loopback") for net in ipaddress.IPv4Network("127.0.0.0/8").address_exclude(ipaddress.IPv4Network("127.0.0.2/32"))]  # fmt: skip
-    monkeypatch.setattr(addresses, "_V4", tuple(table))
-
-
 def fetch_named(found: Callable[[], Sequence[str]], times: int = 1) -> tuple[list[str], list[object], int]:
     """Fetch from a name that resolves like that, each time anew; gives how it ended, connects, and lookups."""
     asked = 0
@@ -225,19 +215,11 @@ def inward_site(port: int) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Run the command line in a folder of its own, without anybody's proxy."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    return lambda *args: CliRunner().invoke(root, args, prog_name="honeyguide")
-
-
 @linux
 @pytest.mark.usefixtures("public_2")
-def test_a_public_site_that_points_inwards_gets_nobody_there(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_public_site_that_points_inwards_gets_nobody_there(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
     with Silent() as silent:
         site = Site(inward_site(silent.port), host="127.0.0.2")
         with site.served() as home, connects() as seen:

@@ -288,6 +288,19 @@ def test_redirects_without_end_are_given_up() -> None:
     assert len(world.fake.asked) == 12
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_moved"), [(301, 308, True), (301, 302, False), (307, 301, False)]
+)
+def test_a_page_has_moved_where_every_redirect_is_for_good(first: int, second: int, is_moved: bool) -> None:
+    web: dict[str, Answer] = {
+        f"{A}/1": moved(f"{A}/1", f"{A}/2", first),
+        f"{A}/2": moved(f"{A}/2", f"{A}/3", second),
+        f"{A}/3": b"x",
+    }
+    assert fetched(web, f"{A}/1").is_moved is is_moved
+    assert not fetched(web, f"{A}/3").is_moved
+
+
 def test_a_redirect_without_a_location_is_an_answer() -> None:
     assert fetched({f"{A}/1": 302}, f"{A}/1").status == 302
 

@@ -14,7 +14,7 @@ from honeyguide.adapters.http import HttpFetcher
 from honeyguide.adapters.robots import read_robots
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.crawled import verdict_of
-from honeyguide.core.frontier import Budgets, Due, digest_of
+from honeyguide.core.frontier import Ask, Budgets, Due, digest_of
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
@@ -50,6 +50,7 @@ class Site:
     texts: dict[str, str]
     marks: dict[str, str] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
+    how: str = "301 Moved Permanently"
     bodies: Counter[str] = field(default_factory=Counter)
     server: LoopbackServer = field(init=False)
 
@@ -67,9 +68,7 @@ class Site:
 
     def _answer(self, path: str, head: str) -> bytes:
         if path in self.moved:
-            return response(
-                b"", f"Location: {self.moved[path]}", 'ETag: "hop"', status="301 Moved Permanently"
-            )
+            return response(b"", f"Location: {self.moved[path]}", 'ETag: "hop"', status=self.how)
         if path not in self.texts:
             return response(b"", status="404 Not Found")
         mark = self.marks.get(path)
@@ -214,6 +213,41 @@ def test_a_page_that_moves_takes_its_history_along(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_a_page_that_is_away_for_a_while_keeps_its_history(tmp_path: Path) -> None:
+    async def run() -> None:
+        world = World(small_site(), SqliteStore(tmp_path / "h.db"))
+        world.site.how = "302 Found"
+        async with world.site.server:
+            await world.crawl()
+            world.site.moved["/marked"] = "/place"
+            world.site.texts["/place"] = page("We are closed for today")
+            await world.again("/marked")
+            away, place = world.known("/marked"), world.known("/place")
+            assert (away.is_moved, away.failures, away.status, place.visits) == (False, 1, 302, 1)
+            assert len(world.store.history.visits(world.digest("/marked"))) == 1
+            del world.site.moved["/marked"]
+            _, records = await world.again("/marked")
+        assert verdict_of(records["/marked"]) == "not-modified"
+        assert (world.known("/marked").failures, world.known("/marked").unchanged) == (0, 1)
+        world.store.close()
+
+    asyncio.run(run())
+
+
+def test_a_page_that_says_that_it_is_gone_is_gone(tmp_path: Path) -> None:
+    async def run() -> None:
+        world = World(small_site(), SqliteStore(tmp_path / "h.db"))
+        async with world.site.server:
+            await world.crawl()
+            world.site.texts["/plain"] = "<title>Page not found</title><p>There is nothing here.</p>"
+            _, records = await world.again("/plain")
+        assert (records["/plain"]["action"], verdict_of(records["/plain"])) == ("soft-404", "gone")
+        assert (world.known("/plain").is_gone, world.known("/plain").changes) == (True, 0)
+        world.store.close()
+
+    asyncio.run(run())
+
+
 def test_a_304_that_nobody_asked_for_is_no_page(tmp_path: Path) -> None:
     async def run() -> None:
         world = World(small_site(), SqliteStore(tmp_path / "h.db"))
@@ -256,6 +290,55 @@ def test_another_run_reads_a_page_whatever_history_knows(tmp_path: Path) -> None
         assert len(world.reader.read) == 6
         assert not any("If-None-Match" in head for head in world.site.server.requests)
         assert (world.known("/plain").visits, world.known("/plain").changes) == (2, 0)
+        world.store.close()
+
+    asyncio.run(run())
+
+
+def test_a_page_that_is_visited_often_is_no_family_of_pages_that_are_alike(tmp_path: Path) -> None:
+    async def run() -> None:
+        site = Site({"/": page("Fire", "/item/1"), "/item/1": page("fire item")})
+        world = World(site, SqliteStore(tmp_path / "h.db"))
+        site.server.answers["/item/2"] = response(page("other item, and quite another one").encode())
+        async with site.server:
+            await world.crawl()
+            for day in range(2, 12):
+                site.texts["/item/1"] = page("fire item", date=f"{day} May")
+                _, records = await world.again("/item/1")
+                assert verdict_of(records["/item/1"]) == "same-content"
+            site.texts["/"] = page("Fire", "/item/1", "/item/2")
+            await world.again("/")
+            _, records = await world.crawl()
+        assert list(records) == ["/item/2"]
+        world.store.close()
+
+    asyncio.run(run())
+
+
+def test_what_a_killed_process_left_is_not_fetched_unless_it_is_due(tmp_path: Path) -> None:
+    async def run() -> None:
+        world = World(small_site(), SqliteStore(tmp_path / "h.db"))
+        async with world.site.server:
+            await world.crawl(budgets=Budgets(max_pages=3))
+            frontier = world.store.frontier(world.store.runs()[0])
+            left = frontier.claim(Ask(world.clock.now(), 2, world.clock.now() + 600.0)).leases
+            assert len(left) == 2
+            frontier.release()
+            stopped, records = await world.again("/")
+        assert (stopped, list(records)) == ("nothing_due", ["/"])
+        assert frontier.counts().states["leased"] == 0
+        world.store.close()
+
+    asyncio.run(run())
+
+
+def test_depth_that_was_not_asked_for_stays_out(tmp_path: Path) -> None:
+    async def run() -> None:
+        world = World(small_site(), SqliteStore(tmp_path / "h.db"))
+        async with world.site.server:
+            await world.crawl(max_depth=0)
+            await world.again("/")
+        assert world.store.frontier(world.store.runs()[0]).counts().out == {"max-depth": 5}
         world.store.close()
 
     asyncio.run(run())

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-MAX_POOL = 4_000  # seeds that mutations start from; new ones take the place of old ones
 MAX_SEED_BYTES = 4_000  # a larger seed is cut into a window of this size, so that most documents stay small
 PUMPED = 0.004  # how many documents are one unit repeated
 MAX_PUMPED_BYTES = 120_000
@@ -49,13 +48,6 @@ class Maker:
     def assembled(self) -> bytes:
         """Put pieces together, as they come."""
         return b"".join(self.chance.choices(self.pieces, k=self.chance.randint(1, self.most)))
-
-    def keep(self, document: bytes) -> None:
-        """Remember a document that reached something new."""
-        if len(self.seeds) < MAX_POOL:
-            self.seeds.append(document)
-        else:
-            self.seeds[self.chance.randrange(MAX_POOL)] = document
 
     def _window(self, seed: bytes) -> bytes:
         if len(seed) <= MAX_SEED_BYTES:
@@ -100,12 +92,19 @@ class Maker:
         (first, end), (start, last) = sorted((self._span(document), self._span(document)))
         if start < end:
             return document[::-1]
-        return document[:first] + document[start:last] + document[end:start] + document[first:end] + document[last:]
+        return (
+            document[:first]
+            + document[start:last]
+            + document[end:start]
+            + document[first:end]
+            + document[last:]
+        )
 
     def _pump(self) -> bytes:
         """Repeat one or two units very often: what is not linear shows itself."""
         before, unit, between, second, after = (
-            b"".join(self.chance.choices(self.pieces, k=self.chance.randint(low, 3))) for low in (0, 1, 0, 0, 0)
+            b"".join(self.chance.choices(self.pieces, k=self.chance.randint(low, 3)))
+            for low in (0, 1, 0, 0, 0)
         )
         if self.chance.random() < 0.3:
             unit = bytes((self.chance.choice(unit or b"a"),))

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from fuzzing.coverage import Reached
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import FrameType
@@ -46,9 +44,6 @@ class Target(Protocol):
     def check(self, case: Any) -> None:
         """Read a case; raises `AssertionError` where a promise is broken, and nothing else but a bug."""
 
-    def keep(self, case: Any) -> None:
-        """Remember a case that reached something new."""
-
     def end(self) -> None:
         """Clean up."""
 
@@ -74,8 +69,6 @@ class Outcome:
     slowest: str = ""
     peak_mb: float = 0.0
     grown_mb: float = 0.0
-    lines: int = 0
-    kept: int = 0
     failed: int = 0
     failures: dict[str, Failure] = field(default_factory=dict)
 
@@ -85,7 +78,6 @@ class Outcome:
         if other.slowest_s > self.slowest_s:
             self.slowest_s, self.slowest = other.slowest_s, other.slowest
         self.peak_mb, self.grown_mb = max(self.peak_mb, other.peak_mb), max(self.grown_mb, other.grown_mb)
-        self.lines, self.kept = max(self.lines, other.lines), self.kept + other.kept
         self.failed += other.failed
         self.failures = {**other.failures, **self.failures}
 
@@ -109,9 +101,8 @@ class Amount(NamedTuple):
 
 def fuzz(target: Target, amount: Amount, corpus: Sequence[bytes] = ()) -> Outcome:
     """Run a target on every document of the corpus as it is, then on cases that are made up."""
-    outcome, reached = Outcome(), Reached()
+    outcome = Outcome()
     target.begin(Random(f"{target.name} {amount.seed}"), corpus)  # noqa: S311 - test data, not secrets
-    is_guided = reached.watch()
     started_mb, until = _rss_mb(), time.monotonic() + amount.seconds
     old = signal.signal(signal.SIGALRM, _on_alarm)
     faulthandler.enable()
@@ -120,11 +111,7 @@ def fuzz(target: Target, amount: Amount, corpus: Sequence[bytes] = ()) -> Outcom
             for case in target.given(document):
                 _run(target, case, outcome)
         for _ in range(amount.cases):
-            case = target.make()
-            _run(target, case, outcome)
-            if is_guided and reached.is_new():
-                outcome.kept += 1
-                target.keep(case)
+            _run(target, target.make(), outcome)
             if not outcome.cases & 127:
                 faulthandler.dump_traceback_later(_DEAD_S, exit=True)
                 if time.monotonic() > until:
@@ -133,7 +120,7 @@ def fuzz(target: Target, amount: Amount, corpus: Sequence[bytes] = ()) -> Outcom
         faulthandler.cancel_dump_traceback_later()
         signal.signal(signal.SIGALRM, old)
         target.end()
-    outcome.peak_mb, outcome.lines = _rss_mb(), reached.lines
+    outcome.peak_mb = _rss_mb()
     outcome.grown_mb = outcome.peak_mb - started_mb
     return outcome
 
@@ -170,9 +157,15 @@ def _timed(target: Target, case: Any, outcome: Outcome) -> float:
 def _failure(error: BaseException, case: Any) -> Failure:
     """Tell failures apart by their type and the last two places of ours that they came through."""
     frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{frame.name}:{frame.lineno}" for frame in frames if "honeyguide" in frame.filename or "fuzzing" in frame.filename]
+    places = [
+        f"{frame.name}:{frame.lineno}"
+        for frame in frames
+        if "honeyguide" in frame.filename or "fuzzing" in frame.filename
+    ]
     story = "".join(traceback.format_exception(error, limit=-6))
-    return Failure(f"{type(error).__name__} at {' < '.join(reversed(places[-2:]))}", _shown(case), story[-2_000:])
+    return Failure(
+        f"{type(error).__name__} at {' < '.join(reversed(places[-2:]))}", _shown(case), story[-2_000:]
+    )
 
 
 def _shown(case: Any) -> str:

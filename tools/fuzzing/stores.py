@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from fuzzing.documents import expect
 from fuzzing.files import Files
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.frontier import Done, Retry, Why
@@ -76,13 +77,20 @@ class Stores(Files):
         chance, way = self.chance, self.chance.random()
         if way < 0.35:
             place = chance.choice((100, 20_000, 1_000_000))  # the head, the first pages, anywhere
-            return Damage(changes=tuple((chance.randrange(place), chance.randrange(256)) for _ in range(chance.randint(1, 30))))
+            return Damage(
+                changes=tuple(
+                    (chance.randrange(place), chance.randrange(256)) for _ in range(chance.randint(1, 30))
+                )
+            )
         if way < 0.4:
             return Damage(cut=chance.randrange(1_000_000))
         sql = [self._value() for _ in range(chance.randint(0, 4))]
         if way > 0.75:
             sql.insert(0, chance.choice(_SCHEMA).format(t=chance.choice(_TABLES)))
-        return Damage(tuple(sql), ((chance.randrange(1_000_000), chance.randrange(256)),) if chance.random() < 0.1 else ())
+        return Damage(
+            tuple(sql),
+            ((chance.randrange(1_000_000), chance.randrange(256)),) if chance.random() < 0.1 else (),
+        )
 
     def _value(self) -> str:
         table, column = self.chance.choice(self.columns)
@@ -93,9 +101,6 @@ class Stores(Files):
         """Take a file for a store."""
         return (Damage(data=document),)
 
-    def keep(self, case: Damage) -> None:
-        """Nothing to keep: damages are made anew."""
-
     def check(self, case: Damage) -> None:
         """Damage a store, open it and do everything with it."""
         for old in self.path.parent.glob("case.db*"):
@@ -104,12 +109,12 @@ class Stores(Files):
         try:
             store = SqliteStore(self.path, busy_s=0.2)
         except StoreError as error:
-            assert 0 < len(str(error)) <= 1_000
+            expect(0 < len(str(error)) <= 1_000, "out of bounds")
             return
         try:
             _use(store)
         except StoreError as error:
-            assert 0 < len(str(error)) <= 1_000
+            expect(0 < len(str(error)) <= 1_000, "out of bounds")
             store.abandon()
 
 
@@ -119,14 +124,18 @@ def _fill(path: Path) -> None:
     run = store.begin(spec(), 0.0)
     frontier = store.frontier(run)
     frontier.add([found(f"/{n}", priority=n % 9) for n in range(60)])
-    frontier.add([found("https://b.example/", out=Why("other-site", "b.example")), found("https://c.example/x")])
+    frontier.add(
+        [found("https://b.example/", out=Why("other-site", "b.example")), found("https://c.example/x")]
+    )
     frontier.enter("a.example")
     for lease in frontier.claim(ask(limit=6)).leases[:4]:
         findings = Findings(new=[found(f"/new/{lease.claim}")])
         findings.skipped.update(["scheme"])
         families = [(f"f{lease.claim}", Family(f"f{lease.claim}", 1, 1, ((1, 2, 3),)))]
         outcome = Done() if lease.claim != 2 else Retry(9.0, Why("http-503", "later"))
-        frontier.finish(lease, outcome, Report({"url": lease.url.text}, findings, f"c{lease.claim}", families=families))
+        frontier.finish(
+            lease, outcome, Report({"url": lease.url.text}, findings, f"c{lease.claim}", families=families)
+        )
         store.history.record(Visit(lease.url.text, digest(lease.url.text), 10.0, 200, "x", etag="e"), run.id)
     store.end(run, "max_pages", 5.0)
     store.close()
@@ -161,13 +170,22 @@ def _use(store: SqliteStore) -> None:
     frontier.sites(), frontier.families(), frontier.twin("c1"), frontier.deepen(None), store.check()
     for rows in (frontier.rows(), frontier.rows(rule="other-site"), frontier.pages(), store.history.known()):
         list(islice(rows, 5_000))
-    frontier.find(digest("/1")), store.history.visits(digest("/0")), frontier.known([digest("/1"), digest("/2")])
+    (
+        frontier.find(digest("/1")),
+        store.history.visits(digest("/0")),
+        frontier.known([digest("/1"), digest("/2")]),
+    )
     frontier.add([found("/fresh"), found("https://d.example/")])
     leases = [*frontier.adopt(ask(200.0, limit=3)), *frontier.claim(ask(200.0, limit=5)).leases]
     for lease in leases:
-        frontier.finish(lease, Done(), Report({"url": lease.url.text}, Findings(new=[found(f"/later/{lease.claim}")])))
+        frontier.finish(
+            lease, Done(), Report({"url": lease.url.text}, Findings(new=[found(f"/later/{lease.claim}")]))
+        )
         store.history.record(Visit(lease.url.text, digest(lease.url.text), 200.0, 200, "x"), run.id)
-    frontier.block("a.example", 300.0), frontier.renew(900.0), frontier.release(), frontier.counts()
+    frontier.block("a.example", 300.0)
+    frontier.renew(900.0)
+    frontier.release()
+    frontier.counts()
     store.end(runs[0] if runs else run, "complete", 300.0)
     store.flush()
     store.close()

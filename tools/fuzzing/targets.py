@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fuzzing.addresses import Hrefs, Urls
 from fuzzing.files import Csv, JsonLines, Parquet, Patterns, Profiles
 from fuzzing.stores import Stores
-from fuzzing.web import Hrefs, Html, Markdown, Robots, Sitemaps, Urls
+from fuzzing.web import Html, Markdown, Robots, Sitemaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

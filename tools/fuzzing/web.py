@@ -1,7 +1,6 @@
-"""What a site sends: URLs, hrefs, HTML, robots.txt, sitemaps, Markdown. What must hold of each.
+"""What a site sends: HTML, robots.txt, sitemaps, Markdown. What must hold of each.
 
 Owns: pieces, seeds and promises of these formats. Must not know: how cases are run (`running.py`).
-Start reading at `Documents`, which the others are.
 """
 
 from __future__ import annotations
@@ -9,154 +8,17 @@ from __future__ import annotations
 import gzip
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fuzzing.making import Maker
+from fuzzing.addresses import PAGE
+from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide.adapters import html, robots, sitemap
-from honeyguide.adapters.inputs import given_sites, unique
 from honeyguide.core.markdown import parse_markdown_links
-from honeyguide.core.scope import Kind, Scope, classify
-from honeyguide.core.url import Tracking, Url, display, explain, normalize, resolve
+from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from random import Random
-
-PAGE = Url.parse("https://a.example/b/c/?d=1")
-SCOPE = Scope(frozenset({"pdf", "jpg"}), Tracking(("utm_*", "gclid")))
-MAX_MESSAGE = 1_000  # characters of an error
-
-
-class Documents:
-    """A format whose documents are bytes; `check` is left to each."""
-
-    name = ""
-    pieces: Sequence[bytes] = ()
-    seeds: Sequence[bytes] = ()
-    most = 25
-
-    def begin(self, chance: Random, corpus: Sequence[bytes]) -> None:
-        """Get ready."""
-        self.chance = chance
-        self.maker = Maker(chance, self.pieces, [*self.seeds, *corpus], self.most)
-
-    def make(self) -> Any:
-        """Make the next document."""
-        return self.maker.document()
-
-    def given(self, document: bytes) -> Iterable[Any]:
-        """Take a document as it is."""
-        return (document,)
-
-    def keep(self, case: Any) -> None:
-        """Remember a document."""
-        self.maker.keep(case)
-
-    def end(self) -> None:
-        """Nothing is left behind."""
-
-
-def text_of(document: bytes) -> str:
-    """Read bytes as text; broken ones become half characters, which are hostile, too."""
-    return document.decode("utf-8", "surrogateescape")
-
-
-def pieces_of(*groups: str) -> tuple[bytes, ...]:
-    """Cut lines into pieces at spaces; `␣` stands for a space."""
-    return tuple(
-        piece.replace("␣", " ").encode("utf-8", "surrogatepass") for group in groups for piece in group.split()
-    )
-
-
-URL_PIECES = (
-    *pieces_of(
-        "http: https: HTTP: // / / / \\ ? # @ : :80 :443 :8080 :65536 . .. ./ ../ %2e %2E%2e %252e % %4 %41 %7e %2f %C3%A9",
-        "%00 %ff %uD800 a B c-d example.com xn-- xn--bcher-kva xn--a xn--é 0x7f 0177.1 127.0.0.1 1 256 4294967296 [::1]",
-        "[ ] [::ffff:1.2.3.4] [1:2:3:4:5:6:7:8] [::1%25eth0] é ß İ ſ K 价格 א ١ 1 ａ | ^ ` { } \" ' < > ; = & + ~ 🌡 ␣",
-        "www. index.html about services/ q=1 utm_source=x // h user:pw@ javascript: mailto: data: file: ftp: blob: a+b.c-d:",
-    ),
-    *(
-        text.encode("utf-8", "surrogatepass")
-        for text in "\u200d \u200c \ud800 \udfff \x00 \t \n \r \x0b \x1f \x7f \x85 \u2028 \uff0e \u3002 \xad \ufeff".split(" ")
-    ),
-)  # fmt: skip
-
-
-class Urls(Documents):
-    """URLs on bases: one spelling that stays, two forms that agree, every property of what was read."""
-
-    name = "urls"
-    pieces = URL_PIECES
-    seeds = (
-        b"https://example.com/a/b/?q=1&r=2#f", b"http://user:pw@h.example:8080/%7Eu/%e4", b"//cdn.example/x", b"../../x?y",
-        "https://bücher.example/straße?q=ü".encode(), b"http://[2001:db8::1]:80/", b"http://0x7f.0.0.1/", b"?q", b"x y/../z",
-    )  # fmt: skip
-    most = 9
-    bases = (None, "http://example.com/a/b/?q#f", "https://user:p%41@h.example:8443/x//y/", "http://1.2.3.4/%7e/{x}", "about:blank")  # fmt: skip
-    starts = (b"", b"http://", b"https://", b"https://example.com/", b"/", b"http://example.com")
-
-    def begin(self, chance: Random, corpus: Sequence[bytes]) -> None:
-        """Get ready; URLs are small, so fewer are pumped up."""
-        super().begin(chance, [document for document in corpus if len(document) <= 2_000])
-        self.maker.pumped = 0.0002
-        self.nth = 0
-
-    def make(self) -> tuple[str, str | None]:
-        """Make a URL and its base."""
-        chance = self.chance
-        return text_of(chance.choice(self.starts) + self.maker.document()), chance.choice(self.bases)
-
-    def given(self, document: bytes) -> Iterable[tuple[str, str | None]]:
-        """Take every line for a URL."""
-        return ((line, base) for line in text_of(document[:100_000]).split("\n") for base in self.bases[:2])
-
-    def keep(self, case: tuple[str, str | None]) -> None:
-        """Remember the URL."""
-        self.maker.keep(case[0].encode("utf-8", "surrogateescape"))
-
-    def check(self, case: tuple[str, str | None]) -> None:
-        """Read a URL, and what comes out again."""
-        text, base = case
-        try:
-            url = Url.parse(text, base)
-        except UrlError as error:
-            assert len(str(error)) <= MAX_MESSAGE, "a message without end"
-            return
-        again, linked = Url.parse(url.text), Url.parse(url.as_linked)
-        assert again.text == url.text == linked.text == normalize(text, base), "not the one spelling"
-        assert linked.as_linked == url.as_linked, "not what is linked"
-        assert url.as_linked.isascii(), "not ASCII"
-        assert base is None or resolve(text, base) == url.as_linked, "resolved otherwise"
-        self.nth += 1
-        if not self.nth & 15:
-            assert explain(text, base)[-1].after == url.text, "the long way round"
-            assert url.site == again.site and url.host and url.path.startswith("/") and url.scheme in ("http", "https")
-            assert display(url).isprintable(), "shows what nobody can see"
-            url.key(SCOPE.tracking)
-
-
-class Hrefs(Urls):
-    """Hrefs on pages: a verdict for each, and a site or a sentence for what people write into lists."""
-
-    name = "hrefs"
-
-    def make(self) -> tuple[str, str | None]:
-        """Make an href, and perhaps a base element."""
-        chance = self.chance
-        base = text_of(self.maker.assembled()) if chance.random() < 0.2 else None
-        return text_of(self.maker.document()), base
-
-    def check(self, case: tuple[str, str | None]) -> None:
-        """Judge an href."""
-        href, base = case
-        verdict = classify(href, PAGE, SCOPE, None, base)
-        assert verdict.rule and verdict.id and len(verdict.detail) <= 70_000
-        assert (verdict.url is None) <= (verdict.kind is Kind.SKIP), "inside or outside, but no URL"
-        if verdict.url is not None and verdict.kind is not Kind.SKIP:
-            assert classify(verdict.url.as_linked, PAGE, SCOPE).kind is verdict.kind, "judged otherwise by itself"
-        kept, repeated = unique(given_sites([href, href]))
-        assert len(kept) + len(repeated) == 2
+    from collections.abc import Iterable
 
 
 HTML_PIECES = (
@@ -183,13 +45,15 @@ class Html(Documents):
     name = "html"
     pieces = HTML_PIECES
     seeds = (
-        b"<!doctype html><html lang=en><head><title>A &amp; B</title><meta name=description content='c d'><base href=/e/></head>"
-        b"<body><nav><ul><li><a href=f>F</a></ul></nav><h1>G <b>h</b></h1><p>I <a href='j?k=1&l=2' title=m rel=n>o <i>p</i></a>."
-        b"<table><tr><td><a href=//q.example/>q</a></table><footer><a href='mailto:r'>r</a></footer>",
+        (
+            b"<!doctype html><html lang=en><head><title>A &amp; B</title><meta name=description content='c d'><base href=/e/></head>"
+            b"<body><nav><ul><li><a href=f>F</a></ul></nav><h1>G <b>h</b></h1><p>I <a href='j?k=1&l=2' title=m rel=n>o <i>p</i></a>."
+            b"<table><tr><td><a href=//q.example/>q</a></table><footer><a href='mailto:r'>r</a></footer>"
+        ),
         b"<html><head><meta charset=shift_jis><title>\x93\xfa\x96{</title></head><a href=\x93\xfa>\x96{</a>",
         b"<svg><a xlink:href=s><title>t</title></a></svg><math><mtext><a href=u>v</a></mtext></math>",
     )
-    types = (None, "text/html", "text/html; charset=utf-8", "text/html; charset=gbk", "text/html;charset=\"utf-16le\"", "x;charset=x")  # fmt: skip
+    types = (None, "text/html", "text/html; charset=utf-8", "text/html; charset=gbk", 'text/html;charset="utf-16le"', "x;charset=x")  # fmt: skip
 
     def make(self) -> tuple[bytes, str | None]:
         """Make a page and its type."""
@@ -199,26 +63,27 @@ class Html(Documents):
         """Take a page as it is, and with a charset that it may not have."""
         return ((document, None), (document, "text/html; charset=windows-1252"))
 
-    def keep(self, case: tuple[bytes, str | None]) -> None:
-        """Remember the page."""
-        self.maker.keep(case[0])
-
     def check(self, case: tuple[bytes, str | None]) -> None:
         """Read a page."""
         data, content_type = case
         page = html.parse_page(data, PAGE, content_type)
         html.parse_head(data, content_type)
-        assert len(page.links) <= html.MAX_LINKS and len(page.skipped) <= html.MAX_SKIPPED + 2
-        assert all(a.order < b.order for a, b in pairwise(page.links)), "out of order"
+        expect(
+            len(page.links) <= html.MAX_LINKS and len(page.skipped) <= html.MAX_SKIPPED + 2, "out of bounds"
+        )
+        expect(all(a.order < b.order for a, b in pairwise(page.links)), "out of order")
         for link in page.links:
-            assert Url.parse(link.url.text) == link.url and 0 < len(link.occurrences) <= html.MAX_OCCURRENCES
-        assert page.canonical is None or Url.parse(page.canonical)
+            expect(
+                Url.parse(link.url.text) == link.url and 0 < len(link.occurrences) <= html.MAX_OCCURRENCES,
+                "out of bounds",
+            )
+        expect(page.canonical is None or Url.parse(page.canonical), "out of bounds")
         for text in (page.title, page.text, page.description, page.language or "", *page.headings):
             text.encode()  # nothing that cannot be written down
         if len(data) < 2_000:
-            assert html.parse_page(data, PAGE, content_type) == page, "not the same twice"
+            expect(html.parse_page(data, PAGE, content_type) == page, "not the same twice")
         if content_type is None and data.isascii():
-            assert html.extract_links(data, PAGE) == page.links, "other links without the text"
+            expect(html.extract_links(data, PAGE) == page.links, "other links without the text")
 
 
 class Robots(Documents):
@@ -240,18 +105,26 @@ class Robots(Documents):
     )
     urls = tuple(
         Url.parse(text, "https://a.example/")
-        for text in ("/", "/b/c/?d=1", "/a/b/c.php", "/%7e%E4%2f*$", "/robots.txt", "/index.html", "/" + "a/b" * 600)
+        for text in (
+            "/",
+            "/b/c/?d=1",
+            "/a/b/c.php",
+            "/%7e%E4%2f*$",
+            "/robots.txt",
+            "/index.html",
+            "/" + "a/b" * 600,
+        )
     )
 
     def check(self, document: bytes) -> None:
         """Read a file and ask it about some pages."""
         rules = robots.read_robots(document)
         answers = [rules.allows(url) for url in self.urls]
-        assert all(isinstance(answer, bool) for answer in answers)
-        assert answers[4], "the file itself"
-        assert len(rules.sitemaps) <= 1_000
+        expect(all(isinstance(answer, bool) for answer in answers), "out of bounds")
+        expect(answers[4], "the file itself")
+        expect(len(rules.sitemaps) <= 1_000, "out of bounds")
         delay = rules.crawl_delay_s
-        assert delay is None or (math.isfinite(delay) and delay >= 0), "a delay that cannot be waited for"
+        expect(delay is None or (math.isfinite(delay) and delay >= 0), "a delay that cannot be waited for")
 
 
 class Sitemaps(Documents):
@@ -284,14 +157,14 @@ class Sitemaps(Documents):
     def check(self, document: bytes) -> None:
         """Read a sitemap."""
         found = sitemap.read_sitemap(document)
-        assert len(found.pages) + len(found.more) <= sitemap.MAX_PAGES
+        expect(len(found.pages) + len(found.more) <= sitemap.MAX_PAGES, "out of bounds")
         for url in (*(url for url, _ in found.pages), *found.more):
-            assert 0 < len(url) <= sitemap.MAX_URL_CHARS
+            expect(0 < len(url) <= sitemap.MAX_URL_CHARS, "out of bounds")
             try:
                 Url.parse(url, PAGE)
             except UrlError:
                 continue
-        assert all(lastmod is None or 4 <= len(lastmod) <= 40 for _, lastmod in found.pages)
+        expect(all(lastmod is None or 4 <= len(lastmod) <= 40 for _, lastmod in found.pages), "out of bounds")
 
 
 class Markdown(Documents):
@@ -314,6 +187,8 @@ class Markdown(Documents):
         """Read a text."""
         text = text_of(document)
         links = parse_markdown_links(text)
-        assert len(links) <= len(text)
-        assert all(isinstance(anchor, str) and isinstance(url, str) for anchor, url in links)
-        assert parse_markdown_links(text) == links, "not the same twice"
+        expect(len(links) <= len(text), "out of bounds")
+        expect(
+            all(isinstance(anchor, str) and isinstance(url, str) for anchor, url in links), "out of bounds"
+        )
+        expect(parse_markdown_links(text) == links, "not the same twice")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
-_FAR = 250_000  # rows further apart than this are read apart: they lie in other row groups
+_FAR = 50_000  # rows further apart than this are read apart: what lies between them would cost more to read
 _READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -82,12 +82,13 @@ class ParquetFile:
         except _READ:
             raise self._unreadable() from None
 
-    def take(self, numbers: Sequence[int]) -> list[Raw]:
-        """Read rows by their number, from 0."""
+    def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[Raw]:
+        """Read rows by their number, from 0; whole, or some columns of them."""
         found: list[Raw] = []
+        scan = self._scan() if columns is None else self._scan().select(columns)
         try:
             for near in _clusters(sorted(numbers)):
-                part = self._scan().slice(near[0], near[-1] - near[0] + 1).collect()
+                part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
                 wanted = part[[number - near[0] for number in near]]
                 rows = zip(near, wanted.iter_rows(named=True), strict=True)
                 found += [Raw(number + 1, self.name, row) for number, row in rows]
@@ -175,7 +176,10 @@ def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
     doubt = [_lacks(tuple(row), lacking) for row in listed]
     columns: list[pl.Series] = []
     is_mixed = False
-    for name in dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES):
+    named = dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES)
+    if "url" not in map(field_name, named):
+        named["url"] = None  # no row has any: all are in doubt, but they are rows
+    for name in named:
         series = _series(name, [row.get(name) for row in listed])
         is_mixed = is_mixed or series is None
         columns.append(pl.Series(name, [None] * len(listed), dtype=pl.Null) if series is None else series)

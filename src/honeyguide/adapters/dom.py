@@ -37,7 +37,6 @@ _RAW_PARTS = 256  # pieces of text that are folded for one label
 _LABEL_NODES = 1_000  # nodes that are looked at for one label
 _IMAGE_NODES = 200  # elements that are looked at for what stands in for an anchor's text
 _NAME_CHARS = 300  # characters of class and id that are looked at
-_DRAWING_DEPTH = 20  # elements around a title in a drawing
 _BLOCK_TEXT_FACTOR = 4  # text of blocks that is gathered for contexts, as a multiple of the document's size
 _MAX_MISSES = 3  # anchors that could not be found in the text of their block before it is no longer searched
 
@@ -49,14 +48,26 @@ NAVIGATION_NAMES = frozenset({
 })  # fmt: skip
 FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer", "colophon"})
 
-METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
-
 # The kinds of elements. Up to `_TOLD` they are part of a line, and perhaps a landmark; up to `_IGNORED` nobody sees what is
 # in them. From `_BREAK` on they end the line that they stand in; from `_CONTAINER` on they may be a menu or a footer. What
 # is not named here, or unknown to the parser, is `_OTHER`.
-_OTHER, _ANCHOR, _TOLD, _SCRIPT, _TITLE, _IGNORED, _BREAK, _BLOCK, _H1, _H2, _CONTAINER, _NAV, _HEADER, _FOOTER, _LIST = (
-    range(15)
-)
+(
+    _OTHER,
+    _ANCHOR,
+    _TOLD,
+    _SCRIPT,
+    _TITLE,
+    _IGNORED,
+    _BREAK,
+    _BLOCK,
+    _H1,
+    _H2,
+    _CONTAINER,
+    _NAV,
+    _HEADER,
+    _FOOTER,
+    _LIST,
+) = range(15)
 _NAMES: Final = {
     _ANCHOR: "a area",
     _TOLD: "base meta link",
@@ -161,18 +172,18 @@ class Document:
         }
         self._spots: dict[int, _Spot] = {}
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
-        self._walk()
+        root = self._tree.root
+        self._walk(None if root is None else root.first_child)
         for script in self._found[_SCRIPT]:
             script.decompose()  # or the parser takes it for text
 
-    def _walk(self) -> None:
+    def _walk(self, node: LexborNode | None) -> None:
         """Walk through the document and keep its visible text, its headings, its anchors, and what tells about it."""
-        parts, hidden, found = self._visible, self._hidden, self._found
+        parts, unseen = self._visible, list[str]()
+        hidden, found = self._hidden, self._found
         append = show = parts.append
         kind_of, text = _KINDS.get, _TEXT_NUMBER
         path: list[tuple[LexborNode, int, Callable[[str], None], int]] = []
-        root = self._tree.root
-        node = None if root is None else root.first_child
         while node is not None:
             tag = node.tag_id
             if tag == text:
@@ -184,10 +195,16 @@ class Document:
                 elif kind:
                     found[kind].append(node)
                 child = node.first_child
-                if child is not None and kind != _SCRIPT:
+                if child is None or kind == _SCRIPT:
+                    pass
+                elif kind <= _ANCHOR and not hidden and child.next is None and child.tag_id == text:
+                    # Most styling and most anchors: the walk need not go down and up again.
+                    append(child.text_content or "")
+                else:
                     path.append((node, kind, append, len(parts)))
-                    if _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
-                        append = [].append  # nobody sees it, but links in it count
+                    # Links count also in what nobody sees.
+                    is_seen = not (_TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden))
+                    append = append if is_seen else unseen.append
                     node = child
                     continue
             while (following := node.next) is None and path:
@@ -212,16 +229,16 @@ class Document:
             if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in _AREA):
                 yield node, attributes
 
-    def about(self) -> About:
-        """Read what the document says about itself outside of its text."""
-        about = About(self._tree.root)
-        for node in self._found[_TITLE] + self._found[_TOLD]:
-            about.add(node)
-        return about
+    def told(self) -> list[LexborNode]:
+        """Find what may tell about the document: its root, and all title, base, meta and link elements."""
+        root = self._tree.root
+        return ([] if root is None else [root]) + self._found[_TITLE] + self._found[_TOLD]
 
     def text(self) -> str:
         """Give the visible text, a line for each block that has any."""
-        lines = [" ".join(words) for line in "".join(self._visible).split(_LINE_END) if (words := line.split())]
+        lines = [
+            " ".join(words) for line in "".join(self._visible).split(_LINE_END) if (words := line.split())
+        ]
         return "\n".join(lines)[:MAX_TEXT].rstrip()
 
     def occurrence(self, node: LexborNode, attributes: Attributes) -> Occurrence:
@@ -322,48 +339,6 @@ class Document:
                 spot = _Spot(where, spot.block)
             self._spots[node.mem_id] = spot
         return spot
-
-
-class About:
-    """What a document says about itself; the first of each counts."""
-
-    def __init__(self, root: LexborNode | None) -> None:
-        attributes: Attributes = {} if root is None else root.attributes
-        self.language = fold(attributes.get("lang") or attributes.get("xml:lang"), MAX_LABEL).lower()
-        self.base: str | None = None
-        self.canonical: str | None = None
-        self.metas: dict[str, str] = {}
-        self.title = ""
-
-    def add(self, node: LexborNode) -> None:
-        """Read a title, meta, link or base element."""
-        attributes = node.attributes
-        if node.tag == "title":
-            if not self.title and not _is_drawn(node):
-                self.title = fold(node.text(), MAX_LABEL)
-        elif node.tag == "meta":
-            name = (
-                (attributes.get("name") or attributes.get("property") or attributes.get("http-equiv") or "")
-                .strip()
-                .lower()
-            )
-            if name in METAS and (value := fold(attributes.get("content"), MAX_DESCRIPTION)):
-                self.metas.setdefault(name, value)
-        elif node.tag == "base":
-            if self.base is None:
-                self.base = attributes.get("href")
-        elif self.canonical is None and "canonical" in (attributes.get("rel") or "").lower().split():
-            self.canonical = attributes.get("href")
-
-
-def _is_drawn(node: LexborNode) -> bool:
-    """Tell whether a title is one in a drawing, where it names a shape."""
-    above = node.parent
-    for _ in range(_DRAWING_DEPTH):
-        if above is None or above.tag in {"svg", "head"}:
-            break
-        above = above.parent
-    return above is not None and above.tag == "svg"
 
 
 def _inside(node: LexborNode, kind: int, where: int) -> int:

@@ -72,6 +72,13 @@ class SqliteFrontier(Ledger):
         self._skipped: Counter[str] = Counter()
         db.before_commit(self._write_counters)
 
+    def forget(self) -> None:
+        """Forget what is known from memory: what it was learnt from was undone. Earlier pages were committed."""
+        self._again.clear()
+        self._skipped.clear()
+        self._standings.clear()
+        self._site_ids.clear()
+
     # --- leases ---
 
     @reads

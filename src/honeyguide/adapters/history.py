@@ -6,8 +6,7 @@ Owns: the tables `known`, `visit`, `listed`, `trust`, `prior` and `site_clock`. 
 
 from __future__ import annotations
 
-import json
-from dataclasses import astuple
+from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.queries import checked, queries, reads
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
     from honeyguide.core.history import Visit
     from honeyguide.core.priors import PageClass
 
-# A row is `Known` with its digest first; what its values are: see `checked`.
-_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSS"
-_IS_HUB, _KIND, _IS_MOVED, _HOURS = 10, 19, 22, 29  # places in a row, counted after digest and URL
+# A row is `Known` with its digest first; what its values are, but for the hours: see `checked`.
+_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFS"
+_IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest and URL
+_NUMBER_BYTES = 8
 
 
 class SqliteHistory:
@@ -45,16 +45,16 @@ class SqliteHistory:
         site = UNKNOWN_SITE if old is None or old.seen_at is None else self.site(site_of(visit.url))
         known = next_known(old, visit, site, run)
         self._put(known)
-        if not visit.is_moved:
+        if not visit.is_led_on:
             values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
             self._db.write(self._sql["visit"], values)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
 
     def _put(self, known: Known) -> None:
-        url, digest, *rest = astuple(known)
-        rest[_HOURS] = None if known.hours is None else json.dumps(known.hours)
-        self._db.write(self._sql["put"], (digest, url, *rest[:-1]))
+        url, digest, *rest, hours, _ = known
+        packed = None if hours is None else _packed(hours)
+        self._db.write(self._sql["put"], (digest, url, *rest, packed))
 
     def _learn(self, name: str, old: Site, new: Site) -> None:
         """Write what of a site is new."""
@@ -63,7 +63,7 @@ class SqliteHistory:
                 self._db.write(self._sql["put_trust"], (name, source, *trust))
         if new.clock is not old.clock:
             clock = new.clock
-            values = (name, clock.first_day, json.dumps(clock.found), json.dumps(clock.expected))
+            values = (name, clock.first_day, _packed(clock.found), _packed(clock.expected))
             self._db.write(self._sql["put_clock"], values)
 
     @reads
@@ -105,13 +105,19 @@ class SqliteHistory:
 
 
 def _known(row: tuple[Any, ...]) -> Known:
-    digest, url, *rest = checked(row, _KINDS)
+    hours = row[-2]
+    digest, url, *rest, lastmod = checked((*row[:-2], row[-1]), _KINDS)
     if rest[_KIND] not in CLASSES:
         raise ValueError(rest[_KIND])
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
-    rest[_HOURS] = None if rest[_HOURS] is None else _numbers(rest[_HOURS])
-    return Known(url, digest, *rest)
+    return Known._make((url, digest, *rest, None if hours is None else _numbers(hours), lastmod))
 
 
-def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(map(float, json.loads(text)))
+def _packed(numbers: tuple[float, ...]) -> bytes:
+    return pack(f"<{len(numbers)}d", *numbers)
+
+
+def _numbers(packed: bytes) -> tuple[float, ...]:
+    if len(packed) % _NUMBER_BYTES:
+        raise ValueError(len(packed))
+    return unpack(f"<{len(packed) // _NUMBER_BYTES}d", packed)

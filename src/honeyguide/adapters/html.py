@@ -1,7 +1,8 @@
 """HTML to plain data: the links of a page, and what it says about itself.
 
 Owns: links, merged by the identity of their URL, and the fields of `Page` and `Head`. How a document is parsed and
-read is in `dom.py`, how its bytes are read in `charset.py`, and what is not parsed at all in `tame.py`.
+read is in `dom.py`, what it says about itself in `about.py`, how its bytes are read in `charset.py`, and what is not
+parsed at all in `tame.py`.
 Must not know: HTTP, scores, where the bytes came from. Start reading at `parse_page`.
 
 What counts as a link: `a` and `area` with an href, also in svg. Inside `noscript` and elements with the `hidden`
@@ -11,18 +12,15 @@ attribute links count, because readers without scripts follow them, but their te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from honeyguide.adapters.about import About
 from honeyguide.adapters.charset import to_utf8
 from honeyguide.adapters.dom import Document
 from honeyguide.adapters.tame import is_page, tamed
 from honeyguide.core.page import Head, Link, Occurrence, Page
+from honeyguide.core.rewrite import MAX_CHARS
 from honeyguide.core.scope import not_a_page
 from honeyguide.core.url import Url, resolve
 from honeyguide.errors import UrlError
-
-if TYPE_CHECKING:
-    from honeyguide.adapters.dom import About
 
 MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
 MAX_OCCURRENCES = 50  # kept of one link: what a link can say, it has said by then
@@ -41,7 +39,7 @@ def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> 
     ('Acme', 'https://a.example/about/', 'About us', 'navigation')
     """
     document, left_out = _parse(data, content_type)
-    about = document.about()
+    about = About(document)
     base = _base(about.base, url)
     links = _Links(document, base)
     return Page(
@@ -64,7 +62,7 @@ def parse_head(data: bytes | str, content_type: str | None = None) -> Head:
     >>> parse_head('<title>Fire &amp; Safety</title><meta property="og:description" content="Alarms"><meta name="desc')
     Head(title='Fire & Safety', description='Alarms')
     """
-    about = _parse(data, content_type)[0].about()
+    about = About(_parse(data, content_type)[0])
     title = about.title or about.metas.get("og:title")
     return Head(title, about.metas.get("description") or about.metas.get("og:description"))
 
@@ -76,7 +74,7 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
     ['Logo']
     """
     document, _ = _parse(html, None)
-    return _Links(document, _base(document.about().base, url)).merged()
+    return _Links(document, _base(About(document).base, url)).merged()
 
 
 def _parse(data: bytes | str, content_type: str | None) -> tuple[Document, int]:
@@ -119,6 +117,7 @@ class _Links:
     def __init__(self, document: Document, base: Url) -> None:
         self._base = base
         self._by_href: dict[str, list[Occurrence] | None] = {}  # None: no link
+        self._by_stem: dict[str, list[Occurrence]] = {}  # by what is before the fragment
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
         by_href, order, describe = self._by_href, 0, document.occurrence
@@ -156,6 +155,9 @@ class _Links:
 
     def _place(self, href: str, order: int) -> list[Occurrence] | str:
         """Find the occurrences of a link, or the rule that puts the href out (URL-9)."""
+        stem = href.partition("#")[0]
+        if stem in self._by_stem and len(href) <= MAX_CHARS:
+            return self._by_stem[stem]
         # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
         if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
             return verdict.rule
@@ -168,4 +170,6 @@ class _Links:
             if len(self._by_url) >= MAX_LINKS:
                 return LIMIT
             known = self._by_url[url.text] = (url, order, [])
+        if stem[-1:] > " ":  # a space at the end counts, but only before a fragment
+            self._by_stem[stem] = known[2]
         return known[2]

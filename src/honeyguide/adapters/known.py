@@ -22,6 +22,7 @@ from honeyguide.core.plan import field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
 from honeyguide.core.ranking import HEURISTIC, Row, RowTable
+from honeyguide.core.recrawl import Learned
 from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError
 
@@ -109,14 +110,11 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 
     Without a `policy`, files that know change rates are ranked by `learned`, others by the rules of the profile.
     """
-    sources = [_source(path, kind) for given in paths for path in _expanded(given)]
-    has_parquet = any(source.kind == "parquet" for source in sources)
-    if has_parquet and not _has_polars():
-        name = next(source.name for source in sources if source.kind == "parquet")
-        raise InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
+    sources = sources_of(paths, kind)
     chosen = policy or (LEARNED if any(map(_has_rates, sources)) else HEURISTIC)
-    is_small = not has_parquet and (_size(sources) <= SMALL_BYTES or not _has_polars())
-    if is_small or chosen != HEURISTIC:
+    if chosen == LEARNED and all(source.kind == "parquet" for source in sources):
+        return _learned(sources, profile, reject, check_urls=check_urls)
+    if not pays_by_columns(sources) or chosen != HEURISTIC:
         name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
         rows = RowTable(_Rows(sources, reject), profile, name)
         if chosen == HEURISTIC:
@@ -132,6 +130,34 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         for source in sources
     ]
     return ColumnTable(files, profile, reject, check_urls=check_urls)
+
+
+def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
+    """Say which files are meant and what they are; one that nobody here can read is refused."""
+    sources = [_source(path, kind) for given in paths for path in _expanded(given)]
+    if not _has_polars():
+        for source in sources:
+            if source.kind == "parquet":
+                what = "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'"
+                raise InputError(what, file=source.name)
+    return sources
+
+
+def pays_by_columns(sources: Sequence[Source]) -> bool:
+    """Tell whether files are read by columns: Parquet, and text that is large enough for it."""
+    return _has_polars() and (
+        any(source.kind == "parquet" for source in sources) or _size(sources) > SMALL_BYTES
+    )
+
+
+def _learned(
+    sources: Sequence[Source], profile: Profile, reject: Rejected | None, *, check_urls: bool
+) -> Table:
+    from honeyguide.adapters.bulk import ParquetFile  # an extra
+    from honeyguide.adapters.rate_ranker import LearnedTable
+
+    files = [ParquetFile(source.path) for source in sources]
+    return LearnedTable(files, profile, Learned(Priors()), reject, check_urls=check_urls)
 
 
 class _Rows:
@@ -174,7 +200,11 @@ def _raws(source: Source) -> Iterator[Raw]:
 
 
 def _has_rates(source: Source) -> bool:
-    """Tell whether a file knows change rates, by its first row."""
+    """Tell whether a file knows change rates, by its columns or its first row."""
+    if source.kind == "parquet":
+        from honeyguide.adapters.bulk import ParquetFile  # an extra
+
+        return "rate_a" in map(field_name, ParquetFile(source.path).schema)
     first = next(_raws(source), None)
     return first is not None and isinstance(first.values, dict) and "rate_a" in map(field_name, first.values)
 

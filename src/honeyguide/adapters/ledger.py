@@ -37,6 +37,11 @@ class Ledger:
         return frozenset(name for (name,) in self._db.all(self._sql["inside"], (self._run,)))
 
     @reads
+    def crowd(self) -> dict[str, int]:
+        """Tell how many URLs of each host are known."""
+        return dict(self._db.all(self._sql["crowd"], (self._run,)))
+
+    @reads
     def twin(self, content: str) -> str | None:
         """Give the first page of this run that says the same."""
         row = self._db.one(self._sql["twin"], (self._run, content))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 50_000_000
 _DAY = 24.0
+_EDITS, _HALF_H = 3.0, 6.0  # of an article
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,19 +201,21 @@ def _world(
 def _news(made: Made, rng: Generator) -> World:
     """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
 
-    The hazard falls with age: 4 h / (4 h + age) of what it was at first, which is one change in three hours.
+    An article has three changes in its life, half of them in its first six hours, and by the age of x hours
+    x / (x + 6) of them.
     """
     hours, hubs = made.days * _DAY, made.hubs
     count = int(rng.poisson(made.articles * made.days))
     born = np.sort(_by_day(rng, count, made.days))
-    share = np.arange(1, hubs + 1, dtype=np.float64) ** -1.0
-    hub = rng.choice(hubs, size=count, p=share / share.sum())
-    edits = rng.poisson(4.0 / 3.0 * np.log1p((hours - born) / 4.0))
+    size = 1.0 / np.arange(1, hubs + 1)
+    hub = rng.choice(hubs, size=count, p=size / size.sum())
+    edits = rng.poisson(_EDITS, count)
     owner = np.repeat(np.arange(count), edits)
-    limit = np.log1p((hours - born[owner]) / 4.0)
-    age = 4.0 * np.expm1(rng.random(len(owner)) * limit)
+    share = rng.random(len(owner))
+    age = _HALF_H * share / (1.0 - share)
     pages = np.concatenate([hub, owner + hubs])  # each new article is a change of its hub
     times = np.concatenate([born, born[owner] + age])
+    pages, times = pages[times < hours], times[times < hours]
     shape = replace(made, pages=hubs + count)
     lives = np.concatenate([np.zeros(hubs), born]), np.full(hubs + count, NEVER)
     world = _world(shape, rng, pages, times, lives)

@@ -41,7 +41,7 @@ class MemoryHistory:
         name = site_of(visit.url)
         site = self.site(name)
         known = self._known[visit.digest] = next_known(old, visit, site, run)
-        if not visit.is_moved:
+        if not visit.is_led_on:
             self._visits.setdefault(visit.digest, []).append((run, visit.at, visit.status))
         learned = next_site(site, old, visit)
         if learned is not site:
@@ -51,7 +51,7 @@ class MemoryHistory:
     def get(self, digest: int) -> Known | None:
         """Give what is known of a URL."""
         known = self._known.get(digest)
-        return None if known is None else replace(known, lastmod=self._lastmods.get(digest))
+        return None if known is None else known._replace(lastmod=self._lastmods.get(digest))
 
     def known(self, after: int | None = None) -> Iterator[Known]:
         """Give everything that is known, in the order of identities."""

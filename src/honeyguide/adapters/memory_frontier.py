@@ -320,6 +320,10 @@ class MemoryFrontier:
         """Give the sites that are part of the crawl."""
         return frozenset(site.name for site in self._sites.values() if site.is_inside)
 
+    def crowd(self) -> dict[str, int]:
+        """Tell how many URLs of each host are known."""
+        return dict(Counter(entry.found.site or "" for entry in self._by_id))
+
     def twin(self, content: str) -> str | None:
         """Give the first page of this run that says the same."""
         return self._contents.get(content)

@@ -207,7 +207,11 @@ def reads(method: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
 
 
-_NOT_NULL: dict[str, frozenset[type]] = {"i": frozenset({int}), "f": frozenset({int, float}), "s": frozenset({str})}
+_NOT_NULL: dict[str, frozenset[type]] = {
+    "i": frozenset({int}),
+    "f": frozenset({int, float}),
+    "s": frozenset({str}),
+}
 _KINDS = _NOT_NULL | {kind.upper(): types | {type(None)} for kind, types in _NOT_NULL.items()}
 
 
@@ -224,4 +228,6 @@ def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
 
 def _damaged(reader: Any) -> StoreError:
     path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
-    return StoreError(path, "holds what Honeyguide never writes; restore it from a copy, or name another file")
+    return StoreError(
+        path, "holds what Honeyguide never writes; restore it from a copy, or name another file"
+    )

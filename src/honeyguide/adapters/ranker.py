@@ -26,7 +26,7 @@ from honeyguide.core.ranking import HEURISTIC, Count, Entry, Plan, Row, host_of
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from honeyguide.adapters.bulk import Batch
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     File = ParquetFile | TextFile
     Reject = Callable[[str, Raw, InputError], None]
 
-_PLACE, _SCORE = "place", CARD + "plan"
+PLACE, SCORE = "place", CARD + "plan"
 _MORE = 8  # how many times as many rows are looked at when a host has too many of the best
 
 
@@ -105,9 +105,9 @@ class ColumnTable:
 
     def rank_of(self, row: Row, now: datetime) -> int:
         """Say where a row stands among all."""
-        value = score_url(row.signals, now, self._profile).score.value
-        score = pl.col(_SCORE)
-        better = (score > value) | ((score == value) & (pl.col(_PLACE) < row.number - 1))
+        value = self._value(row.signals, now)
+        score = pl.col(SCORE)
+        better = (score > value) | ((score == value) & (pl.col(PLACE) < row.number - 1))
         return 1 + sum(int(part.scores.select(better.sum()).item()) for part in self._parts(now))
 
     def judge(self, row: Row, now: datetime) -> Entry:
@@ -137,7 +137,7 @@ class ColumnTable:
             for batch in file.batches(partial(self._query, now=now)):
                 scores = self._settled(file, first, batch, now)
                 if self._superseded is not None and len(self._superseded):
-                    scores = scores.filter(~pl.col(_PLACE).is_in(self._superseded.implode()))
+                    scores = scores.filter(~pl.col(PLACE).is_in(self._superseded.implode()))
                 yield _Part(file, first, batch, scores)
                 rows = batch.start + batch.frame.height
             first += rows
@@ -145,28 +145,32 @@ class ColumnTable:
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         """From a file's columns to scores and doubts."""
         facts = fact_columns(frame.collect_schema(), now, with_url=self._check_urls)
-        wanted = [_SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
+        wanted = [SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
         return score_columns(frame.select(facts), self._cards, ledger=False).select(wanted)
 
     def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
         """Give each row its place, and read those in doubt again, one by one; what is wrong is out."""
-        frame = batch.frame.with_row_index(_PLACE, offset=first + batch.start)
+        frame = batch.frame.with_row_index(PLACE, offset=first + batch.start)
         if not frame[DOUBT].any():
             return frame
-        places = frame.filter(DOUBT)[_PLACE].to_list()
+        places = frame.filter(DOUBT)[PLACE].to_list()
         read = zip(places, batch.raw([place - first for place in places]), strict=True)
         good = [(place, signals) for place, raw in read if (signals := self._signals(file, raw)) is not None]
         settled = {
-            _PLACE: [place for place, _ in good],
-            _SCORE: [score_url(signals, now, self._profile).score.value for _, signals in good],
+            PLACE: [place for place, _ in good],
+            SCORE: [self._value(signals, now) for _, signals in good],
             DOUBT: [False] * len(good),
             FUTURE: [any(future_fields(signals, now)) for _, signals in good],
             HASH: hashes_of([signals.url for _, signals in good]),
         }
-        known = {name: settled[name] for name in frame.columns}
+        known = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
         return pl.concat(
             [frame.filter(~pl.col(DOUBT).fill_null(value=False)), pl.DataFrame(known, schema=frame.schema)]
         )
+
+    def _value(self, signals: Signals, now: datetime) -> float:
+        """Give what a row is ranked by, as the column holds it."""
+        return score_url(signals, now, self._profile).score.value
 
     def _signals(self, file: File, raw: Raw) -> Signals | None:
         """Read a row, or hand it over as wrong, once."""
@@ -182,21 +186,21 @@ class ColumnTable:
 
     def _find_repeated(self, now: datetime) -> None:
         """Find the rows whose URL comes again later, by hashes of 64 bits."""
-        frames = [part.scores.select(_PLACE, HASH) for part in self._parts(now)]
+        frames = [part.scores.select(PLACE, HASH) for part in self._parts(now)]
         rows = (
             pl.concat(frames)
             if frames
-            else pl.DataFrame(schema={_PLACE: pl.get_index_type(), HASH: pl.UInt64})
+            else pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
         )
-        rows = rows.sort(_PLACE)
-        again = rows.filter(~pl.col(HASH).is_first_distinct())[_PLACE]
-        self._superseded = rows.filter(~pl.col(HASH).is_last_distinct())[_PLACE]
+        rows = rows.sort(PLACE)
+        again = rows.filter(~pl.col(HASH).is_first_distinct())[PLACE]
+        self._superseded = rows.filter(~pl.col(HASH).is_last_distinct())[PLACE]
         self._repeated = Count(len(again), self._where_of(again[0]) if len(again) else "")
 
     # --- counting ---
 
     def _count_levels(self, plan: Plan, scores: pl.DataFrame) -> None:
-        values, so_far = scores[_SCORE], 0
+        values, so_far = scores[SCORE], 0
         for level in self._profile.levels:
             is_last = level is self._profile.levels[-1]
             count = scores.height if is_last else int((values >= level.at_least).sum())
@@ -206,7 +210,7 @@ class ColumnTable:
     def _count_future(self, future: Count, part: _Part, now: datetime) -> None:
         if not part.scores[FUTURE].any():
             return
-        places = part.scores.filter(FUTURE)[_PLACE].to_list()
+        places = part.scores.filter(FUTURE)[PLACE].to_list()
         where = ""
         if not future.rows:
             number = min(places) - part.first
@@ -233,7 +237,7 @@ class ColumnTable:
 
     def _wanted(self, asked: Asked) -> pl.Expr:
         """Write which scores are asked for."""
-        score, levels = pl.col(_SCORE), self._profile.levels
+        score, levels = pl.col(SCORE), self._profile.levels
         wanted = pl.lit(not asked.levels)
         for place, level in enumerate(levels):
             if level.name in asked.levels:
@@ -248,7 +252,9 @@ class ColumnTable:
         """Read the winners, and turn bits into reasons."""
         chosen: list[tuple[int, Signals]] = []
         hosts: Counter[str] = Counter()
-        for rank, signals in zip(self._ranks(asked, best, plan), self._read(best), strict=True):
+        for rank, signals in zip(
+            self._ranks(asked, best, plan), self._read(best.frame[PLACE], best.rows), strict=True
+        ):
             if asked.per_host is not None:
                 host = host_of(signals.url)
                 hosts[host] += 1
@@ -270,15 +276,15 @@ class ColumnTable:
         unwanted = 0
         levels = iter(self._profile.levels)
         level = next(levels)
-        for place, value in enumerate(best.frame[_SCORE], 1):
+        for place, value in enumerate(best.frame[SCORE], 1):
             while level != level_of(value, self._profile):
                 unwanted += plan.levels[level.name] if asked.levels and level.name not in asked.levels else 0
                 level = next(levels)
             yield place + unwanted
 
-    def _read(self, best: _Best) -> Iterator[Signals]:
-        places = best.frame[_PLACE].to_list()
-        rows = dict(best.rows)
+    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> Iterator[Signals]:
+        """Read the rows at some places, except those that were kept."""
+        places, rows = best.to_list(), dict(kept)
         waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
         for place in places:
             file, first = (None, 0) if place in rows else self._file_of(place)
@@ -298,7 +304,7 @@ class _Best:
     """The best rows so far, best first; text is kept as it was read, because it cannot be read again by its number."""
 
     def __init__(self, wanted: pl.Expr, limit: int | None) -> None:
-        self.frame = pl.DataFrame(schema={_PLACE: pl.get_index_type(), _SCORE: pl.Float64})
+        self.frame = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
         self.rows: dict[int, tuple[File, Raw]] = {}
         self._wanted = wanted
         self._limit = limit
@@ -307,23 +313,23 @@ class _Best:
         """Let the rows of a batch in that are better than the last."""
         wanted = self._wanted
         if self._limit is not None and self.frame.height >= self._limit:
-            least, most = self.frame[_SCORE][-1], part.scores[_SCORE].max()
+            least, most = self.frame[SCORE][-1], part.scores[SCORE].max()
             if most is None or most <= least:  # as in most batches
                 return
-            wanted = wanted & (pl.col(_SCORE) > least)
-        new = part.scores.select(_PLACE, _SCORE).filter(wanted)
+            wanted = wanted & (pl.col(SCORE) > least)
+        new = part.scores.select(PLACE, SCORE).filter(wanted)
         if not new.height:
             return
         if self._limit is not None and new.height > self._limit:
-            last = new[_SCORE].top_k(self._limit).min()
-            new = new.filter(pl.col(_SCORE) >= last)
-        best = pl.concat([self.frame, new]).sort([_SCORE, _PLACE], descending=[True, False])
+            last = new[SCORE].top_k(self._limit).min()
+            new = new.filter(pl.col(SCORE) >= last)
+        best = pl.concat([self.frame, new]).sort([SCORE, PLACE], descending=[True, False])
         self.frame = best if self._limit is None else best.head(self._limit)
         if isinstance(part.file, TextFile):
             self._keep_rows(part)
 
     def _keep_rows(self, part: _Part) -> None:
-        kept = self.frame[_PLACE].to_list()
+        kept = self.frame[PLACE].to_list()
         start = part.first + part.batch.start
         fresh = [place - part.first for place in kept if place >= start]
         self.rows = {place: self.rows[place] for place in kept if place in self.rows}

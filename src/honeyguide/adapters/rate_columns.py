@@ -17,7 +17,7 @@ import polars as pl
 from honeyguide.core.clocks import HOURS_A_SECOND
 from honeyguide.core.page_state import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.core.rate import log1p_by, share_by
-from honeyguide.core.recrawl import FIRST_VISIT_H
+from honeyguide.core.worth import SURE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -58,20 +58,18 @@ def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     of its own; written into one expression, logarithms would be computed again and again.
     """
     known = frame.collect_schema().names()
-    frame = frame.with_columns(_weight(known).alias(_WEIGHT))
-    first = pl.col(_WEIGHT) * FIRST_VISIT_H
-    if "since_visit_s" not in known:
-        return frame.with_columns(first.cast(pl.Float32).alias(VALUE)).drop(_WEIGHT)
     maths = ColumnMaths()
     a, b, x, grown, survival = (pl.col(name) for name in _STEPS)
     own_a, own_b = _rate(known, priors)
-    frame = frame.with_columns(own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
-    frame = frame.with_columns((pl.col("since_visit_s") * HOURS_A_SECOND / b).alias(_STEPS[2]))
+    frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
+    tau_h = SURE * b / a  # of pages that were never visited, as in `core.worth`
+    if "since_visit_s" in known:
+        tau_h = pl.coalesce(pl.col("since_visit_s") * HOURS_A_SECOND, tau_h)
+    frame = frame.with_columns((tau_h / b).alias(_STEPS[2]))
     frame = frame.with_columns(log1p_by(maths, x).alias(_STEPS[3]))
     frame = frame.with_columns(maths.exp(-a * grown).alias(_STEPS[4]))
     value = pl.col(_WEIGHT) * (b * share_by(maths, a, x, (grown, survival)))
-    chosen = pl.when(pl.col("since_visit_s").is_not_null()).then(value).otherwise(first)
-    return frame.with_columns(chosen.cast(pl.Float32).alias(VALUE)).drop(_WEIGHT, *_STEPS)
+    return frame.with_columns(value.cast(pl.Float32).alias(VALUE)).drop(_WEIGHT, *_STEPS)
 
 
 def _weight(known: Collection[str]) -> pl.Expr:

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from honeyguide.core.nesting import is_deeper
 from honeyguide.core.plan import REQUIRED, field_name, read_signals
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from honeyguide.core.plan import Signals
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 MAX_LINE_BYTES = 1_000_000
+MAX_NESTED = 100  # lists and objects inside each other; what follows them by recursion gives up at a thousand
 
 
 class Raw(NamedTuple):
@@ -87,10 +89,13 @@ def decoded(data: bytes, name: str, number: int) -> str:
 # --- rows ---------------------------------------------------------------------------------------------------------
 
 
-def raw_rows(path: str, kind: str, name: str = "") -> Iterator[RawRow]:
-    """Read the rows of a file, `csv` or `jsonl`, each with its line; `name` is what messages call the file."""
+def raw_rows(path: str, kind: str, name: str = "", required: Sequence[str] = REQUIRED) -> Iterator[RawRow]:
+    """Read the rows of a file, `csv` or `jsonl`, each with its line; `name` is what messages call the file.
+
+    A CSV file must name the `required` columns; of JSON lines, whoever reads the row sees what is missing.
+    """
     named = name or name_of(path)
-    return _csv_rows(path, named) if kind == "csv" else _json_rows(path, named)
+    return _csv_rows(path, named, required) if kind == "csv" else _json_rows(path, named)
 
 
 def signals_of(raw: Raw) -> Signals:
@@ -122,11 +127,13 @@ def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
         ) from None
     if not isinstance(value, dict):
         raise InputError("is not a JSON object; write one object on each line", file=where)
+    if text.count("[") + text.count("{") > MAX_NESTED and is_deeper(value, MAX_NESTED):
+        raise InputError(f"is nested deeper than {MAX_NESTED}; write plain values", file=where)
     check_names(list(value), where)
     return value
 
 
-def _csv_rows(path: str, name: str) -> Iterator[RawRow]:
+def _csv_rows(path: str, name: str, required: Sequence[str]) -> Iterator[RawRow]:
     lines = read_lines(path, name)
     last = 0
 
@@ -143,7 +150,7 @@ def _csv_rows(path: str, name: str) -> Iterator[RawRow]:
             if not any(cell.strip() for cell in cells):
                 continue
             if header is None:
-                header = _header(cells, name)
+                header = _header(cells, name, required)
             elif len(cells) != len(header):
                 what = f"has {len(cells)} fields where the header has {len(header)}"
                 yield last, InputError(what, file=f"{name} line {last}")
@@ -153,10 +160,10 @@ def _csv_rows(path: str, name: str) -> Iterator[RawRow]:
         raise InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
 
 
-def _header(cells: list[str], name: str) -> list[str]:
+def _header(cells: list[str], name: str, required: Sequence[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
     check_names([cell for cell in names if cell], name)
-    missing = [wanted for wanted in REQUIRED if wanted not in map(field_name, names)]
+    missing = [wanted for wanted in required if wanted not in map(field_name, names)]
     if missing:
         raise InputError(f"its first line names no column {', '.join(missing)}", file=name, field=missing[0])
     return names

@@ -1,7 +1,7 @@
-"""Site clocks for all hosts of a simulation at once: the same as `core.clocks.SiteClock`, as arrays.
+"""The clocks of all pages of a simulation at once: the same as those of `core.clocks`, as arrays.
 
-Owns: the days of hosts, and exposure by them. Must not know: rates, policies. Start reading at `SiteClocks.exposure_h`.
-Moments are hours since the start of the world, which is taken as the beginning of a day.
+Owns: the days of sites, the hours of hubs, the age of articles, and exposure by them. Must not know: rates, policies.
+Start reading at `Clocks.exposure_h`. Moments are hours since the start of the world, taken as the beginning of a day.
 """
 
 from __future__ import annotations
@@ -10,13 +10,107 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.core.clocks import SITE_DAYS
+from honeyguide.adapters.worlds import ARTICLE, HUB, PAGE
+from honeyguide.core.clocks import ARTICLE_H, OLD_SPEED, SITE_DAYS
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Flags
+    from honeyguide.adapters.simulator import Flags, Sight
     from honeyguide.adapters.worlds import Floats, Ints
 
 _DAY_H = 24.0
+_FIRMNESS = 24.0  # how many changes a flat day of a hub outweighs
+_SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
+
+
+class Clocks:
+    """The clock of each page: its site's, of a hub its day, of an article its age."""
+
+    def __init__(self, sight: Sight) -> None:
+        self._sight = sight
+        self._sites = SiteClocks(sight.hosts)
+        self._hubs, self._articles = (np.flatnonzero(sight.kind == kind) for kind in (HUB, ARTICLE))
+        self._days = HubDays(len(self._hubs))
+        self._place = np.full(len(sight.kind), -1)
+        self._place[self._hubs] = np.arange(len(self._hubs))
+
+    def exposure_h(self, since: Floats, now: float, pages: Ints | None = None) -> Floats:
+        """Give the hours that count from moments until now, for some pages or all."""
+        self._sites.move_on(now)
+        host, kind = self._sight.host, self._sight.kind
+        if pages is not None:
+            host, kind = host[pages], kind[pages]
+        hours = self._sites.exposure_h(host, since, now)
+        hubs, articles = np.flatnonzero(kind == HUB), np.flatnonzero(kind == ARTICLE)
+        whose = np.arange(len(kind)) if pages is None else pages
+        if len(hubs):
+            hours[hubs] = self._days.exposure_h(self._place[whose[hubs]], since[hubs], now)
+        if len(articles):
+            born = self._sight.published[whose[articles]]
+            hours[articles] = _article_h(now - born) - _article_h(since[articles] - born)
+        return np.maximum(hours, 0.0)
+
+    def stretch(self, now: float, interval_h: Floats) -> Floats:
+        """Say how many wall hours an hour of the clock takes; what is bought is wall time."""
+        stretch = np.ones(len(interval_h))
+        span = np.clip(interval_h, *_SPAN_H)
+        if len(self._hubs):
+            ahead = self._days.exposure_h(self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs])
+            stretch[self._hubs] = span[self._hubs] / np.maximum(ahead, span[self._hubs] * OLD_SPEED)
+        if len(self._articles):
+            age, ahead = now - self._sight.published[self._articles], span[self._articles]
+            counted = _article_h(age + ahead) - _article_h(age)
+            stretch[self._articles] = ahead / np.maximum(counted, ahead * OLD_SPEED)
+        return stretch
+
+    def note(self, pages: Ints, since: Floats, now: float, expected: Floats, is_changed: Flags) -> None:
+        """Learn from visits which days of sites and which hours of hubs count more."""
+        kind = self._sight.kind[pages]
+        of_site = kind == PAGE
+        if np.any(of_site):
+            host = self._sight.host[pages[of_site]]
+            self._sites.note(host, since[of_site], now, expected[of_site], is_changed[of_site])
+        of_hub = (kind == HUB) & is_changed
+        if np.any(of_hub):
+            self._days.note(self._place[pages[of_hub]], since[of_hub], now)
+
+
+def _article_h(age: Floats) -> Floats:
+    """Read the clock of an article."""
+    age = np.maximum(age, 0.0)
+    return np.asarray(ARTICLE_H * age / (age + ARTICLE_H) + OLD_SPEED * age)
+
+
+class HubDays:
+    """The hours of the day of each hub: how much usually happens in them."""
+
+    def __init__(self, hubs: int) -> None:
+        self._counts = np.zeros((hubs, 24))
+        self._read()
+
+    def exposure_h(self, hub: Ints, since: Floats, until: Floats | float) -> Floats:
+        """Give the hours that count between two moments."""
+        return self._reading(hub, np.broadcast_to(until, since.shape)) - self._reading(hub, since)
+
+    def note(self, hub: Ints, since: Floats, now: float) -> None:
+        """Count changes in the hours in which they may have been; a whole day of them would tell nothing."""
+        hours = np.arange(24)
+        for number, start in zip(hub[now - since < _DAY_H], since[now - since < _DAY_H], strict=True):
+            from_h, to_h = start % _DAY_H, start % _DAY_H + (now - start)
+            today = np.clip(np.minimum(to_h, hours + 1) - np.maximum(from_h, hours), 0.0, 1.0)
+            later = np.clip(np.minimum(to_h - _DAY_H, hours + 1) - hours, 0.0, 1.0)
+            self._counts[number] += (today + later) / (now - start)
+        self._read()
+
+    def _read(self) -> None:
+        total = self._counts.sum(axis=1, keepdims=True) + _FIRMNESS
+        self._weight = (self._counts + _FIRMNESS / _DAY_H) * _DAY_H / total
+        self._readings = np.cumsum(self._weight, axis=1) - self._weight
+
+    def _reading(self, hub: Ints, moment: Floats) -> Floats:
+        days = np.floor(moment / _DAY_H)
+        rest = moment - _DAY_H * days
+        hour = np.minimum(rest.astype(np.int64), 23)
+        return np.asarray(days * _DAY_H + self._readings[hub, hour] + (rest - hour) * self._weight[hub, hour])
 
 
 class SiteClocks:

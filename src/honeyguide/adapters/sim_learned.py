@@ -1,7 +1,7 @@
 """The policy that learns, for a simulation: the same as `core.recrawl.Learned`, as arrays.
 
-Owns: the posteriors of all pages, their clocks and priors, as far as arrays need them. Must not know: the world.
-Start reading at `Learned.scores`. The formulas are those of `core.rate`; tests compare both page by page.
+Owns: the posteriors of all pages, and when priors are fitted. Must not know: the world. Start reading at
+`Learned.scores`. The formulas are those of `core.rate`; tests compare both page by page.
 """
 
 from __future__ import annotations
@@ -10,41 +10,80 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.sim_clocks import SiteClocks
+from honeyguide.adapters.sim_clocks import Clocks
 from honeyguide.adapters.sim_priors import CLASS_COUNT, Rates, rebased, refit
-from honeyguide.adapters.worlds import ARTICLE, HUB, PAGE
-from honeyguide.core.clocks import ARTICLE_H, OLD_SPEED
+from honeyguide.adapters.worlds import HUB, PAGE
 from honeyguide.core.page_state import HUB_IMPORTANCE
 from honeyguide.core.rate import FIRST_A, chance_by, changed_by, index_by
-from honeyguide.core.recrawl import FIRST_VISIT_H
+from honeyguide.core.worth import first_visit_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Sight, Visits
+    from honeyguide.adapters.simulator import Flags, Sight, Visits
     from honeyguide.adapters.worlds import Floats, Ints
 
-_DAY_H = 24.0
-_LEAST_H = 1e-9
-_FIRMNESS = 24.0  # of a hub's day, as in `core.clocks.DayProfile`
+_FIT_EVERY_H = 24.0
+_LONGEST_H = 8760.0
+_FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
 
 
 class Learned:
-    """Where the most freshness is won, by change rates learned from the visits, from nothing."""
+    """Visit where the most freshness is won, by change rates learned from the visits, from nothing."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
         self._group = CLASS_COUNT * sight.host + sight.kind
-        self._start = Rates(np.full(3, FIRST_A), np.full(3, FIRST_A * sight.cycle_h))
+        self._start = Rates(np.full(CLASS_COUNT, FIRST_A), np.full(CLASS_COUNT, FIRST_A * sight.cycle_h))
         self._priors = self._start.at(np.arange(CLASS_COUNT * sight.hosts) % CLASS_COUNT)
-        self.rates = self._priors.at(self._group)
+        self._rates = self._priors.at(self._group)
         self._is_watched = np.zeros(len(sight.kind), np.bool_)
-        self._sites = SiteClocks(sight.hosts)
-        self._hubs = _Hubs(sight)
-        self._next_fit = _DAY_H
+        self._clocks = Clocks(sight)
+        self._hubs = np.flatnonzero(sight.kind == HUB)
+        self._finds = Rates(np.zeros(len(sight.kind)), np.full(len(sight.kind), _FIRST_FINDS_H))
+        self._next_fit = _FIT_EVERY_H
 
     def scores(self, now: float) -> Floats:
-        """Score by the index in hours of each page's clock; hubs also by what they will show."""
-        self._sites.move_on(now)
+        """Score by the index in hours of each page's clock; hubs also by the pages that gather behind them."""
         if now >= self._next_fit:
             self._refit()
-            self._next_fit = now + _DAY_H
-        ...
+            self._next_fit = now + _FIT_EVERY_H
+        sight, rates = self._sight, self._rates
+        is_seen = np.isfinite(sight.visited)
+        since = np.where(is_seen, sight.visited, now)
+        worth = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now))
+        worth[~is_seen] = first_visit_by(np, rates.a[~is_seen], rates.b[~is_seen])
+        worth *= self._clocks.stretch(now, rates.b / rates.a)
+        worth[self._hubs] += self._discovery(now)
+        return np.asarray(sight.weight * worth)
+
+    def learn(self, visits: Visits) -> None:
+        """Update the rates of the pages that could be compared with an earlier copy, and the clocks."""
+        kept = ~visits.is_first & ~visits.is_gone
+        pages, since, is_changed = visits.pages[kept], visits.since[kept], visits.is_changed[kept]
+        if not len(pages):
+            return
+        self._is_watched[pages] = True
+        exposure = self._clocks.exposure_h(since, visits.now, pages)
+        rates = self._rates.at(pages)
+        expected = chance_by(np, rates.a, rates.b, visits.now - since)
+        self._clocks.note(pages, since, visits.now, expected, is_changed)
+        a, b = changed_by(np, rates.a, rates.b, exposure)
+        self._rates.a[pages] = np.where(is_changed, a, rates.a)
+        self._rates.b[pages] = np.where(is_changed, b, rates.b + exposure)
+        self._finds.a[pages] += visits.discovered[kept]
+        self._finds.b[pages] += visits.now - since
+
+    def _discovery(self, now: float) -> Floats:
+        """New pages gather behind a hub, and until it is visited each is as bad as a stale one."""
+        hubs = self._hubs
+        waited = np.clip(now - self._sight.visited[hubs], 0.0, _LONGEST_H)
+        return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
+
+    def _refit(self) -> None:
+        """Learn the priors from the pages that were visited again, and give them to all."""
+        watched = np.flatnonzero(self._is_watched & self._sight.is_known)
+        if not len(watched):
+            return
+        priors = refit(self._rates.at(watched), self._group[watched], self._start, self._sight.hosts)
+        old, new = self._priors.at(self._group), priors.at(self._group)
+        self._rates = rebased(self._rates, old, new)
+        self._priors = priors

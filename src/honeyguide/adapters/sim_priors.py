@@ -32,15 +32,13 @@ class Rates(NamedTuple):
         return Rates(self.a[places], self.b[places])
 
 
-def refit(rates: Rates, groups: Ints, start: Rates) -> Rates:
+def refit(rates: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
     """Learn the prior of each group from its pages: hosts shrink towards their class, classes towards the start.
 
-    `start` has one prior for each class; the answer one for each host and class, `groups` being their numbers.
+    `start` has one prior for each class; the answer one for each class of each host.
     """
-    count = int(groups.max()) // CLASS_COUNT + 1 if len(groups) else 0
     classes = _shrunk(rates, groups % CLASS_COUNT, start)
-    parents = classes.at(np.arange(CLASS_COUNT * count) % CLASS_COUNT)
-    return _shrunk(rates, groups, parents)
+    return _shrunk(rates, groups, classes.at(np.arange(CLASS_COUNT * hosts) % CLASS_COUNT))
 
 
 def rebased(rates: Rates, old: Rates, new: Rates) -> Rates:

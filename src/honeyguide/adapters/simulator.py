@@ -44,6 +44,7 @@ class Sight:
     """What a policy can see before the first fetch: facts about the pages, never their changes.
 
     `is_known` and `visited` are kept up to date by the simulator: a page that was never visited was so at -infinity.
+    `published` is what an article says of itself, once it is known.
     """
 
     kind: Ints
@@ -53,7 +54,7 @@ class Sight:
     hub: Ints
     is_known: Flags
     visited: Floats
-    found: Floats
+    published: Floats
     per_day: float
 
     @property
@@ -146,7 +147,7 @@ class _Run:
             world.hub,
             is_there.copy(),
             np.where(is_there & is_copied, 0.0, -NEVER),
-            np.where(is_there, 0.0, NEVER),
+            world.born,
             budget.per_day,
         )
         self._next_birth = int(np.searchsorted(self._born, 0.0, "right"))
@@ -178,7 +179,6 @@ class _Run:
         end = int(np.searchsorted(self._born, now, "right"))
         new = self._births[self._next_birth : end]
         self.sight.is_known[new] = True
-        self.sight.found[new] = now
         self._next_birth = end
 
     def _host_allow(self, tick: float) -> None:
@@ -218,7 +218,6 @@ class _Run:
         found = waiting[is_out]
         self._waiting[hub] = waiting[~is_out]
         self.sight.is_known[found] = True
-        self.sight.found[found] = now
         return len(found)
 
 

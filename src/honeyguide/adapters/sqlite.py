@@ -103,8 +103,13 @@ class SqliteStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Do several things as one; `flush` commits."""
-        with self._db.transaction():
-            yield
+        try:
+            with self._db.transaction():
+                yield
+        except BaseException:
+            for frontier in self._frontiers.values():
+                frontier.forget()
+            raise
 
     def flush(self) -> None:
         """Commit."""

@@ -166,7 +166,8 @@ class StoreTable:
     def _text(self, url: str) -> str | None:
         """Write a URL as the store does, if it has it."""
         try:
-            digest = digest_of(Url.parse(url), self._judging.profile.scope.tracking)
+            parsed = Url.parse(url if "://" in url else f"https://{url}")
+            digest = digest_of(parsed, self._judging.profile.scope.tracking)
         except UrlError:
             return None
         known = self._store.history.get(digest)

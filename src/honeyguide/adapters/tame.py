@@ -31,8 +31,10 @@ _ATTRIBUTE = (
 )
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TOKEN = re.compile(rb"<(?:(!--)|(/?)([A-Za-z][^%b/>]*+)((?:[%b/]++|%b)*+))" % (_WS, _WS, _ATTRIBUTE))
+# The look-ahead lets most tags pass quickly: those with up to three attributes in the plainest spelling.
 _MANY_ATTRIBUTES = re.compile(
-    rb"<[A-Za-z][^%b/>]*+(?:[%b/]*+%b){%d}" % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES + 1)
+    rb"<[A-Za-z][^%b/>]*+(?!(?: [a-z]++=\"[^\"]*+\"){0,3}+>)(?:[%b/]*+%b){%d}"
+    % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES + 1)
 )
 
 # Elements whose styling a parser carries over into every following block (the standard's formatting elements) and which
@@ -57,7 +59,8 @@ _NAMES = re.compile(
     rb"<(?:(?=[iInNsStTxX][cCeEfFiImMoOtT])(?i:%b)|(/?[A-Za-z][^%b/>]*+)(?:[%b/]++|%b)*+|!(?=--)(?:[^-]++|-(?!->))*+)"
     % (
         b"|".join(
-            rb"%b(?=[%b/>])(?:[%b/]++|%b)*+(?:[^<]++|<(?!/%b[%b/>]))*+" % (name, _WS, _WS, _ATTRIBUTE, name, _WS)
+            rb"%b(?=[%b/>])(?:[%b/]++|%b)*+(?:[^<]++|<(?!/%b[%b/>]))*+"
+            % (name, _WS, _WS, _ATTRIBUTE, name, _WS)
             for name in _RAW
         ),
         _WS,

@@ -6,6 +6,7 @@ Each room has one trade: `links.py`, `picking.py`, `crawling.py`, `planning.py`;
 
 from honeyguide.app.again import due_runs, resumed
 from honeyguide.app.crawling import crawl_site, open_store
+from honeyguide.app.link_files import score_links
 from honeyguide.app.links import (
     classify,
     default_profile,
@@ -38,6 +39,7 @@ __all__ = [
     "rank_urls",
     "resumed",
     "score_link",
+    "score_links",
     "score_page",
     "score_url",
     "select_links",

@@ -63,6 +63,10 @@ class Root(Group):
             _fail(ctx, str(error))
         except OSError as error:
             _fail(ctx, printable(f"{error.filename or 'output'}: {error.strerror or error}"))
+        except click.UsageError as error:
+            if type(error) in (click.UsageError, click.BadParameter):  # ours, which name files as they are called
+                raise click.UsageError(printable(error.format_message()), error.ctx) from None
+            raise
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception as error:  # the last line of defence between a bug and a screenful of traceback

@@ -81,7 +81,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     examples=(
         "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' --max-pages 500 -o pages.jsonl",
         "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' -o pages.csv --quiet",
-        "honeyguide crawl --due --max-pages 100",
+        "honeyguide crawl --due --max-pages 100 -o pages.jsonl",
     ),
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.cli.funnel import SCOPE_WORDS
+from honeyguide.core.crowd import FULL, MANY
 from honeyguide.core.harmless import printable
 from honeyguide.core.history import NOT_MODIFIED, UNCHANGED
 from honeyguide.jobs.harvest import queue_words
@@ -50,6 +51,8 @@ RULE_WORDS = {
     "timedout": "too slow",
     "toolarge": "larger than is read",
     "nottext": "not a text document",
+    FULL: "its host has more URLs than a crawl keeps",
+    MANY: "there are more hosts than a crawl keeps",
     "TRAP-1": "a trap: longer than a URL should be",
     "TRAP-2": "a trap: deeper than a path should be",
     "TRAP-3": "a trap: its path goes in circles",
@@ -68,8 +71,8 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, where
     if counts.lanes:
         lines.append(f"Queued: {queue_words(counts.lanes)}.")
     pages = {
-        rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")
-    }  # fetched, not expanded
+        rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP") or rule in (FULL, MANY)
+    }  # fetched, not expanded; met, not kept
     out = _most_first({**counts.out, **pages})
     if out:
         wide = max(len(rule) for rule, _ in out)

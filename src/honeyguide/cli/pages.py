@@ -13,7 +13,6 @@ import click
 from honeyguide import app
 from honeyguide.cli.files import name_of, read_bytes, read_text
 from honeyguide.cli.output import note
-from honeyguide.core.harmless import printable
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
 
@@ -47,7 +46,7 @@ def placed_page(file: str, base: str | None, *, markdown: bool = False) -> Page:
     page = load_page(file, base, markdown=markdown)
     if page.url.text == NOWHERE:
         raise click.UsageError(
-            f"{printable(name_of(file))}: give its address with --base, such as --base https://acme.example/."
+            f"{name_of(file)}: give its address with --base, such as --base https://acme.example/."
         )
     return page
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.known import LEARNED, Rejected, kind_of, open_known
+from honeyguide.adapters.known import LEARNED, kind_of, open_known
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
 from honeyguide.cli.output import note, output_options
 from honeyguide.cli.planned import show_diff, show_explained, show_plan, write_plan
+from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.config import load_profile
-from honeyguide.core.harmless import printable
 from honeyguide.core.plan import read_time
 from honeyguide.core.ranking import Asked
 from honeyguide.core.schedules import POLICIES
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from honeyguide.jobs.schedule import Scheduled
     from honeyguide.ports import Store
 
+# What to say where there is nothing, and where a URL is not there.
+_FILE_WORDS = ("has no rows; give at least one URL", "is not in the input; write it as it stands there")
+_STORE_WORDS = ("knows no URL yet; honeyguide crawl fills it", "is not in the store; no crawl has met it")
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
-_PARTIAL = 3
 
 
 def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime:
@@ -76,6 +78,7 @@ class _Known:
     table: Table
     name: str
     empty: str
+    absent: str
     store: Store | None = None
 
 
@@ -96,12 +99,7 @@ class _Known:
 @click.option(
     "--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."
 )
-@click.option(
-    "--input-format",
-    "kind",
-    type=click.Choice(["csv", "jsonl", "parquet"]),
-    help="What FILE is; by its name if not given.",
-)
+@input_format_option
 @click.option(
     "--now",
     callback=_moment,
@@ -118,13 +116,7 @@ class _Known:
 @click.option(
     "--per-host", type=click.IntRange(min=1), metavar="N", help="Print at most N URLs of each host."
 )
-@click.option(
-    "--on-error",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.",
-)
+@on_error_option
 @click.option(
     "--check-urls",
     is_flag=True,
@@ -170,10 +162,9 @@ def _opened(
     if asked["store"] is not None:
         policy = asked["policy"] or LEARNED
         with app.stored_table(asked["store"], profile, policy) as (stored, store):
-            yield _Known(stored, asked["store"], "knows no URL yet; honeyguide crawl fills it", store)
+            yield _Known(stored, asked["store"], *_STORE_WORDS, store)
         return
-    rejected = Rejected() if asked["on_error"] == "skip" else None
-    try:
+    with rejecting(asked["on_error"]) as rejected:
         table = open_known(
             files,
             profile,
@@ -182,14 +173,7 @@ def _opened(
             reject=rejected,
             check_urls=asked["check_urls"],
         )
-        yield _Known(table, ", ".join(map(name_of, files)), "has no rows; give at least one URL")
-    finally:
-        if rejected is not None:
-            rejected.close()
-    if rejected is not None and rejected.rows:
-        rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
-        note(f"{rows} left out; see {', '.join(rejected.files)}")
-        click.get_current_context().exit(_PARTIAL)
+        yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS)
 
 
 def _asked(options: dict[str, Any]) -> Asked:
@@ -201,7 +185,10 @@ def _asked(options: dict[str, Any]) -> Asked:
 def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[str]:
     """Show what is wished for; gives the URLs of the plan."""
     if wish.explain is not None:
-        show_explained(wish.output, known.table, wish.explain, asked.now, profile)
+        row = known.table.find([wish.explain]).get(wish.explain)
+        if row is None:
+            raise InputError(known.absent, field=wish.explain)
+        show_explained(wish.output, known.table, row, asked.now, profile)
         return []
     found = known.table.plan(asked)
     if not found.rows:
@@ -253,19 +240,11 @@ def _check_source(files: tuple[str, ...], kind: str | None, asked: dict[str, Any
     if asked["store"] is None:
         if asked["enqueue"]:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
-        _check_kinds(files, kind)
+        check_kinds(files, kind)
     elif kind is not None or asked["check_urls"] or asked["on_error"] != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
     elif asked["enqueue"] and (asked["explain"] is not None or asked["diff"] is not None):
         raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
-
-
-def _check_kinds(files: Iterable[str], kind: str | None) -> None:
-    for file in files:
-        if kind is None and kind_of(file) is None:
-            raise click.UsageError(
-                f"{printable(name_of(file))}: say what it is with --input-format csv, jsonl or parquet."
-            )
 
 
 def _check_output(asked: dict[str, Any]) -> None:

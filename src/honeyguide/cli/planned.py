@@ -29,7 +29,6 @@ from honeyguide.core.ranking import HEURISTIC
 from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.rules import half_up
 from honeyguide.core.url import display
-from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from honeyguide.cli.output import Format
     from honeyguide.core.plan import Scored
     from honeyguide.core.profile import Profile
-    from honeyguide.core.ranking import Entry, Plan
+    from honeyguide.core.ranking import Entry, Plan, Row
     from honeyguide.core.records import Record
 
 COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "next_due", "points")
@@ -139,17 +138,14 @@ class _Lines:
 # --- one URL ------------------------------------------------------------------------------------------------------
 
 
-def show_explained(output: Format, table: Table, url: str, now: datetime, profile: Profile) -> None:
+def show_explained(output: Format, table: Table, found: Row, now: datetime, profile: Profile) -> None:
     """Say where one URL stands, what is known of it, and what every rule of the card says to it."""
-    found = table.find([url]).get(url)
-    if found is None:
-        raise InputError("is not in the input; write it as it stands there", field=url)
     judged = table.judge(found, now)
     item = judged.scored
     record: Record = {
         "schema": SCHEMA,
         "rank": table.rank_of(found, now),
-        "url": url,
+        "url": item.url,
         "policy": table.policy,
         "score": tidy(item.score.value),
         "level": item.level.name,

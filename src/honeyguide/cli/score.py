@@ -1,6 +1,6 @@
-"""`honeyguide score`: a link or a page against a topic.
+"""`honeyguide score`: a link, the links of a file, or a page against a topic.
 
-Owns: these two commands and their records (TOPIC-1, TOPIC-2). Must not know: the points.
+Owns: these commands and their records (TOPIC-1, TOPIC-2). Must not know: the points, how files are read.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from honeyguide.cli.output import (
     output_options,
     points,
     print_table,
+    reason_lines,
     say,
     write_records,
 )
 from honeyguide.cli.pages import load_page
+from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.url import Url, display
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from honeyguide.app.link_files import ScoredLink
     from honeyguide.cli.output import Format
+    from honeyguide.core.records import Record
     from honeyguide.core.rules import Score
 
 LINK_COLUMNS = ("schema", "url", "anchor_text", "context", "relevance_score", "position", "points", "unknown")
@@ -40,7 +44,10 @@ PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "points", "unknown"
     examples=("honeyguide score link https://acme.example/docs/api --topic API --anchor 'API reference'",),
 )
 def score() -> None:
-    """Score a link or a page against a topic, 0 to 10, with the points that make it."""
+    """Score a link or a page against a topic, 0 to 10, with the points that make it.
+
+    `score links` takes a whole file of links.
+    """
 
 
 def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,6 +59,11 @@ def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--profile", default="docs", show_default=True, metavar="NAME", help="Name or path of the profile."
     )
     return topic(profile(command))
+
+
+related_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated."
+)
 
 
 @score.command(
@@ -70,28 +82,77 @@ def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(["navigation", "main", "footer"]),
     help="Where on its page the link stands.",
 )
-@click.option(
-    "--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated."
-)
+@related_option
 @output_options
 def link_(url: str, output: Format, **known: Any) -> None:
     """Score one link by its URL, its text, the text around it and its position."""
     address = Url.parse(url)
     result = app.score_link(address, **known)
-    record = {
+    if output == "table":
+        _show(result, display(address))
+        return
+    texts = (known["anchor"], known["context"], known["position"])
+    write_records(output, [_link_record(address, texts, result)], LINK_COLUMNS)
+
+
+def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) -> Record:
+    """Write a link: its anchor text, its context and its position, and the points that make its score."""
+    anchor, context, position = texts
+    return {
         "schema": SCHEMA,
-        "url": address.text,
-        "anchor_text": known["anchor"],
-        "context": known["context"],
+        "url": url.text,
+        "anchor_text": anchor,
+        "context": context,
         "relevance_score": tidy(result.value),
-        "position": known["position"],
+        "position": position,
         "points": reason_records(result.reasons),
         "unknown": list(result.unknown),
     }
-    if output == "table":
-        _show(result, display(address))
-    else:
-        write_records(output, [record], LINK_COLUMNS)
+
+
+@score.command(
+    "links",
+    examples=(
+        "honeyguide score links known.csv --topic 'world|live' --top 10",
+        "honeyguide score links - --input-format csv --topic world --min-score 1 --format csv < known.csv",
+    ),
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@topic_options
+@related_option
+@input_format_option
+@on_error_option
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Print only the best N, the best first.")
+@click.option(
+    "--min-score", type=click.FloatRange(0, 10), metavar="N", help="Print only scores of N and more."
+)
+@output_options
+def links_(files: tuple[str, ...], output: Format, on_error: str, **asked: Any) -> None:
+    """Score the links of files: a row each, with url, and anchor, context and position where they are known.
+
+    FILE is CSV, JSON lines or Parquet; several files and patterns are read as one, `-` is standard input. Links are
+    printed in the order of the files, or with --top the best first. Large files are then read by columns, if the extra
+    `bulk` is installed; the scores are the same.
+    """
+    check_kinds(files, asked["kind"])
+    with rejecting(on_error) as rejected:
+        found = app.score_links(files, reject=rejected, **asked)
+        if output == "table":
+            columns = (Column("Score", right=True, keep=True), Column("URL and why"))
+            print_table(columns, (_row(link) for link in found))
+        else:
+            write_records(output, (_scored_record(link) for link in found), LINK_COLUMNS)
+
+
+def _scored_record(link: ScoredLink) -> Record:
+    row = link.row
+    position = None if row.position is None else row.position.value
+    return _link_record(row.url, (row.anchor, row.context, position), link.score)
+
+
+def _row(link: ScoredLink) -> list[str]:
+    lines = [display(link.row.url), *(f"  {line}" for line in reason_lines(link.score))]
+    return [number(link.score.value), "\n".join(lines)]
 
 
 @score.command(

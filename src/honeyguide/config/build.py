@@ -249,7 +249,9 @@ def _bands(shapes: list[BandShape]) -> tuple[Band, ...]:
 
 
 def _reads_topic(shape: CardShape) -> bool:
-    return any("$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules)
+    return any(
+        "$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules
+    )
 
 
 def stable_hash(data: Any) -> str:

@@ -112,7 +112,13 @@ class Reader:
                 return Matches(name, pattern) if pattern is not None else ALWAYS
             case _:
                 number = self._number(value, where)
-                return ALWAYS if number is None else Below(name, number) if test == "below" else Above(name, number)
+                return (
+                    ALWAYS
+                    if number is None
+                    else Below(name, number)
+                    if test == "below"
+                    else Above(name, number)
+                )
 
     def _is(self, name: str, kind: Kind, value: Any, where: str) -> Condition:
         if kind is Kind.FLAG:
@@ -163,7 +169,9 @@ class Reader:
             known = ", ".join(f"${term}" for term in self.terms) or "none"
             self._wrong(where, f"the term ${name} is not defined; defined are {known}")
             return ()
-        if name not in self._read_terms:  # once, or terms that name each other twice would double with each step
+        if (
+            name not in self._read_terms
+        ):  # once, or terms that name each other twice would double with each step
             self._read_terms[name] = self.words(self.terms[name], where, (*seen, name))
         return self._read_terms[name]
 

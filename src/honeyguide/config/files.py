@@ -10,15 +10,19 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
+from honeyguide.core.nesting import is_deeper
 from honeyguide.errors import ConfigError, Problem, shown
 
 MAX_PROFILE_BYTES = 1 << 18  # seven times the largest shipped profile
 MAX_EXTENDS = 8
 MAX_DEPTH = 80  # of tables and lists; twenty nested conditions need no more
 _TOO_DEEP = f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
-_MAX_DOTS = 100  # in the keys of one line: reading a dotted key takes time that grows with the square of its parts
+_MAX_DOTS = (
+    100  # in the keys of one line: reading a dotted key takes time that grows with the square of its parts
+)
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'")
 
 Raw = dict[str, Any]
@@ -71,10 +75,20 @@ def _parent(raw: Raw, child: str | Path, file: str) -> str | Path | None:
         raise ConfigError(file, (Problem("extends", "should be the name of a profile or a path to one"),))
     if not _is_path(parent):
         return parent
-    path = Path(child).parent / parent if _is_path(str(child)) else Path(parent)  # relative to the file that names it
-    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+    path = (
+        Path(child).parent / parent if _is_path(str(child)) else Path(parent)
+    )  # relative to the file that names it
+    if _is_no_file(path):  # a pipe would be waited for without end
         raise ConfigError(file, (Problem("extends", f"{shown(parent)} is not a file"),))
     return path
+
+
+def _is_no_file(path: Path) -> bool:
+    """Tell whether something is there that is no file; what is not there is complained about when it is opened."""
+    try:
+        return not S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _is_path(source: str) -> bool:
@@ -116,7 +130,9 @@ def _text(source: str | Path, asked: str) -> str:
 def _parse(text: str, file: str) -> Raw:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
-            raise ConfigError(file, (Problem(f"line {number}", f"has more than {_MAX_DOTS} dots; nest less deeply"),))
+            raise ConfigError(
+                file, (Problem(f"line {number}", f"has more than {_MAX_DOTS} dots; nest less deeply"),)
+            )
     try:
         raw = tomllib.loads(text)
     except ValueError as error:  # TOML's own errors are; numbers with thousands of digits raise a plain one
@@ -124,19 +140,9 @@ def _parse(text: str, file: str) -> Raw:
         raise ConfigError(file, (Problem("", f"is not TOML: {why}"),)) from None
     except RecursionError:
         raise ConfigError(file, (Problem("", _TOO_DEEP),)) from None
-    if _depth(raw) > MAX_DEPTH:
+    if is_deeper(raw, MAX_DEPTH):
         raise ConfigError(file, (Problem("", _TOO_DEEP),))
     return raw
-
-
-def _depth(raw: Raw) -> int:
-    """Count how deep tables and lists are nested, as far as it matters."""
-    depth, level = 0, [*raw.values()]
-    while level and depth <= MAX_DEPTH:
-        inner = [part for part in level if isinstance(part, dict | list)]
-        level = [value for part in inner for value in (part.values() if isinstance(part, dict) else part)]
-        depth += 1
-    return depth
 
 
 # Below these keys a profile replaces an entry as a whole: half of a scorecard is a mistake waiting to happen.

@@ -19,7 +19,7 @@ ARTICLE_H = 4.0  # an article has seen half of its changes at this age
 SITE_DAYS = 120  # how long the days of a site are remembered
 _DAY_H = 24
 # The speed of an article's clock never falls below this: old articles are corrected now and then.
-_OLD_SPEED = 0.01
+OLD_SPEED = 0.01
 
 
 class Clock(Protocol):
@@ -59,7 +59,7 @@ class ArticleClock:
 
     def _reading(self, moment: float) -> float:
         age = max(0.0, moment - self.published_at) * HOURS_A_SECOND
-        return ARTICLE_H * age / (age + ARTICLE_H) + _OLD_SPEED * age
+        return ARTICLE_H * age / (age + ARTICLE_H) + OLD_SPEED * age
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +164,4 @@ def stretch(clock: Clock, now: float, span_h: float) -> float:
     >>> round(stretch(ArticleClock(0.0), 100 * 3600, 1.0))
     87
     """
-    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * _OLD_SPEED)
+    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * OLD_SPEED)

@@ -87,8 +87,10 @@ def verdict_of(record: Record) -> str:
     >>> verdict_of({"action": "dropped", "status": 410, "reasons": []})
     'gone'
     """
+    if record["action"] == "soft-404" or record["status"] in GONE:
+        return "gone"
     if record["action"] == "dropped":
-        return "gone" if record["status"] in GONE else "failed"
+        return "failed"
     rules = {reason["rule"] for reason in record["reasons"]}
     return next((verdict for verdict in (*UNCHANGED, CHANGED) if verdict in rules), "first")
 

@@ -36,8 +36,9 @@ class Visit:
     """One fetch of a URL. `content` is the digest of its main content, `body` that of its bytes.
 
     Both are None where no page came. A page whose bytes are those of before need not be read again: then `content` is
-    None, and what was read before stays true. `arrived` is where redirects led, as it was requested there; `is_moved`
-    says that this is another page, whose visit is recorded by itself, with `moved_from`.
+    None, and what was read before stays true. `arrived` is where redirects led, as it was requested there. Where that is
+    another page, its visit is recorded by itself; this one `is_led_on`, and for good if it `is_moved`, too: then the
+    other one says where it was `moved_from`.
     """
 
     url: str
@@ -58,11 +59,11 @@ class Visit:
     link_share: float | None = None
     arrived: str | None = None
     is_moved: bool = False
+    is_led_on: bool = False
     moved_from: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A URL as history remembers it.
 
     `changed_at` is when its content became what it is: exactly, where the site tells and is known to be honest; else

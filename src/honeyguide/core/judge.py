@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.core.crowd import Crowd
 from honeyguide.core.frontier import Discovered, Sighting, State, Why, digest_of, is_better, rank_of
 from honeyguide.core.scope import Kind, classify_url
 from honeyguide.core.text import fold
@@ -48,6 +49,7 @@ class Ground:
     follow_external: bool = False
     score_all: bool = False
     memo: dict[str, int] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
 
     @property
     def has_topic(self) -> bool:
@@ -173,7 +175,12 @@ class _Judge:
         if ground.score_all and ground.has_topic:
             findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
         if standing is None:
-            findings.new.append(self._meet_first(candidate))
+            found = self._meet_first(candidate)
+            full = ground.crowd.admit(found.site)
+            if full is None:
+                findings.new.append(found)
+            else:
+                findings.skipped[full.rule] += 1
         elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
             findings.again.append(candidate.digest)
         else:

@@ -7,7 +7,6 @@ Must not know: traps, history, who compares. Start reading at `main_lines`.
 from __future__ import annotations
 
 from hashlib import blake2b
-from heapq import nsmallest
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -30,11 +29,12 @@ def main_lines(page: Page) -> list[str]:
 
     A page does not tell where its text stands, but its links do: a line that is the anchor of a menu's link is menu.
     """
+    main = Position.MAIN
     menu = {
         occurrence.anchor
         for link in page.links
         for occurrence in link.occurrences
-        if occurrence.position is not Position.MAIN
+        if occurrence.position is not main
     }
     lines = [line for line in page.text.split("\n") if line not in menu]
     tail = min(_TAIL_LINES, len(lines) // 4)
@@ -52,7 +52,7 @@ def main_digest(lines: list[str]) -> str | None:
     >>> main_digest(["Fire alarms", "We test them."]) == main_digest(["Fire alarms", "We test them. "])
     True
     """
-    text = "\n".join(line.strip() for line in lines).strip()
+    text = "\n".join(map(str.strip, lines)).strip()
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest() if text else None
 
 
@@ -64,11 +64,12 @@ def sketch_of(lines: list[str]) -> Sketch:
     >>> sketch_of(["a"]) == sketch_of(["a"]) != sketch_of(["b"])
     True
     """
-    parts: list[str] | set[str] = lines[:_MAX_PARTS]
+    parts = lines[:_MAX_PARTS]
     if len(lines) < _FEW_LINES:
         words = " ".join(lines)[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
         parts = [" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
-    return tuple(nsmallest(_SKETCH, {crc32(part.encode("utf-8", "backslashreplace")) for part in parts}))
+    checksums = {crc32(part.encode("utf-8", "backslashreplace")) for part in parts}
+    return tuple(sorted(checksums)[:_SKETCH])
 
 
 def likeness(one: Sketch, other: Sketch) -> float:

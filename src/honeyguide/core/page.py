@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from honeyguide.core.url import Url
@@ -26,9 +26,8 @@ class Position(StrEnum):
 BEST_FIRST = (Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """One anchor element."""
+class Occurrence(NamedTuple):
+    """One anchor element. A page has hundreds, and tuples are made several times as fast as frozen dataclasses."""
 
     anchor: str = ""
     title: str = ""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.core.ranking import Row, RowTable
     from honeyguide.core.recrawl import RecrawlPolicy
 
-_SHARE = 10  # one of so many pages is in the budget, where nobody says how many
+SHARE = 10  # one of so many pages is in the budget, where nobody says how many
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class PolicyTable:
         """Take the worth of the last page that is paid for; one that is worth nothing is no measure."""
         listed = [value for value, _, _ in taken]
         if not listed:
-            count = -(-len(survey.ordered) // _SHARE)
+            count = -(-len(survey.ordered) // SHARE)
             listed = survey.ordered[-count:] if count else []
         survey.price = min((value for value in listed if value > 0.0), default=1.0)
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
 from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, times
 from honeyguide.core.priors import Priors
-from honeyguide.core.rate import Rate, chance, index, prior, reached, score_of, single
+from honeyguide.core.rate import SCALARS, Rate, chance, index, prior, reached, score_of, single
 from honeyguide.core.rules import Reason, Score, half_up
+from honeyguide.core.worth import SURE, first_visit_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
     from honeyguide.core.history import Trust
     from honeyguide.core.page_state import PageState
 
-FIRST_VISIT_H = 8760.0  # a page that was never visited is worth a year of freshness: more than most that were
 RETURN_H = 720.0  # when dead pages come back
-_SURE = 20.0  # mean intervals after which a page has surely changed
 _SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
 
 
@@ -111,7 +110,8 @@ class Learned:
     def _values(self, page: PageState, now: float) -> tuple[float, ...]:
         """Give the parts of the value, in the order of their texts."""
         if page.visited_at is None:
-            return (FIRST_VISIT_H * page.weight,)
+            rate, clock = self.rate_of(page), self.clock_of(page)
+            return (page.weight * _stretched(clock, rate, now) * first_visit_by(SCALARS, rate.a, rate.b),)
         change = self._change(page, page.visited_at, now)
         if page.found is None or page.failures:
             return (change,)
@@ -119,10 +119,9 @@ class Learned:
 
     def _change(self, page: PageState, visited_at: float, now: float) -> float:
         """Say what is won by seeing a change, in wall hours: an hour of the page's clock may take many."""
-        rate, clock, weight = self.rate_of(page), self.clock_of(page), page.weight
+        rate, clock = self.rate_of(page), self.clock_of(page)
+        weight = page.weight * _stretched(clock, rate, now)
         exposure_h = clock.exposure_h(visited_at, now)
-        if not isinstance(clock, WallClock | SiteClock):
-            weight *= stretch(clock, now, min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1]))
         trust = self._trust_in(page)
         if trust is not None and _is_announced(page):
             return weight * _announced(rate, exposure_h, trust)
@@ -156,6 +155,13 @@ class Learned:
             yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new pages a day")
 
 
+def _stretched(clock: Clock, rate: Rate, now: float) -> float:
+    """Say how long an hour of the clock takes, around the time of the next change; 1 where no clock runs ahead."""
+    if isinstance(clock, WallClock | SiteClock):
+        return 1.0
+    return stretch(clock, now, min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1]))
+
+
 def _is_announced(page: PageState) -> bool:
     """Tell whether the site says that the page changed after the last visit."""
     return (page.announced_at or 0.0) > (page.visited_at or 0.0)
@@ -164,7 +170,7 @@ def _is_announced(page: PageState) -> bool:
 def _announced(rate: Rate, exposure_h: float, trust: Trust) -> float:
     """Take an announced change as certain, as far as announcements are true."""
     precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
-    sure = index(rate, max(exposure_h, _SURE * rate.mean_interval_h))
+    sure = index(rate, max(exposure_h, SURE * rate.mean_interval_h))
     return precision * sure + (1.0 - precision) * index(rate, exposure_h)
 
 

@@ -14,7 +14,7 @@ from honeyguide.core.clocks import HOURS_A_SECOND
 from honeyguide.core.page_state import duration
 from honeyguide.core.plan import Signals, score_url
 from honeyguide.core.priors import Priors
-from honeyguide.core.recrawl import FIRST_VISIT_H, Judged, Learned, Worth, judged
+from honeyguide.core.recrawl import Judged, Learned, Worth, judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.core.recrawl import RecrawlPolicy
     from honeyguide.core.rules import Score
+
+
+_NEVER_H = 1e7  # how long a page has waited that was never visited: a thousand years
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ class AdaptiveInterval:
 def _since_h(page: PageState, now: float) -> float:
     """Give the hours since the last visit; a page never visited waits for longer than any other."""
     if page.visited_at is None:
-        return FIRST_VISIT_H * 1000
+        return _NEVER_H
     return max(0.0, now - page.visited_at) * HOURS_A_SECOND
 
 

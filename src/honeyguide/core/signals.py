@@ -44,11 +44,16 @@ class Made(NamedTuple):
 def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> Made:
     """Measure a page; `lines` is its main text (`likeness.main_lines`). Links to itself lead nowhere."""
     links = chars = 0
+    starts = tuple(f"{scheme}://{site}/" for site in sites for scheme in ("https", "http"))
+    own, main = page.url.text, Position.MAIN
     for link in page.links:
-        if link.url != page.url and link.url.site in sites:
-            anchors = [one.anchor for one in link.occurrences if one.position is Position.MAIN]
-            links += bool(anchors)
-            chars += sum(map(len, anchors))
+        if link.url.text.startswith(starts) and link.url.text != own:
+            is_main = False
+            for one in link.occurrences:
+                if one.position is main:
+                    is_main = True
+                    chars += len(one.anchor)
+            links += is_main
     text = sum(map(len, lines))
     return Made(links, min(1.0, chars / text) if text else None)
 
@@ -124,7 +129,7 @@ def state_of(known: Known) -> PageState:
         known.site,
         known.kind,
         known.visits,
-        known.visited_at if known.seen_at is None else known.seen_at,
+        known.visited_at,
         known.changed_at,
         known.changes,
         known.failures,

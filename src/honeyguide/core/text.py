@@ -50,8 +50,10 @@ def fold(text: str) -> str:
     'service area'
     """
     folded = fold_case(text)
-    if folded.isascii() and folded.isprintable() and "  " not in folded and folded.strip() == folded:
-        return folded  # nothing but single spaces inside, as in most text from pages
+    spaced = folded.replace("\n", " ")
+    # Of all white space only the space is printable. Most text from pages has nothing but single spaces inside.
+    if spaced.isprintable() and "  " not in spaced and spaced.strip(" ") == spaced:
+        return spaced
     return " ".join(folded.split())
 
 
@@ -63,6 +65,8 @@ def fold_case(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    if "\n" in text:  # no character changes with those on another line, and most lines are ASCII
+        return "\n".join([line.lower() if line.isascii() else fold_case(line) for line in text.split("\n")])
     lower = unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
     return _FOLDED.sub(lambda match: _REPLACED[match[0]], lower)
 

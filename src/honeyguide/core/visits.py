@@ -45,7 +45,7 @@ def compared(old: Known | None, visit: Visit) -> str | None:
     >>> compared(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
     'same-content'
     """
-    if old is None or old.seen_at is None or visit.is_moved:
+    if old is None or old.seen_at is None or visit.is_led_on:
         return None
     if visit.status == _UNMODIFIED:
         return NOT_MODIFIED
@@ -72,8 +72,7 @@ def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: 
     """
     before = old or _never(visit)
     verdict = compared(old, visit)
-    known = replace(
-        before,
+    known = before._replace(
         url=visit.url,
         visits=before.visits + 1,
         visited_at=max(visit.at, before.visited_at),
@@ -83,11 +82,10 @@ def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: 
         hub_depth=0 if before.is_hub else visit.hub_depth,
     )
     if visit.is_moved:
-        return replace(known, failures=0, arrived=visit.arrived, is_moved=True)
+        return known._replace(failures=0, arrived=visit.arrived, is_moved=True)
     if verdict is None and not has_page(visit):
         return known
-    known = replace(
-        known,
+    known = known._replace(
         failures=0,
         seen_at=known.visited_at,
         etag=visit.etag or (before.etag if verdict == NOT_MODIFIED else None),
@@ -105,7 +103,7 @@ def heir_of(moved: Known | None, visit: Visit) -> Known | None:
     """Give the history that a page brings along which has moved to a new place; None if it had none."""
     if moved is None or moved.seen_at is None or moved.is_moved:
         return None
-    return replace(moved, url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
+    return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
 
 
 def _never(visit: Visit) -> Known:
@@ -119,8 +117,7 @@ def _never(visit: Visit) -> Known:
 def _read(known: Known, visit: Visit, run: int | None) -> Known:
     """Take over what reading the page gave."""
     is_hub = visit.kind == "hub"
-    return replace(
-        known,
+    return known._replace(
         content=visit.content,
         body=visit.body,
         relevance=visit.relevance,
@@ -163,8 +160,7 @@ def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site
     rate = after_visit(believed(before, site), seen)
     found = after_finds(before.found, visit.new_links, (at - seen_at) / HOUR_S)
     is_hub = before.kind == "hub"
-    return replace(
-        known,
+    return known._replace(
         changed_at=changed_at if is_changed else before.changed_at,
         changes=before.changes + is_changed,
         unchanged=before.unchanged + (not is_changed),

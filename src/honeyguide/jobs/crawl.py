@@ -226,7 +226,7 @@ class _Session:
         return self._stopped
 
     def _begin(self) -> tuple[Lease, ...]:
-        """Queue the seeds, take over what was left behind, restore what traps had learnt."""
+        """Queue the seeds, take over what was left behind, restore what traps had learnt, and how many URLs there are."""
         now = self._clock.now()
         request, frontier = self._request, self._frontier
         with self._store.transaction():
@@ -236,10 +236,10 @@ class _Session:
                     frontier.enter(seed.site)
             if not request.only_due:
                 frontier.deepen(request.max_depth)
-            room = (
-                0 if request.only_due else self._rules.window
-            )  # what is due is claimed again, the rest stays queued
+            # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
+            room = 0 if request.only_due else self._rules.window
             adopted = frontier.adopt(Ask(now, room, now + self._rules.lease_s))
+            self._ground.crowd.restore(frontier.crowd())
         self._store.flush()
         self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
         return adopted
@@ -363,11 +363,11 @@ class _Session:
                 record, arrival = self._reading.finish(lease, outcome, result, at)
             except LeaseLost:
                 return  # whoever has the page now records it
-        if record is not None:
-            self._pages += 1
-            score = record["relevance_score"]
-            self._relevant += score is not None and score >= RELEVANT
-            self._on_page(record, arrival)
+            if record is not None:
+                self._on_page(record, arrival)  # if that fails, the page was not had: it is fetched again
+                self._pages += 1
+                score = record["relevance_score"]
+                self._relevant += score is not None and score >= RELEVANT
         self._commit()  # at once: what is fetched again after a kill is what was in flight, and nothing else
 
     # --- commits ---

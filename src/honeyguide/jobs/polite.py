@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from honeyguide.core.policy import Policy
     from honeyguide.ports import Clock, Fetcher, Robots, RobotsReader, Validators
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FOR_GOOD = frozenset({301, 308})
+_REDIRECTS = _FOR_GOOD | {302, 303, 307}
 _PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for rest
 _MAY_PASS = _PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
 _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
@@ -89,7 +90,7 @@ class PoliteFetcher:
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Get what a URL leads to. Forbidden if a robots.txt or the address policy rules out any hop."""
-        here, elapsed_s = url, 0.0
+        here, elapsed_s, is_moved = url, 0.0, True
         trip = _Trip(self._policy.trip_timeout_s)
         way: tuple[str, ...] = ()
         while True:
@@ -102,8 +103,9 @@ class PoliteFetcher:
             elapsed_s += got.elapsed_s
             there = _next_hop(url, got)
             if there is None:
-                return replace(got, asked=url, hops=way, elapsed_s=elapsed_s)
+                return replace(got, asked=url, hops=way, elapsed_s=elapsed_s, is_moved=bool(way) and is_moved)
             way = (*way, here.as_linked)
+            is_moved &= got.status in _FOR_GOOD
             self._check_way(url, way, there)
             self._check_time(url, trip)
             here = there
@@ -169,7 +171,8 @@ class PoliteFetcher:
         try:
             got = await self._walk_to_robots(url, trip)
         except FetchError as error:
-            closed = (type(error), f"robots.txt could not be had: {error.why}")
+            is_itself = isinstance(error, AddressRefused) and error.url == url.as_linked
+            closed = (type(error), error.why if is_itself else f"robots.txt could not be had: {error.why}")
             return _Standing(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
         now = self._clock.now()
         # 429 is a 4xx, but it says "not now" and not "no rules": reading on would be rude.

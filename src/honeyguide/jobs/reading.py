@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.ports import Fetched, Frontier, PageReader, Store
 
-_NOT_MODIFIED = 304
+_NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
 _UNREAD = Made()
 
 
@@ -116,8 +116,7 @@ class Reading:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
         lease = ended.lease
         if fetched is None or not isinstance(ended.outcome, Done):
-            known = self._store.history.get(self._ground.digest(lease.url))
-            return replace(ended, known=known)
+            return ended
         site = fetched.url.site
         if site != lease.site and lease.is_seed:
             self._frontier.enter(site, instead_of=lease.site)
@@ -194,15 +193,17 @@ class Reading:
         if visit.digest == digest:
             history.record(visit, self._run)
             return
-        history.record(replace(visit, moved_from=digest), self._run)
-        lease = ended.lease
-        place = (lease.url.text, digest, ended.at, visit.status)
-        moved = Visit(*place, depth=lease.depth, hub_depth=lease.hub_depth, arrived=visit.url, is_moved=True)
-        history.record(moved, self._run)
+        lease, is_moved = ended.lease, ended.fetched is not None and ended.fetched.is_moved
+        history.record(replace(visit, moved_from=digest if is_moved else None), self._run)
+        led_on = Visit(
+            lease.url.text, digest, ended.at, _MOVED if is_moved else _FOUND, depth=lease.depth,
+            hub_depth=lease.hub_depth, arrived=visit.url, is_moved=is_moved, is_led_on=True,
+        )  # fmt: skip
+        history.record(led_on, self._run)
 
     def _visit(self, ended: Ended) -> Visit:
         lease, fetched, judged, url = ended.lease, ended.fetched, ended.judged, ended.url
-        return Visit(
+        visit = Visit(
             url.text,
             self._ground.digest(url),
             ended.at,
@@ -221,3 +222,5 @@ class Reading:
             ended.made.link_share,
             url.as_linked if url.as_linked != url.text else None,
         )
+        is_gone = judged is not None and judged.action == "soft-404"  # it says itself that it is not there
+        return replace(visit, status=_GONE, content=None, body=None) if is_gone else visit

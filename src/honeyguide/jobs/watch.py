@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock
 
 HOUR_S = 3600.0
+_LATE = 0.05  # of a visit: nobody wakes up on time
 _REST_PER_PLAN = (
     9.0  # a round rests at least so many times as long as its plan took: planning stays a tenth of the work
 )
@@ -77,7 +78,8 @@ class Pace:
         >>> Pace(per_hour=100).share(60.0)
         2
         """
-        return max(1, ceil(self.per_hour * max(self.cycle_s, passed_s) / HOUR_S))
+        visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
+        return max(1, ceil(visits - _LATE))
 
     def is_over(self, now: float, rounds: int) -> bool:
         """Tell whether the time has come, or the rounds are done."""

@@ -18,7 +18,7 @@ ALTER TABLE known ADD COLUMN rate_a REAL;               -- the change rate is Ga
 ALTER TABLE known ADD COLUMN rate_b REAL;
 ALTER TABLE known ADD COLUMN found_a REAL;              -- the same of new links that it leads to
 ALTER TABLE known ADD COLUMN found_b REAL;
-ALTER TABLE known ADD COLUMN hours TEXT;                -- of a hub: its changes by hour of the day, as JSON
+ALTER TABLE known ADD COLUMN hours BLOB;                -- of a hub: its changes by hour of the day, 24 doubles
 UPDATE known SET
   first_seen = coalesce((SELECT min(v.at) FROM visit v WHERE v.digest = known.digest), visited_at),
   seen_at = (SELECT max(v.at) FROM visit v WHERE v.digest = known.digest AND v.content IS NOT NULL),
@@ -51,10 +51,10 @@ CREATE TABLE prior (
   PRIMARY KEY (site, kind)
 ) WITHOUT ROWID;
 
--- On which days a site changes: `SiteClock` of core/clocks.py, its lists as JSON.
+-- On which days a site changes: `SiteClock` of core/clocks.py, its lists as doubles, little end first.
 CREATE TABLE site_clock (
   site TEXT PRIMARY KEY,
   first_day INTEGER NOT NULL,
-  found TEXT NOT NULL,
-  expected TEXT NOT NULL
-) WITHOUT ROWID;
+  found BLOB NOT NULL,
+  expected BLOB NOT NULL
+);

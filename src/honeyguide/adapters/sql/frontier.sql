@@ -158,6 +158,9 @@ WHERE id = :1 AND (SELECT count(*) FROM entry WHERE run = site.run AND site = :1
 -- name: inside
 SELECT name FROM site WHERE run = ? AND is_inside = 1;
 
+-- name: crowd
+SELECT coalesce(s.name, ''), count(*) FROM entry e LEFT JOIN site s ON s.id = e.site WHERE e.run = ? GROUP BY e.site;
+
 -- name: all_sites
 SELECT id FROM site WHERE run = ?;
 

@@ -1,0 +1,126 @@
+"""Links in files, one in each row: url, and what its page says of it.
+
+Owns: the columns of such files, and the sentence where a row is wrong. Must not know: scores.
+Start reading at `LinkRows`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from honeyguide.adapters.rowfiles import Raw, raw_rows
+from honeyguide.core.facts import Facts
+from honeyguide.core.page import Link, Occurrence, Position
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from honeyguide.adapters.known import Rejected, Source
+
+# What a column may be called; the first name that a file has counts.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "url": ("url",),
+    "anchor": ("anchor", "anchor_text"),
+    "context": ("context",),
+    "position": ("position",),
+}
+MAX_TEXT = 100_000  # characters of an anchor or its context
+
+
+class LinkRow(NamedTuple):
+    """A link as a file has it: its place among all rows, from 1, and what is known of it; a position may not be."""
+
+    number: int
+    url: Url
+    anchor: str = ""
+    context: str = ""
+    position: Position | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """What rules may read (TOPIC-1)."""
+        place = Position.MAIN if self.position is None else self.position
+        facts = Facts(Link(self.url, (Occurrence(self.anchor, "", "", place, self.context),)))
+        if self.position is None:
+            facts["position"] = None
+        return facts
+
+
+class LinkRows:
+    """The checked links of files; wrong rows go to `reject`, or stop the run."""
+
+    def __init__(self, sources: Sequence[Source], reject: Rejected | None = None) -> None:
+        self._sources = sources
+        self._reject = reject
+
+    def __iter__(self) -> Iterator[LinkRow]:
+        place = 0
+        for source in self._sources:
+            for raw in raw_links(source):
+                place += 1
+                row = self.read(source, raw, place)
+                if row is not None:
+                    yield row
+
+    def read(self, source: Source, raw: Raw, place: int) -> LinkRow | None:
+        """Check a row, or hand it over as wrong."""
+        try:
+            return link_of(raw, place)
+        except InputError as error:
+            if self._reject is None:
+                raise
+            self._reject(source.name, raw, error)
+            return None
+
+
+def raw_links(source: Source) -> Iterator[Raw]:
+    """Read a file row by row, as it is."""
+    if source.kind == "parquet":
+        from honeyguide.adapters.link_columns import parquet_rows  # an extra
+
+        yield from parquet_rows(source)
+        return
+    rows = raw_rows(source.path, source.kind, source.name, ("url",))
+    for number, (line, values) in enumerate(rows, 1):
+        yield Raw(number, f"{source.name} line {line}", values)
+
+
+def link_of(raw: Raw, place: int) -> LinkRow:
+    """Check one row; the error names the row and the field."""
+    if isinstance(raw.values, InputError):
+        raise raw.values
+    values = {name: _text(raw, name, names) for name, names in NAMES.items()}
+    try:
+        url = Url.parse(values["url"])
+    except UrlError as error:
+        raise _wrong(raw, "url", f"{shown(values['url'])} is not an http(s) URL: {error.why}") from None
+    position = None
+    if values["position"]:
+        try:
+            position = Position(values["position"].strip().lower())
+        except ValueError:
+            allowed = ", ".join(one.value for one in Position)
+            what = f"{shown(values['position'])} is no position; there are {allowed}"
+            raise _wrong(raw, "position", what) from None
+    return LinkRow(place, url, values["anchor"], values["context"], position)
+
+
+def _text(raw: Raw, name: str, names: Sequence[str]) -> str:
+    known: Mapping[str, Any] = raw.values if isinstance(raw.values, dict) else {}
+    column = next((one for one in names if one in known), None)
+    value = None if column is None else known[column]
+    if value is None:
+        if name == "url":
+            raise _wrong(raw, name, "is missing; every row needs one")
+        return ""
+    if not isinstance(value, str):
+        raise _wrong(raw, name, f"{shown(repr(value))} should be text")
+    if len(value) > MAX_TEXT:
+        raise _wrong(raw, name, f"is longer than {MAX_TEXT:,} characters")
+    return value
+
+
+def _wrong(raw: Raw, field: str, what: str) -> InputError:
+    return InputError(what, file=raw.where, row=raw.number, field=field)

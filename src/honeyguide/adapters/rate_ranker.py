@@ -1,0 +1,261 @@
+"""Ranking Parquet files of any size by the policy that learns: the answers of `core.policy_table.PolicyTable`.
+
+Owns: what is done with a column of values: the price, levels, ranks. Must not know: formats, the formula
+(`rate_columns.py`). Start reading at `LearnedTable._plan`; how files are passed over is `ranker.py`.
+
+One pass gives what every page is worth, eight bytes a row, which stay. Everything else is asked of that, and rows are
+read again, with their URLs, only where somebody looks at them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.bulk import ParquetFile
+from honeyguide.adapters.ranker import PLACE, SCORE, ColumnTable
+from honeyguide.adapters.rate_columns import VALUE, learned_values
+from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
+from honeyguide.core.plan import Scored, level_of
+from honeyguide.core.policy_table import SHARE, state_of
+from honeyguide.core.ranking import Count, Entry, Plan, Row, host_of
+from honeyguide.core.rate import score_of
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from honeyguide.adapters.rowfiles import Raw
+    from honeyguide.core.plan import Signals
+    from honeyguide.core.profile import Level, Profile
+    from honeyguide.core.ranking import Asked
+    from honeyguide.core.recrawl import Learned
+
+_SOME = 500_000
+# What a row says but for its URL is kept for the best rows, as it was read: reading it again costs as much as ranking.
+_RAW, _IS_RAW = "raw.", "raw"
+_INFINITE = 0x7F800000  # the bits of infinity, in single precision
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What all pages are worth, and the price that makes scores of it."""
+
+    now: datetime
+    has_urls: bool
+    values: pl.DataFrame
+    kept: dict[int, tuple[ParquetFile, pl.DataFrame]] = field(default_factory=dict)
+    future: Count = field(default_factory=Count)
+    price: float = 1.0
+
+
+class _Taken(NamedTuple):
+    """Rows that were chosen: the place among those that could be, from 1, the value, what the row says."""
+
+    rank: int
+    place: int
+    value: float
+    signals: Signals
+
+
+class LearnedTable(ColumnTable):
+    """Known URLs in Parquet files that know change rates; what is in doubt is asked row by row."""
+
+    def __init__(
+        self,
+        files: Sequence[ParquetFile],
+        profile: Profile,
+        policy: Learned,
+        reject: Callable[[str, Raw, InputError], None] | None = None,
+        *,
+        check_urls: bool = False,
+    ) -> None:
+        super().__init__(files, profile, reject, check_urls=check_urls)
+        self.policy = policy.name
+        self._policy = policy
+        self._survey: _Survey | None = None
+
+    def judge(self, row: Row, now: datetime) -> Entry:
+        """Say what a row is worth, by the price of the last plan; its rank is not counted."""
+        return self._entry(0, row, self._current(now))
+
+    # --- passes over the files ---
+
+    def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
+        """From a file's columns to values and doubts."""
+        schema = frame.collect_schema()
+        given = [column for name, column in columns_of(schema).items() if name != "url"]
+        raw = [_IS_RAW, *(_RAW + column for column in given)]
+        facts = frame.select(
+            *fact_columns(schema, now, with_url=self._check_urls),
+            pl.lit(value=True).alias(_IS_RAW),
+            *(pl.col(column).alias(_RAW + column) for column in given),
+        )
+        wanted = [DOUBT, FUTURE, *([HASH] if self._check_urls else []), *raw]
+        return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
+
+    def _value(self, signals: Signals, now: datetime) -> float:
+        """Give what a row is ranked by, as the column holds it."""
+        return self._policy.value(state_of(Row(0, "", signals)), now.timestamp())
+
+    def _plan(self, asked: Asked, limit: int | None) -> tuple[Plan, bool]:
+        survey = self._surveyed(asked.now, limit or 0)
+        if asked.top is None and survey.values.height > asked.limit:
+            raise asked.too_many(self._files[0].name)
+        taken, is_enough = self._taken(asked, survey, survey.values, limit)
+        survey.price = _price(survey.values, taken if asked.top or asked.per_host else [])
+        counts = self._levels(survey)
+        if asked.levels:  # only now that the price is known can a level be told
+            wanted = survey.values.filter(self._wanted_levels(asked, survey.price))
+            taken, is_enough = self._taken(asked, survey, wanted, limit)
+        ranks = (self._rank(one, asked, survey, counts) for one in taken)
+        entries = [self._entry(rank, self._row(one), survey) for rank, one in zip(ranks, taken, strict=True)]
+        chosen = [entry for entry in entries if asked.wants(entry.scored)]
+        return Plan(chosen, counts, survey.future, self._repeated), is_enough
+
+    def _surveyed(self, now: datetime, keep: int = 0) -> _Survey:
+        """Find out what every page is worth, once for a moment, and keep what some of the best rows say."""
+        known = self._survey
+        if known is not None and (known.now, known.has_urls) == (now, self._check_urls):
+            return known
+        survey = _Survey(
+            now, self._check_urls, pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float32})
+        )
+        parts = []
+        for part in self._parts(now):
+            self._count_future(survey.future, part, now)
+            parts.append(part.scores.select(PLACE, SCORE))
+            if keep and isinstance(part.file, ParquetFile):
+                _, kept = survey.kept.get(part.first, (None, part.scores.clear()))
+                survey.kept[part.first] = part.file, _better(kept, part.scores, keep)
+        survey.values = pl.concat([survey.values, *parts])
+        self._survey = survey
+        return survey
+
+    def _current(self, now: datetime) -> _Survey:
+        is_known = self._survey is not None and self._survey.now == now
+        survey = self._surveyed(now)
+        if not is_known:
+            survey.price = _price(survey.values, [])
+        return survey
+
+    # --- the winners ---
+
+    def _taken(
+        self, asked: Asked, survey: _Survey, values: pl.DataFrame, limit: int | None
+    ) -> tuple[list[_Taken], bool]:
+        """Choose the best, no more of a host than it may have; with a limit that may be too few."""
+        best = _best(values, limit)
+        kept = self._kept(survey, best[PLACE])
+        taken: list[_Taken] = []
+        hosts: Counter[str] = Counter()
+        rows = zip(best[PLACE], best[SCORE], self._read(best[PLACE], kept), strict=True)
+        for rank, (place, value, signals) in enumerate(rows, 1):
+            if asked.per_host is not None:
+                host = host_of(signals.url)
+                hosts[host] += 1
+                if hosts[host] > asked.per_host:
+                    continue
+            taken.append(_Taken(rank, place, value, signals))
+        is_enough = limit is None or len(taken) >= (asked.top or 0) or best.height < limit
+        return taken[: asked.top], is_enough
+
+    def _kept(self, survey: _Survey, places: pl.Series) -> dict[int, tuple[ParquetFile, Raw]]:
+        """Complete the rows that were kept by their URLs."""
+        rows: dict[int, tuple[ParquetFile, Raw]] = {}
+        for first, (file, best) in survey.kept.items():
+            kept = best.filter(_IS_RAW, pl.col(PLACE).is_in(places.implode())).sort(PLACE)
+            said = kept.select(pl.col(f"^{_RAW}.+$").name.map(lambda name: name.removeprefix(_RAW)))
+            urls = file.take([place - first for place in kept[PLACE]], [columns_of(file.schema)["url"]])
+            for raw, more in zip(urls, said.iter_rows(named=True), strict=True):
+                url = {} if isinstance(raw.values, InputError) else raw.values
+                rows[first + raw.number - 1] = (file, raw._replace(values={**url, **more}))
+        return rows
+
+    def _row(self, one: _Taken) -> Row:
+        return Row(one.place + 1, self._where_of(one.place), one.signals)
+
+    def _entry(self, rank: int, row: Row, survey: _Survey) -> Entry:
+        found = self._policy.judge(state_of(row), survey.now.timestamp(), survey.price)
+        scored = Scored(row.signals, found.score, level_of(found.score.value, self._profile))
+        return Entry(rank, scored, found.next_due)
+
+    # --- levels ---
+
+    def _rank(self, one: _Taken, asked: Asked, survey: _Survey, counts: dict[str, int]) -> int:
+        """Count every row that is better; levels that were not asked for are better as a whole."""
+        rank, own = one.rank, level_of(score_of(one.value, survey.price), self._profile)
+        for level in self._profile.levels:
+            if level == own:
+                break
+            rank += counts[level.name] if asked.levels and level.name not in asked.levels else 0
+        return rank
+
+    def _levels(self, survey: _Survey) -> dict[str, int]:
+        values, counts, so_far = survey.values[SCORE], {}, 0
+        for level in self._profile.levels:
+            least = self._least(level, survey.price)
+            count = len(values) if least is None else int((values >= least).sum())
+            counts[level.name], so_far = count - so_far, count
+        return counts
+
+    def _least(self, level: Level, price: float) -> float | None:
+        """Find the least value that is of a level or better; None for the last level, which takes all."""
+        if level is self._profile.levels[-1]:
+            return None
+        low, high = 0, _INFINITE  # numbers above 0 are in the order of their bits
+        while low < high:
+            middle = (low + high) // 2
+            if score_of(_of_bits(middle), price) >= level.at_least:
+                high = middle
+            else:
+                low = middle + 1
+        return _of_bits(high)
+
+    def _wanted_levels(self, asked: Asked, price: float) -> pl.Expr:
+        wanted, above = pl.lit(value=False), pl.lit(value=False)
+        for level in self._profile.levels:
+            least = self._least(level, price)
+            reached = pl.lit(value=True) if least is None else pl.col(SCORE) >= least
+            if level.name in asked.levels:
+                wanted = wanted | (reached & ~above)
+            above = reached
+        return wanted
+
+
+def _of_bits(bits: int) -> float:
+    return float(struct.unpack("f", struct.pack("I", bits))[0])
+
+
+def _best(values: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Order rows, the best first, the same value in the order of the files."""
+    if limit is not None:  # the last of the best of some rows is a bound for all, which leaves few to look at
+        values = _not_less(values, values[SCORE].head(_SOME), limit)
+        values = _not_less(values, values[SCORE], limit)
+    ordered = values.sort([SCORE, PLACE], descending=[True, False])
+    return ordered if limit is None else ordered.head(limit)
+
+
+def _better(kept: pl.DataFrame, new: pl.DataFrame, keep: int) -> pl.DataFrame:
+    """Keep the best rows of those before and of new ones."""
+    if kept.height >= keep:
+        new = new.filter(pl.col(SCORE) > kept[SCORE][-1])
+    return _best(pl.concat([kept, new]), keep)
+
+
+def _not_less(values: pl.DataFrame, some: pl.Series, limit: int) -> pl.DataFrame:
+    return values if len(some) <= limit else values.filter(pl.col(SCORE) >= some.top_k(limit).min())
+
+
+def _price(values: pl.DataFrame, taken: Sequence[_Taken]) -> float:
+    """Take the worth of the last page that is paid for; one that is worth nothing is no measure."""
+    listed = pl.Series([one.value for one in taken], dtype=pl.Float32)
+    if not taken:
+        listed = values[SCORE].top_k(-(-values.height // SHARE))
+    least = listed.filter(listed > 0.0).min()
+    return 1.0 if least is None else float(least)  # type: ignore[arg-type]  # of a column of numbers, a number

@@ -1,0 +1,78 @@
+"""`honeyguide watch`: its options, what it says, and what it writes; what it does is in tests/jobs and tests/journeys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.adapters.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+OVER = ("--until", "2025-01-01T06:00:00Z")
+
+
+def test_a_watch_that_is_over_says_so(run: Run, crawled: Path) -> None:
+    result = run("watch", "--per-hour", "10", *OVER)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("0 pages visited again: 0 changed, 0 unchanged; 0 rounds, ")
+    assert result.stderr.endswith("Stopped: --until has come.\n")
+    assert run("watch", "--per-hour", "10", *OVER, "--quiet").stderr == ""
+    assert crawled.exists()
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.csv"])
+def test_the_output_has_all_visits_of_the_store(run: Run, crawled: Path, name: str) -> None:
+    for _ in range(2):
+        assert run("watch", "--per-hour", "10", *OVER, "-o", name).exit_code == 0
+        assert len((crawled / name).read_text("utf-8").splitlines()) == (7 if name == "p.csv" else 6)
+
+
+def test_a_file_of_another_store_is_left_alone(run: Run, crawled: Path) -> None:
+    line = json.dumps({"schema": 1, "url": "https://b.example/", "fetched_at": "2024-01-01T00:00:00.000Z"})
+    (crawled / "p.jsonl").write_text(line + "\n", "utf-8")
+    result = run("watch", "--per-hour", "10", *OVER, "-o", "p.jsonl")
+    assert result.exit_code == 1
+    assert "holds pages of another crawl" in result.stderr
+    assert (crawled / "p.jsonl").read_text("utf-8") == line + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Missing option '--per-hour'"),
+        (("--per-hour", "0"), "0 is not in the range"),
+        (("--per-hour", "10", "--until", "tomorrow"), "'tomorrow' is not a time"),
+        (("--per-hour", "10", "--until", "2025-01-01"), "has no time zone"),
+        (("--per-hour", "10", "--policy", "luck"), "'luck' is not one of"),
+        (("--per-hour", "10", "-o", "honeyguide.db"), "named twice"),
+        (("--per-hour", "10", *OVER, "-o", "p.jsonl", "--format", "table"), "A table is for the terminal"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    run: Run, crawled: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    result = run("watch", *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not (crawled / "p.jsonl").exists()
+
+
+def test_a_store_without_a_crawl_is_refused_and_no_output_is_left(run: Run, folder: Path) -> None:
+    result = run("watch", "--per-hour", "10", "-o", "p.jsonl")
+    assert (result.exit_code, "honeyguide.db: is not there" in result.stderr) == (1, True)
+    SqliteStore(folder / "honeyguide.db").close()
+    result = run("watch", "--per-hour", "10", "-o", "p.jsonl")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: the store has no crawl yet; honeyguide crawl makes one\n",
+    )
+    assert not (folder / "p.jsonl").exists()

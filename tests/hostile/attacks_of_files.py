@@ -1,0 +1,228 @@
+"""Attacks of a file, an address or a pattern that go just beyond a limit.
+
+Each takes the number to go beyond, and the limit in force for those that hand it over themselves; it fails unless it is
+stopped as `docs/reference/limits.md` says. `test_limits.py` runs them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from honeyguide.adapters import inputs, plan_tables
+from honeyguide.adapters.rowfiles import parse_object
+from honeyguide.cli import root
+from honeyguide.config import load_profile
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.traps import Traps
+from honeyguide.core.url import Url
+from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
+
+# --- addresses, patterns, profiles --------------------------------------------------------------------------------
+
+
+def url_chars(over: int, _limit: int) -> None:
+    with pytest.raises(UrlError, match="longer than"):
+        Url.parse("https://a.example/".ljust(over + 1, "x"))
+
+
+def _trapped(url: str, name: str, limit: int) -> str | None:
+    changed: dict[str, Any] = {name: limit}
+    limits = replace(load_profile("docs", topic="x").traps, **changed)
+    why = Traps(limits).inspect(Url.parse(url))
+    return None if why is None else why.rule
+
+
+def crawl_url_chars(over: int, limit: int) -> None:
+    assert _trapped("https://a.example/".ljust(over + 1, "x"), "max_url_chars", limit) == "TRAP-1"
+
+
+def crawl_segments(over: int, limit: int) -> None:
+    url = "https://a.example/" + "/".join(f"a{n}" for n in range(over + 1))
+    assert _trapped(url, "max_segments", limit) == "TRAP-2"
+
+
+def pattern_chars(over: int, _limit: int) -> None:
+    compile_pattern.cache_clear()
+    with pytest.raises(PatternError, match="longer than"):
+        compile_pattern("x" * (over + 1))
+
+
+def pattern_steps(_over: int, _limit: int) -> None:
+    compile_pattern.cache_clear()
+    with pytest.raises(PatternError, match="too large"):
+        compile_pattern(r"\pL{1,40}")
+
+
+def _profile(text: str, folder: str) -> str:
+    path = Path(folder, "p.toml")
+    path.write_text(f'schema = 1\nextends = "company"\nname = "p"\n{text}', "utf-8")
+    return str(path)
+
+
+def profile_bytes(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match="larger than"):
+        load_profile(_profile("#" * (over + 1), folder))
+
+
+def profile_extends(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for n in range(over):
+            parent = "company" if n == over - 1 else f"p{n + 1}.toml"
+            Path(folder, f"p{n}.toml").write_text(f'schema = 1\nextends = "{parent}"\nname = "p"\n', "utf-8")
+        with pytest.raises(ConfigError, match="too deep"):
+            load_profile(str(Path(folder, "p0.toml")))
+
+
+def profile_conditions(over: int, _limit: int) -> None:
+    when = "{ not = " * (over + 1) + '{ path = { has = ["x"] } }' + " }" * (over + 1)
+    rules = f'filter = [{{ id = "x", reason = "x", when = {when} }}]\n'
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match="nested deeper"):
+        load_profile(_profile(rules, folder))
+
+
+def profile_depth(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match="nested too deeply"):
+        load_profile(_profile("terms = " + "{ a = " * (over + 1) + "1" + " }" * (over + 1), folder))
+
+
+def profile_dots(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match="dots"):
+        load_profile(_profile(".".join("a" * (over + 2)) + " = 1", folder))
+
+
+def _rules(condition: str, count: int, terms: int = 1) -> str:
+    listed = ", ".join(f'"w{n}"' for n in range(terms))
+    rules = ", ".join([f"{{ {condition.replace('#', str(n))} }}" for n in range(count)])
+    return f'filter = [{{ id = "x", reason = "x", when = {{ any = [{rules}] }} }}]\n[terms]\nx = [{listed}]\n'
+
+
+def _too_much(rules: str) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pytest.raises(ConfigError, match="is one too many"),
+    ):
+        load_profile(_profile(rules, folder))
+
+
+def profile_tests(over: int, _limit: int) -> None:
+    _too_much(_rules('path = { is = "a#" }', over + 1))
+
+
+def profile_words(over: int, _limit: int) -> None:
+    _too_much(_rules('path = { has = "$x" }', over // 1000 + 1, 1000))
+
+
+def profile_patterns(over: int, _limit: int) -> None:
+    _too_much(_rules('path = { matches = "a+b#" }', over + 1))
+
+
+def profile_problems(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError) as error:
+        load_profile(_profile("".join(f"bad{n} = 1\n" for n in range(2 * over)), folder))
+    assert len(error.value.problems) <= over + 1
+
+
+# --- files that are given -----------------------------------------------------------------------------------------
+
+
+def _file(data: bytes, work: Callable[[str], object], suffix: str = ".txt") -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"f{suffix}")
+        path.write_bytes(data)
+        work(str(path))
+
+
+def _refused(data: bytes, words: str, *command: str, suffix: str = ".txt") -> None:
+    """A command refuses a file, with one sentence."""
+
+    def work(path: str) -> None:
+        result = CliRunner().invoke(
+            root, [part.replace("FILE", path) for part in command], prog_name="honeyguide"
+        )
+        assert result.exit_code == 1, result.output
+        assert words in result.stderr
+
+    _file(data, work, suffix)
+
+
+def page_file_bytes(over: int, _limit: int) -> None:
+    # The bound is a default of a function, so it is taken from there.
+    files = importlib.import_module("honeyguide.cli.files")
+    with pytest.raises(InputError, match="larger than"):
+        _file(b" " * (over + 1), lambda path: files.read_bytes(path, files.MAX_PAGE_BYTES))
+
+
+def line_bytes(over: int, _limit: int) -> None:
+    _refused(b"x" * (over + 1), "is longer than", "plan", "FILE", "--input-format", "jsonl")
+
+
+def json_nesting(over: int, _limit: int) -> None:
+    with pytest.raises(InputError, match="nested deeper"):
+        parse_object('{"a": ' + "[" * over + "]" * over + "}", "f", 1)
+
+
+def list_bytes(over: int, _limit: int) -> None:
+    with pytest.raises(InputError, match="larger than"):
+        _file(b"a.example\n" * (over // 10 + 1), inputs.read_sites)
+
+
+def list_sites(over: int, _limit: int) -> None:
+    with pytest.raises(InputError, match="more than"):
+        _file(b"".join(b"s%d.example\n" % n for n in range(over + 1)), inputs.read_sites)
+
+
+def list_site_chars(over: int, _limit: int) -> None:
+    (row,) = inputs.given_sites(["a.example/".ljust(over + 1, "x")])
+    assert "longer than" in row.problem
+
+
+def list_line_chars(over: int, _limit: int) -> None:
+    line = json.dumps({"url": "a.example", "x": "x" * over})
+
+    def work(path: str) -> None:
+        (row,) = inputs.read_sites(path)
+        assert row.problem
+
+    _file(line.encode(), work, ".jsonl")
+
+
+def earlier_entries(over: int, _limit: int) -> None:
+    entry = {
+        "schema": 1,
+        "rank": 1,
+        "url": "https://a.example/",
+        "score": 1,
+        "level": "x",
+        "reasons": [],
+        "points": [],
+    }
+    rows = "".join(
+        json.dumps({**entry, "rank": n, "url": f"https://a.example/{n}"}) + "\n" for n in range(1, over + 2)
+    )
+    with pytest.raises(InputError, match="more than"):
+        _file(rows.encode(), plan_tables.read_plan, ".jsonl")
+
+
+def plan_rows(over: int, _limit: int) -> None:
+    names = b"url,visits,lastVisited,lastChanged,topicRelevance,hubDepth,isHub\n"
+    rows = names + b"".join(b"https://a.example/%d,0,,,0,1,no\n" % n for n in range(over + 1))
+    _refused(rows, "more than", "plan", "FILE", "--now", "2024-06-15T08:00:00Z", suffix=".csv")
+
+
+def head_rows(over: int, _limit: int) -> None:
+    rows = b"".join(b'{"url": "/%d", "title": "x"}\n' % n for n in range(over + 1))
+    _refused(rows, "heads", "select", "--demo", "--heads", "FILE", suffix=".jsonl")
+
+
+def record_bytes(over: int, _limit: int) -> None:
+    record = json.dumps({"site": "a.example", "status": "ok", "selected": [], "x": "x" * over}).encode()
+    _refused(record, "is longer than", "eval", "FILE", "--gold", "FILE", suffix=".jsonl")

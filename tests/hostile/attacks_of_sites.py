@@ -1,0 +1,277 @@
+"""Attacks of a site that go just beyond a limit: answers, sitemaps, markup.
+
+Each takes the number to go beyond, and the limit in force for those that hand it over themselves; it fails unless it is
+stopped as `docs/reference/limits.md` says. `test_limits.py` runs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from honeyguide import app
+from honeyguide.adapters import content, robots, sitemap
+from honeyguide.adapters.html import parse_head, parse_page
+from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.tame import tamed
+from honeyguide.core.policy import Policy
+from honeyguide.core.url import Url
+from honeyguide.errors import TooLarge, Unreachable
+from honeyguide.jobs.polite import PoliteFetcher
+from honeyguide.jobs.sitemaps import Asked, Listing, list_pages
+from honeyguide.ports import Fetched, Headers, Part
+from honeyguide.testing import FakeFetcher, FrozenClock, LoopbackServer, response
+
+NONE = 1 << 26  # as good as no limit
+HOME = Url.parse("https://a.example/")
+
+
+# --- over the wire ------------------------------------------------------------------------------------------------
+
+
+async def _fetched(answers: dict[str, Any], policy: Policy, part: Part = Part.PAGE) -> Fetched:
+    async with LoopbackServer(answers) as server, HttpFetcher(policy) as fetcher:
+        return await fetcher.fetch(Url.parse(f"{server.root}/"), part=part)
+
+
+def fetch(answer: bytes, part: Part = Part.PAGE, **settings: Any) -> Fetched:
+    """Ask a real server."""
+    return asyncio.run(_fetched({"/": answer}, Policy(allow_private=True, **settings), part))
+
+
+def sent_bytes(over: int, limit: int) -> None:
+    with pytest.raises(TooLarge):
+        fetch(response(b"x" * (over + 1)), max_bytes=limit, max_decoded_bytes=NONE)
+
+
+def decoded_bytes(over: int, limit: int) -> None:
+    bomb = response(gzip.compress(b"x" * (over + 1)), "Content-Encoding: gzip")
+    with pytest.raises(TooLarge):
+        fetch(bomb, max_decoded_bytes=limit)
+
+
+def header_bytes(over: int, _limit: int) -> None:
+    with pytest.raises(TooLarge):
+        fetch(response(b"x", "X-Long: " + "x" * (over + 100)))
+
+
+def header_count(over: int, _limit: int) -> None:
+    with pytest.raises(TooLarge):
+        fetch(response(b"x", *(f"X-{n}: x" for n in range(over + 8))))
+
+
+def all_header_bytes(over: int, _limit: int) -> None:
+    with pytest.raises(TooLarge):
+        fetch(response(b"x", *(f"X-{n}: {'x' * 60_000}" for n in range(4 * over // 60_000))))
+
+
+def head_bytes(over: int, _limit: int) -> None:
+    assert len(fetch(response(b"<title>a</title>" + b" " * over), Part.HEAD).body) <= over
+
+
+def robots_bytes(over: int, _limit: int) -> None:
+    assert len(fetch(response(b"#" * (over + 1)), Part.START).body) <= over
+
+
+def polite(pages: dict[str, Any], policy: Policy) -> PoliteFetcher:
+    return PoliteFetcher(FakeFetcher(pages), FrozenClock(), robots.read_robots, policy)
+
+
+def moved(path: str, to: str) -> Fetched:
+    url = Url.parse(f"https://a.example{path}")
+    return Fetched(url, url, 302, Headers(location=to))
+
+
+def redirects(over: int, limit: int) -> None:
+    chain: dict[str, Any] = {f"https://a.example/{n}": moved(f"/{n}", f"/{n + 1}") for n in range(over + 1)}
+    chain[f"https://a.example/{over + 1}"] = b"here"
+    with pytest.raises(Unreachable, match="redirects"):
+        asyncio.run(polite(chain, Policy(max_redirects=limit)).fetch(Url.parse("https://a.example/0")))
+
+
+def robots_redirects(over: int, _limit: int) -> None:
+    names = ["/robots.txt", *(f"/r{n}" for n in range(over + 1))]
+    chain: dict[str, Any] = {f"https://a.example{a}": moved(a, b) for a, b in pairwise(names)}
+    chain[f"https://a.example{names[-1]}"] = b"User-agent: *\nDisallow: /"
+    asyncio.run(polite({**chain, "https://a.example/": b"x"}, Policy()).fetch(HOME))  # as if there were none
+
+
+def robots_sitemaps(over: int, _limit: int) -> None:
+    assert len(robots.read_robots(b"Sitemap: https://a.example/s\n" * (over + 1)).sitemaps) <= over
+
+
+# --- sitemaps -----------------------------------------------------------------------------------------------------
+
+
+def sitemap_bytes(over: int, _limit: int) -> None:
+    one = b"<url><loc>https://a.example/x</loc></url>"
+    packed = gzip.compress(b"<urlset>" + one + b" " * over + one)
+    assert len(sitemap.read_sitemap(packed).pages) == 1
+
+
+def sitemap_pages(over: int, _limit: int) -> None:
+    listed = b"<urlset>" + b"<url><loc>https://a.example/x</loc></url>" * (over + 1)
+    assert len(sitemap.read_sitemap(listed).pages) <= over
+
+
+def sitemap_url_chars(over: int, _limit: int) -> None:
+    url = "https://a.example/".ljust(over + 1, "x")
+    assert sitemap.read_sitemap(f"<urlset><url><loc>{url}</loc></url>".encode()).pages == ()
+
+
+class Maps:
+    """A source in which every sitemap is what a function makes of its number."""
+
+    def __init__(self, make: Callable[[int], bytes]) -> None:
+        self.make = make
+
+    async def fetch(self, url: Url, *, part: Part = Part.PAGE) -> Fetched:
+        assert part is Part.FILE
+        return Fetched(url, url, 200, body=self.make(int(url.path.rpartition("/")[2])))
+
+    async def robots(self, url: Url) -> None:
+        """There is none."""
+
+
+def listing(make: Callable[[int], bytes]) -> Listing:
+    asked = Asked(addresses=(Url.parse("https://a.example/0"),))
+    return asyncio.run(list_pages(asked, Maps(make), sitemap.read_sitemap))
+
+
+def _index(*numbers: int) -> bytes:
+    return b"<sitemapindex>" + b"".join(
+        b"<sitemap><loc>https://a.example/%d</loc></sitemap>" % n for n in numbers
+    )
+
+
+def _pages(first: int, count: int = 1) -> bytes:
+    return b"<urlset>" + b"".join(
+        b"<url><loc>https://a.example/p%d</loc></url>" % (first + n) for n in range(count)
+    )
+
+
+def sitemap_files(over: int, _limit: int) -> None:
+    found = listing(lambda n: _pages(n) if n else _index(*range(1, over + 2)))
+    assert len(found.pages) < over + 1
+    assert found.problems
+
+
+def sitemap_levels(over: int, _limit: int) -> None:
+    assert not listing(lambda n: _index(n + 1) if n < over else _pages(n)).pages
+
+
+def sitemap_all_pages(over: int, _limit: int) -> None:
+    found = listing(lambda n: _pages(n * over, over) if n else _index(1, 2))
+    assert (len(found.pages) <= over, found.is_cut) == (True, True)
+
+
+def sitemap_useless(over: int, _limit: int) -> None:
+    found = listing(lambda n: _index(*range(1, over + 3)) if not n else b"" if n <= over else _pages(n))
+    assert not found.pages
+
+
+# --- pages --------------------------------------------------------------------------------------------------------
+
+PAD = b"<!--" + b"x" * 140_000 + b"-->"  # a large document is looked at closely
+
+
+def markup_bytes(over: int, _limit: int) -> None:
+    assert tamed(PAD + b"x" * (over + 1))[1] > 0
+
+
+def markup_tags(over: int, _limit: int) -> None:
+    assert tamed(PAD + b"<p>x</p>" * (over // 2 + 15_000))[1] > 0
+
+
+def markup_depth(over: int, _limit: int) -> None:
+    assert tamed(PAD + b"<br>" * 26_000 + b"<div>" * (over + 5))[1] > 0
+
+
+def markup_attributes(over: int, _limit: int) -> None:
+    tag = b"<p " + b" ".join(b"a%d=1" % n for n in range(over + 5)) + b">"
+    assert tamed(PAD + tag)[1] > 0
+
+
+def markup_copies(over: int, _limit: int) -> None:
+    styled = b"<font color=red>" * 4_000
+    assert len(styled) * 4_000 > 4 * over
+    assert b"<font" not in tamed(styled)[0]
+
+
+def links(over: int, _limit: int) -> None:
+    page = parse_page("".join(f"<a href=/{n}>x</a>" for n in range(over + 1)), HOME)
+    assert len(page.links) <= over
+    assert [rule for _, rule in page.skipped] == ["limit"]
+
+
+def occurrences(over: int, _limit: int) -> None:
+    (link,) = parse_page("<a href=/a>x</a>" * (over + 1), HOME).links
+    assert len(link.occurrences) <= over
+
+
+def skipped_hrefs(over: int, _limit: int) -> None:
+    page = parse_page("".join(f"<a href=mailto:{n}>x</a>" for n in range(over + 1)), HOME)
+    assert page.skipped[-1] == ("1 more", "limit")
+
+
+def skipped_chars(over: int, _limit: int) -> None:
+    assert len(parse_page(f"<a href=mailto:{'x' * over}>x</a>", HOME).skipped[0][0]) <= over
+
+
+def text_chars(over: int, _limit: int) -> None:
+    assert len(parse_page("<p>" + "word " * (over // 5 + 1), HOME).text) <= over
+
+
+def label_chars(over: int, _limit: int) -> None:
+    long = "x" * (over + 1)
+    page = parse_page(f"<title>{long}</title><h1>{long}</h1><a href=/a title={long}>{long}</a>", HOME)
+    occurrence = page.links[0].occurrences[0]
+    assert max(map(len, (page.title, page.h1[0], occurrence.anchor, occurrence.title))) <= over
+
+
+def description_chars(over: int, _limit: int) -> None:
+    head = parse_head(f"<meta name=description content={'x' * (over + 1)}>")
+    assert len(head.description or "") <= over
+
+
+def headings(over: int, _limit: int) -> None:
+    assert len(parse_page("".join(f"<h2>h{n}</h2>" for n in range(over + 1)), HOME).h2) <= over
+
+
+def content_html(over: int, _limit: int) -> None:
+    pytest.importorskip("trafilatura")
+    page = b"<html><body>" + b"<!--" + b"x" * over + b"-->" + b"<main><p>After all that.</p></main>"
+    assert "After all that" not in content.main_content(page, HOME.text).markdown
+
+
+def content_markdown(over: int, _limit: int) -> None:
+    pytest.importorskip("trafilatura")
+    words = "".join(f"<p>{'word ' * 20}{n}</p>" for n in range(over // 50))
+    found = content.main_content(f"<html><body><main>{words}</main>".encode(), HOME.text)
+    assert len(found.markdown.encode()) <= over
+
+
+def content_headings(over: int, _limit: int) -> None:
+    pytest.importorskip("trafilatura")
+    parts = "".join(f"<h2>Heading {n}</h2><p>{'word ' * 12}{n}</p>" for n in range(over + 1))
+    assert len(content.main_content(f"<html><body><main>{parts}</main>".encode(), HOME.text).headings) <= over
+
+
+def content_heading_chars(over: int, _limit: int) -> None:
+    pytest.importorskip("trafilatura")
+    part = f"<h2>{'head ' * over}</h2><p>{'word ' * 60}</p>"
+    found = content.main_content(f"<html><body><main>{part}</main>".encode(), HOME.text).headings
+    assert found
+    assert max(map(len, found)) <= over
+
+
+def markdown_links(over: int, _limit: int) -> None:
+    text = " ".join(f"[x](/{n})" for n in range(over + 1))
+    page = app.parse_markdown(text, HOME)
+    assert len(page.links) <= over
+    assert [rule for _, rule in page.skipped] == ["limit"]

@@ -1,0 +1,230 @@
+"""Attacks on what a crawl remembers, and on what is shown and written, that go just beyond a limit.
+
+Each takes the number to go beyond, and the limit in force for those that hand it over themselves; it fails unless it is
+stopped as `docs/reference/limits.md` says. `test_limits.py` runs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from attacks_of_sites import HOME, polite
+from click.testing import CliRunner
+
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.folder import file_name
+from honeyguide.adapters.memory import MemoryStore
+from honeyguide.cli import root
+from honeyguide.cli.output import line_for_people
+from honeyguide.config import load_profile
+from honeyguide.core.frontier import Budgets, Row, Sighting, digest_of
+from honeyguide.core.harmless import printable
+from honeyguide.core.policy import Policy
+from honeyguide.core.records import Record
+from honeyguide.core.traps import Traps
+from honeyguide.core.url import Url
+from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
+from honeyguide.ports import Store
+from honeyguide.report import summary as reports
+from honeyguide.report import write_report
+from honeyguide.testing import FakeFetcher, FrozenClock
+
+# --- a crawl ------------------------------------------------------------------------------------------------------
+
+
+def crawl(
+    pages: dict[str, Any], budgets: Budgets | None = None, store: Store | None = None, **rules: Any
+) -> tuple[list[Record], CrawlSummary, Store]:
+    """Crawl a made-up site; gives its records, how it went, and where it is kept."""
+    profile = load_profile("docs", topic="fire")
+    profile = replace(profile, crawl=replace(profile.crawl, **rules))
+    records: list[Record] = []
+    store = MemoryStore() if store is None else store
+
+    def keep(record: Record, _: Arrival) -> None:
+        records.append(record)
+
+    crawler = Crawler(FakeFetcher(pages), Documents(), FrozenClock(), store, profile)
+    request = CrawlRequest((HOME,), budgets=budgets or Budgets())
+    return records, asyncio.run(crawler.crawl(request, keep)), store
+
+
+def linking(*hrefs: str) -> bytes:
+    """Make a page that is about fire, says what no other page says, and links pages."""
+    listed = "".join(f'<p><a href="{href}">fire {n}</a></p>' for n, href in enumerate(hrefs))
+    words = " ".join(f"{n}of{''.join(hrefs[-1:])[1:]}" for n in range(60))
+    return f"<title>fire</title><p>fire {words}</p>{listed}".encode()
+
+
+def _found(store: Store, path: str) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]]:
+    """Look up what the run knows of a path."""
+    digest = digest_of(Url.parse(path, HOME), load_profile("docs", topic="fire").scope.tracking)
+    found = store.frontier(store.runs()[0]).find(digest)
+    assert found is not None
+    return found
+
+
+def attempts(over: int, limit: int) -> None:
+    failing = [503] * over
+    records, _, _ = crawl({HOME.text: linking("/a"), f"{HOME}a": [*failing, linking()]}, max_attempts=limit)
+    assert [record["status"] for record in records] == [200, 503]
+
+
+def site_failures(over: int, limit: int) -> None:
+    pages: dict[str, Any] = {HOME.text: linking(*(f"/{n}" for n in range(over + 9)))}
+    pages |= {f"{HOME}{n}": 500 for n in range(over + 9)}
+    _, summary, _ = crawl(pages, max_site_failures=limit, max_attempts=9, lookahead=1)
+    assert summary.stopped == "site_failing"
+
+
+def sightings(over: int, limit: int) -> None:
+    names = [f"/p{n}" for n in range(over + 3)]
+    pages = {HOME.text: linking(*names)} | {f"{HOME}p{n}": linking("/x", f"/y{n}") for n in range(over + 3)}
+    _, summary, store = crawl(pages, sightings=limit)
+    assert summary.stopped == "complete"
+    row, seen = _found(store, "/x")
+    assert (row.seen, len(seen)) == (over + 3, over)
+
+
+def host_urls(over: int, _limit: int) -> None:
+    """Links are made up on every page; a crawl that goes on counts on."""
+    pages = {HOME.text: linking(*(f"/p{n}" for n in range(over - 2)), "/gone")}
+    pages |= {
+        f"{HOME}p{n}": linking(f"/x{n}", f"https://other.example/{n}", f"/y{n}") for n in range(over - 2)
+    }
+    _, summary, store = crawl(pages)
+    crowd = store.frontier(store.runs()[0]).crowd()
+    assert crowd["a.example"] == over
+    assert summary.counts.skipped["host-full"] > 0
+    assert summary.stopped == "complete"
+
+
+def crawl_hosts(over: int, _limit: int) -> None:
+    pages = {HOME.text: linking(*(f"https://fire{n}.example/" for n in range(2 * over)))}
+    _, summary, store = crawl(pages, Budgets(external_pages=1))
+    assert len(store.frontier(store.runs()[0]).crowd()) <= over
+    assert summary.counts.skipped["too-many-hosts"] > 0
+
+
+def families(over: int, _limit: int) -> None:
+    traps = Traps(load_profile("docs", topic="x").traps)
+    for n in range(over + 1):
+        traps.learn(Url.parse(f"https://a.example/s{'x' * (n % 90)}/{n // 90}/p?{'y' * (n // 90)}=1"), ())
+    assert len(traps.families) <= over
+
+
+def remembered_hosts(over: int, _limit: int) -> None:
+    pages = {f"https://s{n}.example/": b"x" for n in range(3 * over)}
+    fetcher = polite(pages, Policy(delay_s=0, jitter=0))
+
+    async def go() -> None:
+        for url in pages:
+            await fetcher.fetch(Url.parse(url))
+
+    asyncio.run(go())
+    assert len(vars(fetcher)["_hosts"]) <= over
+
+
+def remembered_robots(over: int, _limit: int) -> None:
+    fetcher = polite({}, Policy(delay_s=0, jitter=0))
+
+    async def go() -> None:
+        for n in range(2 * over):
+            await fetcher.robots(Url.parse(f"https://s{n}.example/"))
+
+    asyncio.run(go())
+    assert len(vars(fetcher)["_origins"]) <= over
+
+
+def sighting_chars(over: int, _limit: int) -> None:
+    page = linking("/a").replace(b">fire 0<", b">" + b"fire " * over + b"<")
+    _, _, store = crawl({HOME.text: page})
+    assert max(len(seen.anchor) for _, seen in _found(store, "/a")[1]) <= over
+
+
+def command_chars(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = str(Path(folder, "h.db"))
+        args = [
+            "crawl",
+            "http://127.0.0.1:9/",
+            "--topic",
+            "x",
+            "--include",
+            "y" * (over + 1),
+            "--store",
+            store,
+            "--quiet",
+        ]
+        CliRunner().invoke(root, args, prog_name="honeyguide")
+        told = CliRunner().invoke(
+            root, ["runs", "--store", store, "--format", "jsonl"], prog_name="honeyguide"
+        )
+    assert len(json.loads(told.stdout)["command"]) <= over
+
+
+# --- what is shown and written ------------------------------------------------------------------------------------
+
+
+def shown_line(over: int, _limit: int) -> None:
+    assert len(line_for_people("x" * 3 * over)) < 2 * over
+
+
+def marks(over: int, _limit: int) -> None:
+    assert len(printable("a" + "\u0301" * (over + 1))) <= over + 1
+
+
+def report_text(over: int, _limit: int) -> None:
+    assert len(reports.clean("x" * (over + 2))) <= over + 1
+
+
+def report_url(over: int, _limit: int) -> None:
+    assert reports.link_of("https://a.example/".ljust(over + 1, "x")) is None
+
+
+def _report(record: dict[str, Any]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        write_report([record], Path(folder, "r.html"))
+        return Path(folder, "r.html").read_text("utf-8")
+
+
+def report_selected(over: int, _limit: int) -> None:
+    pages = [{"url": f"https://a.example/{n}", "rank": n} for n in range(over + 1)]
+    assert _report({"site": "a", "selected": pages}).count('<a href="https://a.example/') <= over
+
+
+def report_ranked(over: int, _limit: int) -> None:
+    pages = [{"url": f"https://a.example/{n}", "score": n} for n in range(over + 1)]
+    assert _report({"site": "a", "candidates": pages}).count('<a href="https://a.example/') <= over
+
+
+def report_listed(over: int, _limit: int) -> None:
+    gone = [{"url": f"https://a.example/{n}", "why": "x"} for n in range(over + 1)]
+    assert _report({"site": "a", "replaced": gone}).count('<a href="https://a.example/') <= over
+
+
+def report_named(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write_report(({"site": f"s{n}", "status": "x"} for n in range(over + 1)), Path(folder, "r.html"))
+        assert Path(folder, "r.html").read_text("utf-8").count('<a href="#s') <= over
+
+
+def report_bytes(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        one = {"site": "s", "candidates": [{"url": "https://a.example/", "score": 1, "reasons": []}]}
+        write_report((one for _ in range(over // 300 + 2)), Path(folder, "r.html"))
+        assert "candidate not shown" in Path(folder, "r.html").read_text("utf-8")
+
+
+def file_name_chars(over: int, _limit: int) -> None:
+    assert max(map(len, file_name(Url.parse(f"https://a.example/{'x' * (over + 40)}")).parts)) < over + 20
+
+
+def file_path_chars(over: int, _limit: int) -> None:
+    deep = Url.parse("https://a.example/" + "/".join("abcde" for _ in range(over // 5)))
+    assert len(str(file_name(deep))) <= over

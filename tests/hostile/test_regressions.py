@@ -1,0 +1,339 @@
+"""What fuzzing found, once each: inputs that hung, crashed, or filled the memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fuzzing.files import Profiles
+
+from honeyguide import load_profile
+from honeyguide.adapters.html import parse_head, parse_page
+from honeyguide.adapters.inputs import MAX_SITES, read_sites
+from honeyguide.adapters.known import Rejected, open_known
+from honeyguide.adapters.rowfiles import MAX_NESTED
+from honeyguide.adapters.sitemap import MAX_PAGES, read_sitemap
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.config.problems import MAX_TOLD
+from honeyguide.core.frontier import Done
+from honeyguide.core.listed import Sitemap
+from honeyguide.core.markdown import parse_markdown_links
+from honeyguide.core.nesting import is_deeper
+from honeyguide.core.pattern import MAX_PROGRAM_STEPS, compile_pattern
+from honeyguide.core.ranking import Asked
+from honeyguide.core.url import Url
+from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatch, StoreError
+from honeyguide.ports import Report
+from honeyguide.testing_store import ask, digest, spec
+from honeyguide.testing_store import found as link
+
+HANG_S = 60  # what took minutes takes milliseconds now; this only keeps a broken version from running all day
+MB = 1 << 20
+PAGE = Url.parse("https://a.example/")
+NOW = datetime(2024, 6, 15, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _ends() -> Iterator[None]:
+    """Let a test fail that would not end."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    old = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(HANG_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, old)
+
+
+def peak_of(call: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+# --- Markdown and sitemaps ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("run", ["_", "*", "__ ", "_*", "~_"])
+def test_long_runs_of_emphasis_take_linear_time(run: str) -> None:
+    size = 400_000 // len(run)
+    links = parse_markdown_links(f"[a{run * size}b](/c)")
+    assert [url for _, url in links] == ["/c"]
+
+
+@pytest.mark.parametrize(
+    ("anchor", "plain"),
+    [("_a_", "a"), ("__a__ b", "a b"), ("a_b_c", "a_b_c"), ("._", "."), ("__.", "."), ("_ .", "_ ."), ("a_ b", "a b"), ("é__", "é")],
+)  # fmt: skip
+def test_emphasis_means_what_it_did(anchor: str, plain: str) -> None:
+    assert parse_markdown_links(f"[x{anchor and ' '}{anchor}](u)")[0][0].strip() == f"x {plain.strip()}"
+
+
+@pytest.mark.parametrize(
+    "unit", [b"<!--xy", b"<!---->", b"<loc>  ", b"<lastmod>", b"http://a\n", b"\n", b"x\n"]
+)
+def test_a_sitemap_takes_memory_in_proportion_to_its_size(unit: bytes) -> None:
+    data = (b"<urlset>" if unit.startswith(b"<") else b"") + unit * (2 * MB // len(unit))
+    found: list[Sitemap] = []
+    assert peak_of(lambda: found.append(read_sitemap(data))) < 6 * len(data)
+    assert len(found[0].pages) <= MAX_PAGES
+
+
+def test_comments_end_where_they_end() -> None:
+    data = b"<urlset><!-- <loc>a</loc> --><loc>b</loc><!-- <!-- --><loc>c</loc><!-- <loc>d</loc>"
+    assert [url for url, _ in read_sitemap(data).pages] == ["b", "c"]
+
+
+# --- HTML -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "markup", [b"<rp>" * 31_000, b"<rp>" * 15_000 + b"<li>" * 15_000, b"<svg>" * 12_000 + b"</x>" * 15_000]
+)
+def test_deep_markup_is_cut_even_where_it_is_short(markup: bytes) -> None:
+    page = parse_page(markup + b"<a href=/b>b</a>", PAGE)
+    assert [rule for _, rule in page.skipped] == ["limit"]
+    parse_head(markup)
+
+
+# --- profiles -------------------------------------------------------------------------------------------------------
+
+START = 'schema = 1\nextends = "base"\nname = "a"\ndescription = "b"\n'
+WHOLE = Profiles.seeds[1].decode()
+
+
+def filters(count: int, when: str) -> str:
+    return "".join(f'[[filter]]\nid = "f{n}"\nreason = "r"\nwhen = {when}\n' for n in range(count))
+
+
+def cards(count: int) -> str:
+    rule = '{ id = "x", reason = "y", points = 1, per = "card.c%d" }'
+    card = '[scorecard.c%d]\n[[scorecard.c%d.group]]\nname = "g"\nmode = "all"\nrules = [%s]\n'
+    return "".join(card % (n, n, rule % (n + 1)) for n in range(count)) + card % (count, count, "")
+
+
+def doubled(last: str) -> str:
+    steps = "".join(f't{n} = ["$t{n + 1}", "$t{n + 1}"]\n' for n in range(60))
+    return f'{START}[terms]\n{steps}t60 = ["{last}"]\n[content]\nkeywords = ["$t0"]\n'
+
+
+LONG = ", ".join(f'"{n}"' for n in range(20_000))
+PROFILES = {
+    "a number of 5,000 digits": ("a = " + "1" * 5_000, "is not TOML: a number is too long"),
+    "a key with 100,000 parts": ("a" + ".a" * 100_000 + " = 1", "line 1: has more than 100 dots"),
+    "quoted parts of a key": ('"a"' + '."a"' * 50_000 + " = 1", "line 1: has more than 100 dots"),
+    "lists in lists": (START + "a = " + "[" * 200 + "]" * 200, "is nested too deeply"),
+    "terms that double in a circle": (doubled("$t0"), "in a circle"),
+    "a long list named often": (START + f"[terms]\nlong = [{LONG}]\n" + filters(900, "{ path = { has = '$long' } }"), "100,000 words in all"),
+    "too many tests": (START + filters(1_300, "{ path = { has = 'a', ends = 'b', is = 'c', word = 'd' } }"), "5,000 tests in all"),
+    "too many patterns": (START + filters(300, "{ path = { matches = 'a.b' } }"), "200 patterns in all"),
+    "too many cards": (WHOLE + cards(1_000), "scorecard: dictionary should have at most 100 items"),
+    "too many rules": (WHOLE.replace("rules = [", "rules = [" + '{ id = "i", reason = "j" },' * 2_000), "at most 500 items"),
+    "a number beyond floats": (WHOLE.replace("above = 3", "above = 1" + "0" * 400), "should be a number up to 1e+15"),
+    "a number that is none": (WHOLE.replace("above = 3", "is = nan"), "should be a number up to 1e+15"),
+    "a date for a number": (WHOLE.replace("above = 3", "above = 1979-05-27"), "should be a number up to 1e+15"),
+    "a name that no system takes": (f'extends = "{"a" * 5_000}.toml"', "cannot read"),
+    "a folder": ('extends = "/"', "extends: '/' is not a file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles_are_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
+    text, sentence = PROFILES[name]
+    file = tmp_path / "p.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as error:
+        load_profile(file)
+    assert sentence in str(error.value)
+    assert len(error.value.problems) <= MAX_TOLD + 1
+    assert len(str(error.value)) < 20_000
+
+
+def test_terms_may_name_each_other_many_times(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text(doubled("fire"), "utf-8")
+    assert load_profile(file).content.keywords == ("fire",)
+
+
+def test_cards_and_rules_within_the_limits_can_be_used(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    rules = "".join(
+        f'{{ id = "i{n}", reason = "j", points = 1, when = {{ path = {{ has = "{n}" }} }} }},'
+        for n in range(490)
+    )
+    file.write_text(WHOLE.replace("rules = [", "rules = [" + rules) + cards(90), "utf-8")
+    assert len(load_profile(file).chains["c0"]) == 91
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    file = tmp_path / "p.toml"
+    file.write_text('extends = "pipe.toml"', "utf-8")
+    with pytest.raises(ConfigError, match="is not a file"):
+        load_profile(file)
+
+
+def test_mistakes_are_counted_where_there_are_too_many(tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text(START + "".join(f"k{n} = 1\n" for n in range(500)), "utf-8")
+    with pytest.raises(ConfigError) as error:
+        load_profile(file)
+    assert str(error.value.problems[-1]) == f"{500 - MAX_TOLD} more mistakes; mend these first"
+
+
+# --- patterns -------------------------------------------------------------------------------------------------------
+
+
+def test_a_pattern_that_grows_when_compiled_is_refused() -> None:
+    with pytest.raises(PatternError, match="too large"):
+        compile_pattern("a{1000}" * 100 + "b")
+    assert compile_pattern("a.{900}b").engine.programsize < MAX_PROGRAM_STEPS
+
+
+def test_half_a_character_is_no_match_and_no_error() -> None:
+    for pattern in ("fire.*door", "fire", "|".join(f"fire{n}" for n in range(50)) + "|fire"):
+        assert compile_pattern(pattern).search("\ud800 fire door")
+        assert compile_pattern(pattern).count("\ud800 fire door") == 1
+    assert compile_pattern("\ud800|" + "|".join(f"word{n}" for n in range(50))).count("\ud800") == 1
+
+
+def test_a_thousand_words_cost_no_more_than_one() -> None:
+    words = "|".join(f"a{chr(0x4E00 + n)}" for n in range(1_300))
+    assert compile_pattern(words).engine.__class__.__module__.startswith("re2")
+    assert compile_pattern(words).count("a" * 3_000_000 + "a\u4e00") == 1
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+ROW = {"url": "https://a.example/", "visits": 1, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": True}
+
+
+def planned(file: Path) -> Rejected:
+    rejected = Rejected()
+    open_known([str(file)], load_profile("news"), reject=rejected).plan(Asked(NOW, top=3))
+    rejected.close()
+    return rejected
+
+
+@pytest.mark.parametrize("depth", [MAX_NESTED, 500, *range(980, 995), 100_000])
+def test_rows_nested_too_deeply_are_named(depth: int, tmp_path: Path) -> None:
+    file = tmp_path / "known.jsonl"
+    deep = "[" * depth + "]" * depth
+    file.write_text(json.dumps(ROW)[:-1] + f', "last_visited": {deep}}}\n', "utf-8")
+    assert planned(file).rows == 1
+    with pytest.raises(InputError, match=r"nested|should|is not a time"):
+        open_known([str(file)], load_profile("news")).plan(Asked(NOW, top=3))
+    assert read_sites(str(file))[0].text or depth > 900
+
+
+def test_depth_is_counted_without_recursion() -> None:
+    value: list[object] = []
+    for _ in range(200_000):
+        value = [value]
+    assert is_deeper(value, 1_000)
+    while value:  # or taking it apart would be the recursion
+        value = value.pop()  # type: ignore[assignment]  # lists all the way down
+
+
+def test_half_a_character_in_a_url_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "known.jsonl"
+    file.write_text(json.dumps(ROW | {"url": "https://a.example/\ud800"}) + "\n", "utf-8")
+    with pytest.raises(InputError, match=r"field url: .* half a character"):
+        open_known([str(file)], load_profile("news")).plan(Asked(NOW, top=3))
+
+
+@pytest.mark.parametrize("line", ['{"a": 1}', "[1]", '{"visits": 1}'])
+def test_a_large_file_without_any_url_is_rows_without_url(line: str, tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    file = tmp_path / "known.jsonl"
+    file.write_text((line + " " * 1_000 + "\n") * 200, "utf-8")
+    assert planned(file).rows == 200
+
+
+def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    file = tmp_path / "sites.parquet"
+    pl.DataFrame({"domain": pl.repeat("a.example", MAX_SITES + 1, eager=True)}).write_parquet(file)
+    with pytest.raises(InputError, match="has more than 1,000,000 sites"):
+        read_sites(str(file))
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+def damaged(path: Path, *statements: str) -> Path:
+    store = SqliteStore(path)
+    run = store.begin(spec(), 0.0)
+    frontier = store.frontier(run)
+    frontier.add([link(f"/{n}") for n in range(9)])
+    for lease in frontier.claim(ask(limit=2)).leases[:1]:
+        frontier.finish(lease, Done(), Report({"url": "a"}))
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in statements:
+            db.executescript(statement)
+    return path
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, x AS key FROM c"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"DROP TABLE run; CREATE VIEW run AS {ENDLESS}",
+        "CREATE TRIGGER t AFTER UPDATE ON entry BEGIN DELETE FROM entry; END",
+        "CREATE VIEW v AS SELECT 1",
+        "ALTER TABLE site ADD COLUMN more",
+        "DROP INDEX entry_identity",
+        "DROP TABLE tally",
+        "PRAGMA user_version = -5",
+    ],
+)
+def test_a_store_with_another_schema_is_refused(statement: str, tmp_path: Path) -> None:
+    with pytest.raises(SchemaMismatch, match="name another file"):
+        SqliteStore(damaged(tmp_path / "s.db", statement))
+
+
+def test_statistics_are_no_other_schema(tmp_path: Path) -> None:
+    SqliteStore(damaged(tmp_path / "s.db", "ANALYZE")).close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE site SET leased = x''", "UPDATE site SET name = 7", "UPDATE entry SET state = 9e999", "UPDATE entry SET url = 'x'",
+        "UPDATE entry SET url = x'ff'", "UPDATE entry SET visits = ''", "UPDATE entry SET claim = zeroblob(9)", "UPDATE run SET claims = 'x'",
+        "UPDATE page SET record = ''", "DELETE FROM entry", "UPDATE entry SET priority = 'high'", "UPDATE owner SET pid = 9e999",
+        "INSERT INTO family VALUES (1, 1, 'f', 0, 0, 9e999)", "INSERT INTO family VALUES (1, 1, 'f', 0, 0, x'ff')", "UPDATE run SET topic = x'00'",
+        "INSERT INTO owner VALUES (99, 7, 'x', 'y')",
+    ],
+)  # fmt: skip
+def test_values_that_we_never_write_are_damage(statement: str, tmp_path: Path) -> None:
+    """Either it does no harm, or a `StoreError` says so: nothing else comes out."""
+    path = damaged(tmp_path / "s.db", statement)
+    store = SqliteStore(path)
+    try:
+        frontier = store.frontier(store.begin(spec(), 9.0))
+        leases = [*frontier.adopt(ask(700.0, limit=9)), *frontier.claim(ask(700.0, limit=9)).leases]
+        assert all(type(lease.claim) is int and lease.url.site == "a.example" for lease in leases)
+        list(frontier.rows()), list(frontier.pages()), frontier.families(), frontier.find(digest("/1"))
+    except StoreError as error:
+        assert "restore it from a copy" in str(error)  # noqa: PT017 - both ways are right
+    finally:
+        store.abandon()

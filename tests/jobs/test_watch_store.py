@@ -1,0 +1,139 @@
+"""A watch of a store, on frozen time: pages that change by a script, one that dies, one that moves, new ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from honeyguide import load_profile
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.stored import Reader
+from honeyguide.app import plan_store
+from honeyguide.app.watching import StoreGround, WatchRequest
+from honeyguide.core.url import Url
+from honeyguide.errors import InputError
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.jobs.watch import HOUR_S, Pace, Round, watch
+from honeyguide.ports import Fetched, Headers, Part, Validators
+from honeyguide.testing import FrozenClock
+
+ROOT = "https://a.example"
+DAY_S = 24 * HOUR_S
+SLOW = tuple(f"/slow-{n}" for n in range(20))
+PROFILE = load_profile("news")
+START = 1_750_000_000.0
+
+
+class Living:
+    """A site that lives by the clock: a list that gets a story every four hours, and pages that hardly ever change."""
+
+    def __init__(self, clock: FrozenClock) -> None:
+        self._clock = clock
+        self.log: list[tuple[float, str]] = []
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators, part
+        now = self._clock.now() - START
+        self.log.append((self._clock.now(), url.path))
+        await asyncio.sleep(0)
+        if url.path == "/dead" and now > DAY_S:
+            return Fetched(url, url, 404)
+        if url.path == "/moved" and now > DAY_S:
+            there = Url.parse(f"{ROOT}/here-now")
+            body, hops = self.page("/moved", now), (url.as_linked,)
+            return Fetched(there, url, 200, Headers("text/html"), body, hops=hops, is_moved=True)
+        return Fetched(url, url, 200, Headers("text/html"), self.page(url.path, now))
+
+    @staticmethod
+    def page(path: str, now: float) -> bytes:
+        stories = range(int(now / (4 * HOUR_S)) + 1) if path == "/" else ()
+        names = (*SLOW, "/dead", "/moved", *(f"/story-{n}" for n in stories)) if path == "/" else ()
+        links = "".join(f'<p><a href="{name}">fire {name}</a></p>' for name in names)
+        state = int(now / (20 * DAY_S)) if path in SLOW else 0
+        words = "".join(f"<p>fire alarms {path} {part} {state}</p>" for part in "abcdef")
+        return f"<title>fire {path}</title><h1>fire</h1><main>{words}{links}</main>".encode()
+
+    def since(self, moment: float) -> Counter[str]:
+        return Counter(path for at, path in self.log if at >= moment)
+
+
+@contextmanager
+def crawled(path: Path, clock: FrozenClock, site: Living) -> Iterator[tuple[SqliteStore, Reader]]:
+    store = SqliteStore(path)
+    crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
+    asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
+    reader = Reader(str(path))
+    try:
+        yield store, reader
+    finally:
+        reader.close()
+        store.close()
+
+
+def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    rounds: list[Round] = []
+    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+        assert len(site.log) == 24
+        pace = Pace(per_hour=6, cycle_s=1800.0, until=START + 10 * DAY_S)
+        request = WatchRequest(pace, PROFILE)
+        ground = StoreGround(store, reader, request, site, clock)
+        assert asyncio.run(watch(ground, clock, pace, rounds.append)) == "until"
+    times = [at for at, _ in site.log[24:]]
+    assert max(sum(start <= at < start + HOUR_S for at in times) for start in times) <= 6
+
+    late = site.since(START + 4 * DAY_S)  # by then the rates are learnt
+    slow = [late[path] for path in SLOW]
+    assert late["/"] > 5 * max(slow)
+    assert min(slow) >= 2  # and nobody starves
+    stories = {path for path in late if path.startswith("/story")}
+    assert len(stories) >= 50  # every one of them was found and visited
+    assert site.since(START + DAY_S)["/dead"] == 5
+    assert late["/moved"] == 0
+    assert site.since(START)["/here-now"] > 0
+
+    now = datetime.fromtimestamp(clock.now(), UTC)
+    plan = plan_store(tmp_path / "h.db", now=now)
+    assert plan.dead.first == f"{ROOT}/dead (dropped: no page at 5 visits in a row (last status 404))"
+    hub = next(entry for entry in plan.entries if entry.scored.url == f"{ROOT}/")
+    assert any("new pages a day" in text for text in hub.scored.score.words)
+
+
+def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+        store._db.write("DELETE FROM entry WHERE url LIKE '%/slow-1%'")  # noqa: SLF001 - a run that never met them
+        store.flush()
+        pace = Pace(per_hour=30, cycle_s=HOUR_S, until=START + 3 * HOUR_S)
+        ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
+        asyncio.run(watch(ground, clock, pace, lambda _: None))
+    again = Counter(path for _, path in site.log[24:])
+    assert not [path for path in again if path.startswith("/slow-1")]
+    assert {"/", "/slow-0", "/slow-2", "/dead"} <= set(again)
+
+
+def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    notes: list[str] = []
+    request = WatchRequest(Pace(per_hour=6), PROFILE, on_note=notes.append)
+    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+        store._db.write("UPDATE run SET request = NULL")  # noqa: SLF001 - as an older version left it
+        with pytest.raises(InputError, match="run 1"):
+            StoreGround(store, reader, request, site, clock)
+        crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="water"))
+        asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
+        StoreGround(store, reader, request, site, clock)
+    assert len(notes) == 1
+    assert "run 1" in notes[0]
