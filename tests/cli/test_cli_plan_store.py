@@ -203,3 +203,24 @@ def test_a_store_that_is_not_there_or_knows_nothing_is_said(run: Run, folder: Pa
     assert result.stderr == "Error: h.db: knows no URL yet; honeyguide crawl fills it\n"
     (folder / "x.db").write_text("not a database, but long enough for one" * 9)
     assert "is no Honeyguide store" in run("plan", "--store", "x.db").stderr
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE known SET visited_at = 1e300",
+        "UPDATE known SET rate_a = -1.0, rate_b = 9e999",
+        "UPDATE known SET url = 'no address'",
+        "UPDATE known SET relevance = 'much'",
+        "UPDATE entry SET url = 'no address' WHERE state = 0",
+        "UPDATE entry SET score = 'much' WHERE state = 0",
+        "UPDATE known SET found_a = 0.0, found_b = 0.0",
+    ],
+)
+def test_a_store_that_somebody_else_has_written_to_is_said(run: Run, store: Path, damage: str) -> None:
+    with closing(sqlite3.connect(store)) as db:
+        db.execute(damage)
+        db.commit()
+    result = run("plan", "--store", "h.db", *LATER)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: h.db: holds what Honeyguide never writes")

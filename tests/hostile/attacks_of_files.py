@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters import inputs, plan_tables
-from honeyguide.adapters.rowfiles import parse_object
+from honeyguide.adapters import inputs, link_rows, plan_tables
+from honeyguide.adapters.rowfiles import Raw, parse_object
 from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.pattern import compile_pattern
@@ -210,6 +210,12 @@ def earlier_entries(over: int, _limit: int) -> None:
     )
     with pytest.raises(InputError, match="more than"):
         _file(rows.encode(), plan_tables.read_plan, ".jsonl")
+
+
+def link_row_text(over: int, _limit: int) -> None:
+    row = Raw(1, "f line 1", {"url": "https://a.example/", "anchor": "x" * (over + 1)})
+    with pytest.raises(InputError, match="longer than"):
+        link_rows.link_of(row, 1)
 
 
 def plan_rows(over: int, _limit: int) -> None:

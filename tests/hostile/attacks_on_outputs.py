@@ -13,12 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
 from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.folder import file_name
 from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.page_lines import Form, PageLines
+from honeyguide.adapters.tables import read_back
 from honeyguide.cli import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
@@ -28,6 +31,7 @@ from honeyguide.core.policy import Policy
 from honeyguide.core.records import Record
 from honeyguide.core.traps import Traps
 from honeyguide.core.url import Url
+from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
 from honeyguide.ports import Store
 from honeyguide.report import summary as reports
@@ -166,6 +170,17 @@ def command_chars(over: int, _limit: int) -> None:
             root, ["runs", "--store", store, "--format", "jsonl"], prog_name="honeyguide"
         )
     assert len(json.loads(told.stdout)["command"]) <= over
+
+
+def output_line(over: int, _limit: int) -> None:
+    line = b'{"schema": 1, "url": "https://a.example/", "x": "'.ljust(over + 1, b"x") + b'"}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "p.jsonl")
+        path.write_bytes(line)
+        with pytest.raises(InputError, match="which no output of this command has"):
+            PageLines.open(path, Form(json.dumps)).close()
+        path.write_bytes(line.replace(b'"url"', b'"site"'))
+        assert read_back(path, "jsonl") is None
 
 
 # --- what is shown and written ------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import pytest
 from servers import HEAD, pour
 
 from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.robots import MAX_BYTES as ROBOTS_BYTES
 from honeyguide.adapters.robots import read_robots
 from honeyguide.adapters.sitemap import MAX_PAGES, read_sitemap
 from honeyguide.core.policy import Policy
@@ -24,6 +23,7 @@ from honeyguide.ports import Fetched, Headers, Part, Robots, Validators
 from honeyguide.testing import FrozenClock, LoopbackServer, Script, drip, response
 
 A = "https://a.example"
+ROBOTS_BYTES = 500 * 1024  # what is read of robots.txt
 STEADY = Policy(jitter=0.0)
 Answering = Callable[[Url, int], Fetched]
 
@@ -132,6 +132,7 @@ def test_a_host_that_asks_for_a_million_years_rests_an_hour(asked: str) -> None:
     assert error.retry_after_s is not None
     assert 3_590 < error.retry_after_s <= 3_600
     assert world.pages == [f"{A}/p"]
+    assert world.passed_s < 2  # nobody tries again what can only be refused again
 
 
 @pytest.mark.parametrize("asked", ["-5", "soon", "1e9", "NaN", "٣", ""])

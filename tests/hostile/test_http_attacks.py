@@ -223,6 +223,25 @@ def test_a_tls_server_on_an_http_port_and_the_reverse() -> None:
     assert asyncio.run(run()) == ["its answer is not HTTP", "no secure connection"]
 
 
+def test_a_handshake_that_never_ends_is_no_connection() -> None:
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(
+            b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc"
+        )  # a greeting of 16 KB, of which a byte comes now and then
+        while True:
+            writer.write(b"\0")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    async def run() -> None:
+        policy = replace(PATIENT, connect_timeout_s=0.3)
+        async with Talker(talk) as server, HttpFetcher(policy, proxies={}) as fetcher:
+            await fetcher.fetch(Url.parse(f"https://127.0.0.1:{server.port}/"))
+
+    with pytest.raises(TimedOut, match="no connection in time"):
+        asyncio.run(run())
+
+
 # --- one request, one answer ---
 
 

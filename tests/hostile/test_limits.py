@@ -19,10 +19,12 @@ import attacks_of_sites as sites
 import attacks_on_outputs as outputs
 import pytest
 from attacks_of_sites import NONE
+from click.testing import CliRunner
 
 from honeyguide import app
 from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.policy import Policy
@@ -183,6 +185,9 @@ LIMITS = [
         files.earlier_entries,
         20,
     ),
+    Limit(
+        "text of a link in a row", "100,000 characters", "adapters.link_rows:MAX_TEXT", files.link_row_text
+    ),
     Limit("rows of a plan that is shown whole", "1,000,000", "cli.plan:MAX_ROWS", files.plan_rows, 50),
     Limit("heads of a selection", "20,000", "cli.select:MAX_HEADS", files.head_rows, 50),
     Limit(
@@ -213,6 +218,14 @@ LIMITS = [
         "jobs.polite:_KEPT_ROBOTS",
         outputs.remembered_robots,
         20,
+    ),
+    Limit(
+        "line of an output that is gone on with",
+        "268,435,456 bytes",
+        "adapters.lines:MAX_LINE_BYTES",
+        outputs.output_line,
+        1_000,
+        also="adapters.tables",
     ),
     Limit("line in a terminal", "4,000 characters", "cli.output:MAX_LINE_CHARS", outputs.shown_line),
     Limit("marks on a letter", "6", "core.harmless:MAX_MARKS", outputs.marks),
@@ -260,6 +273,10 @@ def test_a_crawl_that_goes_on_counts_on(tmp_path: Path, kind: str) -> None:
     assert store.frontier(store.runs()[0]).crowd() == {"a.example": 5}
     assert summary.counts.skipped["host-full"] == 4
     store.close()
+    if kind == "sqlite":
+        command = ["explain", f"{home}h", "--store", str(tmp_path / "h.db"), "--format", "table"]
+        told = CliRunner().invoke(root, command, prog_name="honeyguide")
+        assert "But the crawl met more than it keeps (host-full): it may be one of those." in told.stdout
 
 
 # --- the table ----------------------------------------------------------------------------------------------------

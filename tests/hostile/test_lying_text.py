@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 import unicodedata
@@ -24,7 +25,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from honeyguide import cli
 from honeyguide.adapters.folder import Folder, file_name, page_text
+from honeyguide.adapters.journal import Journal
+from honeyguide.adapters.journal import Run as JournalRun
+from honeyguide.adapters.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.tables import write_table
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli import root
@@ -398,6 +403,26 @@ def test_json_is_one_line_of_visible_text(text: str) -> None:
     assert len(line.splitlines()) == 1
 
 
+def test_a_file_is_the_same_whatever_the_terminal_is() -> None:
+    found = set()
+    for encoding in ("utf-8", "ascii"):
+        env = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONIOENCODING": encoding,
+        }
+        program = (
+            "import sys; from honeyguide.cli.output import json_line, printed_line; "
+            "sys.stdout.write(ascii(json_line({'a': '\\u00e9\\u202e'})) + '\\n' + printed_line({'a': '\\u00e9\\u202e'}))"
+        )
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=True)  # noqa: S603 - our own
+        file, printed = done.stdout.decode(encoding).splitlines()
+        found.add(file)
+        assert json.loads(printed) == {"a": "\u00e9\u202e"}
+        assert "\u202e" not in printed
+    assert len(found) == 1
+
+
 def test_every_format_character_is_escaped_in_json() -> None:
     every = "".join(
         char for code in range(sys.maxunicode + 1)
@@ -544,6 +569,47 @@ def test_a_link_beside_an_output_is_not_written_through(tmp_path: Path) -> None:
         part.write_text("new")
     assert precious.read_text() == "mine"
     assert (tmp_path / "other").read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    line = {"schema": 1, "url": "https://a.example/", "fetched_at": None}
+    other = {**line, "url": "https://a.example/b"}
+    path = tmp_path / "p.jsonl"
+    path.write_text(f"{json.dumps(line)}\n{json.dumps(other)}\n")
+    (tmp_path / "p.jsonl.part").symlink_to(precious)
+    lines = PageLines.open(path, Form(json.dumps))
+    lines.follow(
+        Truth(lambda: iter([other, line]), lambda _: True)
+    )  # another order: the file is written anew
+    lines.close()
+    assert [json.loads(text) for text in path.read_text().splitlines()] == [other, line]
+    sink = tmp_path / "picks.jsonl"
+    (tmp_path / "picks.jsonl.journal.new").symlink_to(precious)
+    run = JournalRun({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
+    journal = Journal.open(sink, run)
+    journal.add(0, json.dumps({"site": "a.example"}))
+    journal.forget(lambda _: True)
+    journal.close()
+    assert precious.read_text() == "mine"
+
+
+def test_nothing_is_written_to_a_terminal_as_it_is() -> None:
+    """What is printed goes through one of these, or is made of our own words alone."""
+    ways = re.compile(
+        r"printable|line_for_people|printed_line|_harmless\(|\.text}|\.line\(record|write\(text\)|\{line\}"
+    )
+    folder = Path(cli.__file__).parent
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sorted(folder.glob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"click\.(s?echo|secho)\(|sys\.std(out|err)\.write\(|(?<!\.)\bprint\(", line)
+        and not ways.search(line)
+    ]
+    assert found == []
 
 
 # --- front matter, hosts ------------------------------------------------------------------------------------------

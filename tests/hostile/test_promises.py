@@ -22,6 +22,12 @@ def test_the_tests_that_are_named_exist(page: str) -> None:
     assert [name for name in names if f"def {name}(" not in sources] == []
 
 
+def test_the_pages_that_are_linked_exist() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "SECURITY.md").read_text("utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
 def test_every_promise_names_its_tests() -> None:
     rows = re.findall(r"^\| \*\*.*\|$", (ROOT / "SECURITY.md").read_text("utf-8"), re.MULTILINE)
     assert len(rows) > 10

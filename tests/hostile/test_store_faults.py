@@ -1,143 +1,46 @@
 """The store and its outputs under fault: killed at any statement, a full disk at any write, commits that never reached
 the disk, a clock that jumps. After each, the same crawl goes on, and ends as if nothing had happened.
-
-Run as a program, this file is the machine that fails: it forks a process for each fault, so that a hundred of them cost
-no more than a few seconds.
 """
 
 from __future__ import annotations
 
-import asyncio
-import errno
 import json
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
+import failing_machine
 import pytest
 from click.testing import CliRunner
+from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space, told
 
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.folder import Folder
 from honeyguide.adapters.journal import Finished, Journal
 from honeyguide.adapters.journal import Run as JournalRun
 from honeyguide.adapters.lines import LineFile
-from honeyguide.adapters.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.page_lines import Form, PageLines
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli import root
-from honeyguide.config import load_profile
-from honeyguide.core.frontier import State, digest_of
-from honeyguide.core.records import Record
 from honeyguide.core.url import Url
-from honeyguide.errors import HoneyguideError, InputError, StoreError
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
+from honeyguide.demo.server import serve_demo
+from honeyguide.errors import InputError, StoreError
 from honeyguide.ports import Fetched, Headers
 from honeyguide.testing import FakeFetcher, FrozenClock
 
-SITE = "https://a.example"
-SIZE = 14
 YEAR_S = 366 * 86_400.0
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no such processes there")
-
-
-# --- a small crawl, with all that it writes -----------------------------------------------------------------------
-
-
-def page_of(number: int) -> bytes:
-    words = " ".join(f"word{number}x{n}" for n in range(80))
-    links = "".join(
-        f'<p><a href="/p{n % SIZE}">{"fire" if n % 3 else "water"} {n % SIZE}</a></p>'
-        for n in (2 * number + 1, 2 * number + 2, number + 5)
-    )
-    more = f'<a href="/file{number}.pdf">file</a> <a href="https://other.example/{number}">other</a> <a href="mailto:x">x</a>'
-    return f"<title>Fire {number}</title><main><p>fire {words}</p>{links}{more}</main>".encode()
-
-
-PAGES = {f"{SITE}/": page_of(0), **{f"{SITE}/p{n}": page_of(n) for n in range(SIZE)}}
-PROFILE = load_profile("docs", topic="fire")
-
-
-@dataclass(frozen=True)
-class World:
-    """What a crawl meets: a web, a clock, and somebody who looks on."""
-
-    clock: FrozenClock = field(default_factory=FrozenClock)
-    web: FakeFetcher = field(default_factory=lambda: FakeFetcher(PAGES))
-    look: Callable[[int], None] = lambda _pages: None
-
-
-def crawl(folder: Path, world: World | None = None) -> None:
-    """Crawl into a folder: the store, a file of lines, a folder of files, all as the command line keeps them."""
-    store = SqliteStore(folder / "h.db", busy_s=5)
-    try:
-        lines = PageLines.open(folder / "p.jsonl", Form(json.dumps, ("markdown",)))
-        try:
-            _crawl(store, lines, Folder(folder / "pages"), world or World())
-        finally:
-            lines.close()
-    finally:
-        store.close()
-
-
-def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -> None:
-    pages = 0
-
-    def keep(record: Record, arrival: Arrival) -> None:
-        nonlocal pages
-        pages += 1
-        world.look(pages)
-        text = arrival.page.title if arrival.page else ""
-        folder.write(record, text or "")
-        lines.append(record, {"markdown": text})
-
-    def begin(run: Any) -> None:
-        lines.follow(truth_of(store, run))
-
-    crawler = Crawler(world.web, Documents(), world.clock, store, PROFILE)
-    asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{SITE}/"),)), keep, begin))
-    lines.follow(truth_of(store, store.runs()[0]))
-
-
-def truth_of(store: SqliteStore, run: Any) -> Truth:
-    frontier = store.frontier(run)
-
-    def are_pending(urls: list[str]) -> bool:
-        digests = [digest_of(Url.parse(url), PROFILE.scope.tracking) for url in urls]
-        known = frontier.known(digests)
-        return all(one in known and known[one].state in (State.QUEUED, State.LEASED) for one in digests)
-
-    return Truth(lambda: (record for _, record in frontier.pages()), are_pending)
-
-
-def told(folder: Path) -> dict[str, Any]:
-    """Everything that a crawl has to show."""
-    store = SqliteStore(folder / "h.db")
-    try:
-        (run,) = store.runs()
-        frontier = store.frontier(run)
-        return {
-            "check": store.check(),
-            "stopped": run.stopped,
-            "fetched": run.fetched,
-            "pages": [record for _, record in frontier.pages()],
-            "rows": [(row.url, row.state, row.lane, row.depth, row.parent, row.seen, row.claim, row.why) for row in frontier.rows()],
-            "counts": frontier.counts(),
-            "lines": (folder / "p.jsonl").read_bytes(),
-            "files": {path.relative_to(folder).as_posix(): path.read_bytes() for path in (folder / "pages").rglob("*") if path.is_file()},
-        }  # fmt: skip
-    finally:
-        store.close()
+KILLS = {"kill_at_statement": (560, 18), "kill_inside": (250, 7), "kill_at_write": (SIZE, 5)}
+FULLS = {
+    "full_at_pages": (38, 5),
+    "full_at_bytes": (600_000, 6),
+    "full_at_write": (SIZE, 4),
+    "full_at_file": (SIZE, 4),
+}
 
 
 @pytest.fixture(scope="module")
@@ -152,207 +55,52 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-# --- faults -------------------------------------------------------------------------------------------------------
-
-
-def faulty(prepare: Callable[[sqlite3.Connection], None]) -> Any:
-    """Have every connection to a database prepared to fail."""
-    real = sqlite3.connect
-
-    def connect(*args: Any, **more: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = real(*args, **more)
-        prepare(connection)
-        return connection
-
-    return patch("sqlite3.connect", connect)
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def kill_at_statement(number: int) -> Any:
-    """Be killed when the n-th statement is about to run."""
-    seen = 0
-
-    def count(_statement: str) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == number:
-            die()
-
-    return faulty(lambda connection: connection.set_trace_callback(count))
-
-
-def kill_inside(number: int) -> Any:
-    """Be killed in the middle of a statement, after so many hundreds of steps of the database's machine."""
-    seen = 0
-
-    def count() -> int:
-        nonlocal seen
-        seen += 1
-        if seen == number:
-            die()
-        return 0
-
-    return faulty(lambda connection: connection.set_progress_handler(count, 100))
-
-
-def at_write(number: int, fail: Callable[[], None]) -> Any:
-    """Fail when the n-th line is being written, with a part of it on the disk."""
-    seen = 0
-    real = os.write
-
-    def write(handle: int, data: Any) -> int:
-        nonlocal seen
-        seen += 1
-        if seen == number:
-            real(handle, bytes(data)[: len(data) // 2])
-            fail()
-        return real(handle, data)
-
-    return patch("os.write", write)
-
-
-def no_space() -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def kill_at_write(number: int) -> Any:
-    """Be killed while the n-th line is being written."""
-    return at_write(number, die)
-
-
-def full_at_write(number: int) -> Any:
-    """Have no space left for the rest of the n-th line."""
-    return at_write(number, no_space)
-
-
-def full_at_file(number: int) -> Any:
-    """Have no space left for the n-th file of the folder."""
-    real, seen = Folder.write, 0
-
-    def write(self: Folder, record: Record, markdown: str) -> Path:
-        nonlocal seen
-        seen += 1
-        if seen == number:
-            raise InputError("cannot be written: No space left on device", file=str(self.root))
-        return real(self, record, markdown)
-
-    return patch.object(Folder, "write", write)
-
-
-def full_at_pages(number: int) -> Any:
-    """Have a disk with room for so many pages of the database."""
-    return faulty(lambda connection: connection.execute(f"PRAGMA max_page_count = {number}").close())
-
-
-def full_at_bytes(number: int) -> Any:
-    """Have a disk on which no file may be larger than so many bytes; the system enforces it."""
-    import resource  # not everywhere
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
-    return faulty(lambda _: None)
-
-
-FAULTS = {
-    one.__name__: one
-    for one in (
-        kill_at_statement,
-        kill_inside,
-        kill_at_write,
-        full_at_pages,
-        full_at_bytes,
-        full_at_write,
-        full_at_file,
-    )
-}
-
-
-def suffer(folder: Path, fault: str, number: int) -> str:
-    """Crawl in a process of its own, with a fault; gives how that ended."""
-    told_in = folder.with_suffix(".told")
-    child = os.fork()
-    if child == 0:
-        try:
-            with FAULTS[fault](number):
-                crawl(folder)
-            answer = "finished"
-        except (HoneyguideError, OSError) as error:
-            answer = f"{type(error).__name__}: {error}"
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the test wants to see it
-            answer = f"unexpected {type(error).__name__}: {error}"
-        os.kill(os.getppid(), 0)
-        try:
-            told_in.write_text(answer)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return "killed" if os.WIFSIGNALED(status) else told_in.read_text()
-
-
-def main(home: Path, fault: str, numbers: list[str]) -> None:
-    """Suffer a fault at each number, and go on; print how it ended."""
-    for number in numbers:
-        folder = home / f"{fault}-{number}"
-        folder.mkdir()
-        ending = suffer(folder, fault, int(number))
-        after = suffer(folder, "full_at_pages", 1 << 30) if ending != "finished" else ending
-        sys.stdout.write(json.dumps([int(number), ending, after]) + "\n")
-
-
-def endings(home: Path, fault: str, numbers: list[int]) -> list[list[Any]]:
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, __file__, str(home), fault, *map(str, numbers)]
-    done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=120)  # noqa: S603 - this very file
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
 def spread(last: int, count: int) -> list[int]:
-    """Give numbers from 1 to `last`, closer at the beginning, and never the same remainder."""
+    """Give numbers from 1 to `last`, closer at the beginning."""
     return sorted({1 + round((last - 1) * (n / (count - 1)) ** 1.5) for n in range(count)})
 
 
-def check_all(home: Path, fault: str, whole: dict[str, Any]) -> None:
-    for folder in home.glob(f"{fault}-*"):
-        if folder.is_dir():
-            after = told(folder)
-            for name, value in whole.items():
-                assert after[name] == value, (folder.name, name)
+@pytest.fixture(scope="module")
+def suffered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[Any]]]:
+    """Where all faults have struck, and how each ended: fault, number, ending, and ending of the crawl that went on."""
+    if not hasattr(os, "fork"):
+        pytest.skip("no such processes there")
+    home = tmp_path_factory.mktemp("suffered")
+    plan = {fault: spread(*moments) for fault, moments in {**KILLS, **FULLS}.items()}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, failing_machine.__file__, str(home), json.dumps(plan)]
+    done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=300)  # noqa: S603 - our own program
+    return home, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@needs_fork
-@pytest.mark.parametrize(
-    ("fault", "last", "count"),
-    [("kill_at_statement", 560, 24), ("kill_inside", 250, 12), ("kill_at_write", SIZE, 6)],
-)
+def check_fault(suffered: tuple[Path, list[list[Any]]], fault: str, whole: dict[str, Any]) -> list[str]:
+    """After a fault, everything is as if it had not been; gives how the processes ended that it struck."""
+    home, ended = suffered
+    mine = [one for one in ended if one[0] == fault]
+    assert {after for *_, after in mine} == {"finished"}, mine
+    for _, number, ending, _ in mine:
+        result = told(home / f"{fault}-{number}")
+        for name, value in whole.items():
+            assert result[name] == value, (fault, number, ending, name)
+    return [ending for _, _, ending, _ in mine]
+
+
+@pytest.mark.parametrize("fault", KILLS)
 def test_killed_anywhere_the_same_crawl_ends_as_if_it_had_not_been(
-    tmp_path: Path, whole: dict[str, Any], fault: str, last: int, count: int
+    suffered: tuple[Path, list[list[Any]]], whole: dict[str, Any], fault: str
 ) -> None:
-    found = endings(tmp_path, fault, spread(last, count))
-    assert {after for _, _, after in found} == {"finished"}, found
-    assert sum(ending == "killed" for _, ending, _ in found) >= count * 2 // 3, found  # or it proves little
-    check_all(tmp_path, fault, whole)
+    endings = check_fault(suffered, fault, whole)
+    assert set(endings) <= {"killed", "finished"}
+    assert endings.count("killed") >= len(endings) * 2 // 3, endings  # or it proves little
 
 
-@needs_fork
-@pytest.mark.parametrize(
-    ("fault", "last", "count"),
-    [
-        ("full_at_pages", 38, 8),
-        ("full_at_bytes", 600_000, 10),
-        ("full_at_write", SIZE, 5),
-        ("full_at_file", SIZE, 5),
-    ],
-)
+@pytest.mark.parametrize("fault", FULLS)
 def test_a_disk_that_is_full_anywhere_is_one_sentence_and_loses_nothing(
-    tmp_path: Path, whole: dict[str, Any], fault: str, last: int, count: int
+    suffered: tuple[Path, list[list[Any]]], whole: dict[str, Any], fault: str
 ) -> None:
-    found = endings(tmp_path, fault, spread(last, count))
-    assert {after for _, _, after in found} == {"finished"}, found
-    assert not [one for one in found if one[1].startswith("unexpected")], found
-    assert sum(ending != "finished" for _, ending, _ in found) >= count // 2, found
-    check_all(tmp_path, fault, whole)
+    endings = check_fault(suffered, fault, whole)
+    assert not [ending for ending in endings if ending.startswith("unexpected") or "\n" in ending]
+    assert sum(ending != "finished" for ending in endings) >= len(endings) // 2, endings
 
 
 # --- what never reached the disk ----------------------------------------------------------------------------------
@@ -512,6 +260,29 @@ def test_a_device_is_no_output(args: tuple[str, str], tmp_path: Path) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
+@pytest.mark.parametrize("blocks", [8, 80, 400])
+def test_a_command_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, blocks: int) -> None:
+    """The system itself allows no file to be larger than so many blocks: the store hits it, or an output does."""
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    with serve_demo() as home:
+        flags = ["--topic", "fire", "--allow-private", "--delay", "0", "--quiet", "-o", "p.jsonl"]
+        command = [sys.executable, "-m", "honeyguide", "crawl", home, *flags]
+        full = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *command]
+        first = subprocess.run(full, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=60)  # noqa: S603 - our own program
+        again = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=60)  # noqa: S603 - our own program
+    assert first.returncode == 1
+    assert first.stderr.startswith(b"Error: ")
+    assert first.stderr.count(b"\n") == 1
+    assert (again.returncode, again.stderr) == (0, b"")
+    lines = [json.loads(line) for line in (tmp_path / "p.jsonl").read_bytes().splitlines()]
+    assert len(lines) == len({line["url"] for line in lines}) > 5
+
+
 # --- a second process ---------------------------------------------------------------------------------------------
 
 
@@ -584,7 +355,3 @@ def test_a_clock_that_was_ahead_delays_and_loses_nothing(tmp_path: Path, whole: 
     after = told(tmp_path)
     assert after["stopped"] == "complete"
     assert {page["url"] for page in after["pages"]} == {page["url"] for page in whole["pages"]}
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

@@ -35,8 +35,8 @@ class Pages:
         self.killed_after = -1
         self.last = dict.fromkeys(range(pages), 0.0)
 
-    def latest(self, limit: int) -> Sequence[float]:
-        return [at for at, _ in reversed(self.visits)][:limit]
+    def latest(self, limit: int, since: float) -> Sequence[float]:
+        return [at for at, _ in reversed(self.visits) if at >= since][:limit]
 
     def is_due(self, now: float) -> bool:
         assert now == self.clock.now()

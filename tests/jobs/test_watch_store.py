@@ -45,6 +45,8 @@ class Living:
         now = self._clock.now() - START
         self.log.append((self._clock.now(), url.path))
         await asyncio.sleep(0)
+        if url.host == "b.example" and now > HOUR_S:
+            return Fetched(url, url, 429, Headers(retry_after="90000"))
         if url.path == "/dead" and now > DAY_S:
             return Fetched(url, url, 404)
         if url.path == "/moved" and now > DAY_S:
@@ -67,10 +69,11 @@ class Living:
 
 
 @contextmanager
-def crawled(path: Path, clock: FrozenClock, site: Living) -> Iterator[tuple[SqliteStore, Reader]]:
+def crawled(path: Path, clock: FrozenClock, site: Living, *more: str) -> Iterator[tuple[SqliteStore, Reader]]:
     store = SqliteStore(path)
     crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
-    asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
+    seeds = tuple(map(Url.parse, (f"{ROOT}/", *more)))
+    asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda _record, _arrival: None))
     reader = Reader(str(path))
     try:
         yield store, reader
@@ -109,18 +112,31 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     assert any("new pages a day" in text for text in hub.scored.score.words)
 
 
+def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    with crawled(tmp_path / "h.db", clock, site, "https://b.example/") as (store, reader):
+        pace = Pace(per_hour=12, cycle_s=600.0, until=START + 13 * HOUR_S)
+        ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
+        asyncio.run(watch(ground, clock, pace, lambda _: None))
+    late = [(at, path) for at, path in site.log if at > START + 2 * HOUR_S]
+    assert len(late) >= 11 * 12 * 0.9  # the budget is spent on the other site
+    assert {"/", "/slow-3"} <= {path for _, path in late}
+
+
 def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         store._db.write("DELETE FROM entry WHERE url LIKE '%/slow-1%'")  # noqa: SLF001 - a run that never met them
         store.flush()
-        pace = Pace(per_hour=30, cycle_s=HOUR_S, until=START + 3 * HOUR_S)
+        pace = Pace(per_hour=6, cycle_s=HOUR_S, rounds=4)
         ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
         asyncio.run(watch(ground, clock, pace, lambda _: None))
     again = Counter(path for _, path in site.log[24:])
     assert not [path for path in again if path.startswith("/slow-1")]
     assert {"/", "/slow-0", "/slow-2", "/dead"} <= set(again)
+    assert again.total() == 3 * 6  # the budget is spent, from the hour after the crawl on
 
 
 def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:

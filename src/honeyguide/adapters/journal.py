@@ -204,7 +204,7 @@ class Journal:
         """Make the places of failed records free again (5 of the protocol)."""
         if not any(is_failed(line) for _, line in self.lines()):
             return
-        new = LineFile(_beside(self._path, ".journal.new"))
+        new = LineFile.anew(_beside(self._path, ".journal.new"))
         try:
             new.lock(_refusal(self._path))
             new.cut(0)

@@ -12,6 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
+from honeyguide.adapters.whole import make_anew
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # A killed process loses nothing that was written: the system has it. Only a power cut does, and waiting for the disk
 # after every record would cost more than the records of five seconds are worth.
 SYNC_EVERY_S = 5.0
+MAX_LINE_BYTES = 1 << 28  # the largest page, with all its links and everything escaped, has a fraction of it
 _BLOCK = 65_536
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -37,6 +39,12 @@ class LineFile:
         self._is_gone = False
         self._synced_at = time.monotonic()
         self.end = os.fstat(self._fd).st_size
+
+    @classmethod
+    def anew(cls, path: Path) -> Self:
+        """Make an empty file that takes the place of another later; what has its name goes, and a link is not followed."""
+        make_anew(path)
+        return cls(path)
 
     @classmethod
     def locked(cls, path: Path, refusal: str) -> Self:
@@ -108,7 +116,11 @@ class LineFile:
     def line_at(self, start: int) -> bytes:
         """Give the line that begins there, without its end."""
         self._reader.seek(start)
-        return self._reader.readline().removesuffix(b"\n")
+        line = self._reader.readline(MAX_LINE_BYTES + 1)
+        if len(line) > MAX_LINE_BYTES:
+            why = f"has a line of more than {MAX_LINE_BYTES:,} bytes, which no output of this command has; choose another -o"
+            raise InputError(why, file=str(self.path))
+        return line.removesuffix(b"\n")
 
     def sync(self) -> None:
         """Have the disk keep what was written so far."""

@@ -7,7 +7,7 @@ fetches. Start reading at `made_world`. One seed, one world, on every machine.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,12 +38,21 @@ class Made:
     hosts: int = 20
     interval: float = 10.0
     spread: float = 1.5
-    importance: float = 0.5  # spread of the importance's logarithm; 0: all pages matter the same
+    importance: float = 0.95  # pages matter from 1 down to 1 less this; 0: all matter the same
     hubs: int = 20  # of a news site
     articles: float = 200.0  # that appear in a day
 
 
-_MOST = {"pages": 1e6, "days": 36_500, "hosts": 1e5, "interval": 1e5, "spread": 5, "importance": 3, "hubs": 1e4, "articles": 1e5}
+_MOST = {
+    "pages": 1e6,
+    "days": 36_500,
+    "hosts": 1e5,
+    "interval": 1e5,
+    "spread": 5,
+    "importance": 0.99,
+    "hubs": 1e4,
+    "articles": 1e5,
+}
 
 
 def made_world(text: str, seed: int, days: float | None = None) -> World:
@@ -73,8 +82,11 @@ def _settings(name: str, rest: str, made: Made) -> Made:
         least = 0.0 if key in ("spread", "importance") else 1e-6
         if not least <= number <= _MOST[key] or (known[key] == "int" and number != int(number)):
             whole = "a whole number" if known[key] == "int" else "a number"
-            raise InputError(f"{shown(value)} should be {whole} up to {_MOST[key]:,.0f}", file=name, field=key)
-        made = replace(made, **{key: int(number) if known[key] == "int" else number})
+            raise InputError(
+                f"{shown(value)} should be {whole} up to {_MOST[key]:,.0f}", file=name, field=key
+            )
+        value_of: Any = int(number) if known[key] == "int" else number
+        made = replace(made, **{key: value_of})
     return made
 
 
@@ -185,7 +197,7 @@ def _world(
         hosts=tuple(f"h{h}.example" for h in range(made.hosts)),
         host=host,
         kind=np.full(size, PAGE),
-        weight=np.exp(rng.normal(0.0, made.importance, size)),
+        weight=1.0 - made.importance * rng.random(size),
         born=born,
         gone=gone,
         hub=np.full(size, -1),

@@ -187,7 +187,7 @@ def _prices(world: World, group: Ints, groups: int, per_hour: float, floor: Floa
         is_dear = np.bincount(group, visits, minlength=groups) <= per_hour
         high = np.where(is_dear, middle, high)
         low = np.where(is_dear, low, middle)
-    return np.exp(high)
+    return np.asarray(np.exp(high))
 
 
 def _visits_at(world: World, price: Floats) -> Floats:

@@ -117,7 +117,7 @@ class PageLines:
         """Write the file anew, in the order of the store, with what the old lines know; it is replaced in one step."""
         old = {_identity(_read(line)): start for start, line in self._file.lines()}
         met = len(old)
-        new = LineFile(self.path.with_name(f"{self.path.name}.part"))
+        new = LineFile.anew(self.path.with_name(f"{self.path.name}.part"))
         lacking = 0
         try:
             new.lock(_refusal(self.path))

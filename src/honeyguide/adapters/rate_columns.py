@@ -4,8 +4,9 @@ Owns: the value of `core.recrawl.Learned` as a column, in polars. Must not know:
 Start reading at `learned_values`.
 
 The formula is the one of `core.rate`, given polars' functions, so a column holds what the row gives: the same operations
-in the same order, on doubles, by the same C library. Where libraries differ, so may the last bits; the index loses
-three digits of sixteen at most, and what is ranked is rounded to seven. So rows and columns rank alike.
+in the same order, on doubles, by the same C library. Where libraries differ, so may the last bits, and where two nearly
+equal numbers are subtracted they may grow to the tenth digit; what is ranked is rounded to seven. Then a row in some
+hundreds may differ in the seventh digit, and rank among its equals otherwise.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ class Clocks:
         stretch = np.ones(len(interval_h))
         span = np.clip(interval_h, *_SPAN_H)
         if len(self._hubs):
-            ahead = self._days.exposure_h(self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs])
+            ahead = self._days.exposure_h(
+                self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs]
+            )
             stretch[self._hubs] = span[self._hubs] / np.maximum(ahead, span[self._hubs] * OLD_SPEED)
         if len(self._articles):
             age, ahead = now - self._sight.published[self._articles], span[self._articles]

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from honeyguide.adapters.sim_clocks import Clocks
-from honeyguide.adapters.sim_priors import CLASS_COUNT, Rates, rebased, refit
-from honeyguide.adapters.worlds import HUB, PAGE
+from honeyguide.adapters.sim_priors import CLASS_COUNT, Rates, rebased, refit, updated
+from honeyguide.adapters.worlds import HUB
 from honeyguide.core.page_state import HUB_IMPORTANCE
-from honeyguide.core.rate import FIRST_A, chance_by, changed_by, index_by
+from honeyguide.core.rate import FIRST_A, chance_by, index_by
 from honeyguide.core.worth import first_visit_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Flags, Sight, Visits
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulator import Sight, Visits
+    from honeyguide.adapters.worlds import Floats
 
 _FIT_EVERY_H = 24.0
+_ROUNDS = 10
 _LONGEST_H = 8760.0
 _FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
 
@@ -66,24 +67,25 @@ class Learned:
         rates = self._rates.at(pages)
         expected = chance_by(np, rates.a, rates.b, visits.now - since)
         self._clocks.note(pages, since, visits.now, expected, is_changed)
-        a, b = changed_by(np, rates.a, rates.b, exposure)
-        self._rates.a[pages] = np.where(is_changed, a, rates.a)
-        self._rates.b[pages] = np.where(is_changed, b, rates.b + exposure)
+        self._rates.put(pages, updated(rates, exposure, is_changed))
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 
     def _discovery(self, now: float) -> Floats:
-        """New pages gather behind a hub, and until it is visited each is as bad as a stale one."""
+        """Value what gathers behind hubs: a new page that nobody has seen is as bad as a stale one."""
         hubs = self._hubs
         waited = np.clip(now - self._sight.visited[hubs], 0.0, _LONGEST_H)
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
 
     def _refit(self) -> None:
-        """Learn the priors from the pages that were visited again, and give them to all."""
+        """Learn the priors from the pages that were visited again, and give them to all; again, until they stay.
+
+        Each round believes a page a little less where all are alike. One round a day would take months to get there.
+        """
         watched = np.flatnonzero(self._is_watched & self._sight.is_known)
         if not len(watched):
             return
-        priors = refit(self._rates.at(watched), self._group[watched], self._start, self._sight.hosts)
-        old, new = self._priors.at(self._group), priors.at(self._group)
-        self._rates = rebased(self._rates, old, new)
-        self._priors = priors
+        for _ in range(_ROUNDS):
+            priors = refit(self._rates.at(watched), self._group[watched], self._start, self._sight.hosts)
+            old, new = self._priors.at(self._group), priors.at(self._group)
+            self._rates, self._priors = rebased(self._rates, old, new), priors

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from honeyguide.adapters.sim_priors import Rates, updated
 from honeyguide.adapters.worlds import HUB, NEVER
-from honeyguide.core.rate import known_index_by
+from honeyguide.core import schedules
+from honeyguide.core.rate import FIRST_A, known_index_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Sight, Visits
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulator import Flags, Sight, Visits
+    from honeyguide.adapters.worlds import Floats
 
 _HOUR_S, _DAY_S, _WEEK_S = 3600.0, 86_400.0, 604_800.0
+_LONGEST_H = 1e9  # since a visit that never was
+_NUTCH = schedules.AdaptiveInterval()
 
 
 class Heuristic:
@@ -34,7 +38,11 @@ class Heuristic:
         sight = self._sight
         depth = (sight.hub >= 0).astype(np.float64)
         facts = PlanFacts(
-            (now - sight.visited) * _HOUR_S, (now - self._changed) * _HOUR_S, self._relevance, depth, sight.kind == HUB
+            (now - sight.visited) * _HOUR_S,
+            (now - self._changed) * _HOUR_S,
+            self._relevance,
+            depth,
+            sight.kind == HUB,
         )
         waited = np.where(np.isfinite(sight.visited), now - sight.visited, now + 1.0)
         return np.asarray(card_points(facts) + waited / (now + 2.0))
@@ -52,7 +60,7 @@ class PlanFacts:
     since_change_s: Floats
     relevance: Floats
     hub_depth: Floats
-    is_hub: np.typing.NDArray[np.bool_]
+    is_hub: Flags
 
 
 def card_points(facts: PlanFacts) -> Floats:
@@ -69,7 +77,7 @@ def card_points(facts: PlanFacts) -> Floats:
     change = np.where(facts.since_change_s < _DAY_S, 20.0, 0.0)
     relevance = np.where(facts.relevance > 0.0, np.floor(facts.relevance * 15.0 + 0.5), 0.0)
     structure = np.where(facts.is_hub, 10.0, 0.0) - np.where(facts.hub_depth > 3.0, 5.0, 0.0)
-    return np.clip(50.0 + visit + change + relevance + structure, 0.0, 100.0)
+    return np.asarray(np.clip(50.0 + visit + change + relevance + structure, 0.0, 100.0))
 
 
 class Uniform:
@@ -80,38 +88,35 @@ class Uniform:
 
     def scores(self, now: float) -> Floats:
         """Score by the time since the last visit."""
-        return np.minimum(now - self._sight.visited, 1e12)
+        return np.minimum(now - self._sight.visited, _LONGEST_H)
 
     def learn(self, visits: Visits) -> None:
         """Learn nothing."""
 
 
 class Proportional:
-    """As often as a page changes, as far as visits have shown: changes seen, over the time they took."""
+    """As often as a page changes, as far as visits have shown: by the changes expected since the last one."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
-        self._seen = np.full(len(sight.kind), 0.5)
-        self._watched = np.full(len(sight.kind), 0.5 * sight.cycle_h)
+        self._rates = Rates(
+            np.full(len(sight.kind), FIRST_A), np.full(len(sight.kind), FIRST_A * sight.cycle_h)
+        )
 
     def scores(self, now: float) -> Floats:
-        """Score by the changes that are expected since the last visit."""
-        waited = np.minimum(now - self._sight.visited, 1e9)
-        return np.asarray(self._seen / self._watched * waited)
+        """Score by the changes that are expected."""
+        waited = np.minimum(now - self._sight.visited, _LONGEST_H)
+        return np.asarray(waited * self._rates.a / self._rates.b)
 
     def learn(self, visits: Visits) -> None:
-        """Count changes and hours."""
-        again = ~visits.is_first
-        pages = visits.pages[again]
-        self._seen[pages] += visits.is_changed[again]
-        self._watched[pages] += visits.now - visits.since[again]
+        """Learn the rates."""
+        again = ~visits.is_first & ~visits.is_gone
+        pages, waited = visits.pages[again], visits.now - visits.since[again]
+        self._rates.put(pages, updated(self._rates.at(pages), waited, visits.is_changed[again]))
 
 
 class AdaptiveInterval:
     """Nutch's adaptive schedule: a fifth shorter after a change, two fifths longer without; the most overdue first."""
-
-    SHORTER, LONGER = 0.8, 1.4
-    LEAST_H, MOST_H = 1 / 60, 365 * 24.0
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
@@ -119,14 +124,14 @@ class AdaptiveInterval:
 
     def scores(self, now: float) -> Floats:
         """Score by how far the interval has passed."""
-        return np.asarray(np.minimum(now - self._sight.visited, 1e12) / self._interval)
+        return np.asarray(np.minimum(now - self._sight.visited, _LONGEST_H) / self._interval)
 
     def learn(self, visits: Visits) -> None:
         """Adapt the interval."""
         again = ~visits.is_first
         pages = visits.pages[again]
-        by = np.where(visits.is_changed[again], self.SHORTER, self.LONGER)
-        self._interval[pages] = np.clip(self._interval[pages] * by, self.LEAST_H, self.MOST_H)
+        by = np.where(visits.is_changed[again], 1.0 - _NUTCH.shrink, 1.0 + _NUTCH.grow)
+        self._interval[pages] = np.clip(self._interval[pages] * by, _NUTCH.least_h, _NUTCH.most_h)
 
 
 class KnownRates:
@@ -138,7 +143,7 @@ class KnownRates:
 
     def scores(self, now: float) -> Floats:
         """Score by the index at the known rate."""
-        waited = np.minimum(now - self._sight.visited, 1e9)
+        waited = np.minimum(now - self._sight.visited, _LONGEST_H)
         return np.asarray(self._sight.weight * known_index_by(np, self._rates, waited))
 
     def learn(self, visits: Visits) -> None:

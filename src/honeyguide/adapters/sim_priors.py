@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from honeyguide.core.rate import changed_by
+
 if TYPE_CHECKING:
+    from honeyguide.adapters.simulator import Flags
     from honeyguide.adapters.worlds import Floats, Ints
 
 # As in `core.priors`; a test compares what comes out.
@@ -30,6 +33,16 @@ class Rates(NamedTuple):
     def at(self, places: Ints) -> Rates:
         """Give some of them."""
         return Rates(self.a[places], self.b[places])
+
+    def put(self, places: Ints, rates: Rates) -> None:
+        """Replace some of them."""
+        self.a[places], self.b[places] = rates
+
+
+def updated(rates: Rates, exposure: Floats, is_changed: Flags) -> Rates:
+    """Learn from one visit of each page, as `core.learning.after_visit` does."""
+    a, b = changed_by(np, rates.a, rates.b, exposure)
+    return Rates(np.where(is_changed, a, rates.a), np.where(is_changed, b, rates.b + exposure))
 
 
 def refit(rates: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
@@ -79,7 +92,7 @@ def _trigamma_inverse(variance: Floats) -> Floats:
         middle = (low + high) / 2
         is_above = trigamma(np.exp(middle)) > variance
         low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
-    return np.exp(high)
+    return np.asarray(np.exp(high))
 
 
 def digamma(x: Floats) -> Floats:

@@ -137,7 +137,9 @@ class _Run:
         listed = np.flatnonzero(world.hub < 0)
         self._births = listed[np.argsort(world.born[listed], kind="stable")]
         self._born = world.born[self._births]
-        self._waiting = {int(hub): np.flatnonzero(world.hub == hub) for hub in np.unique(world.hub[world.hub >= 0])}
+        self._waiting = {
+            int(hub): np.flatnonzero(world.hub == hub) for hub in np.unique(world.hub[world.hub >= 0])
+        }
         is_there = (world.born <= 0.0) & (world.hub < 0)
         self.sight = Sight(
             world.kind,

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from honeyguide.adapters.queries import Database, queries
+from honeyguide.adapters.queries import Database, checked, queries, reads
 from honeyguide.core.clocks import DayProfile
 from honeyguide.core.frontier import digest_of
 from honeyguide.core.history import site_of
@@ -33,7 +33,7 @@ from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
     from datetime import datetime
 
     from honeyguide.core.history import Known, Site
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl import RecrawlPolicy
     from honeyguide.ports import Store
 
+_OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
 _SITES_KEPT = 4096
 _SAMPLE = (
     100_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
@@ -50,7 +51,7 @@ _SAMPLE = (
 
 
 class Waiting(NamedTuple):
-    """A queued URL that was never visited."""
+    """A queued URL that was never visited, in its normal form."""
 
     entry: int
     run: int
@@ -68,17 +69,24 @@ class Reader:
         self._db = Database(path)
         self._sql = queries("plan")
 
+    @reads
     def waiting(self) -> Iterator[Waiting]:
         """Give the queued URLs that were never visited, in the order of discovery."""
         last = 0
         while rows := self._db.all(self._sql["waiting"], (last,)):
-            yield from (Waiting(*row) for row in rows)
+            yield from map(_waiting, rows)
             last = rows[-1][0]
 
+    @reads
     def waiting_one(self, digest: int) -> Waiting | None:
         """Give one of them."""
         row = self._db.one(self._sql["waiting_one"], (digest,))
-        return None if row is None else Waiting(*row)
+        return None if row is None else _waiting(row)
+
+    @reads
+    def read(self, make: Callable[[int, Known], Row], place: int, known: Known) -> Row:
+        """Make a row of what is known; what cannot be one is nothing that we have written."""
+        return make(place, known)
 
     def scheduled(self) -> set[int]:
         """Give the identities of what a plan has scheduled and nobody has fetched yet."""
@@ -88,18 +96,42 @@ class Reader:
         """Give the runs that have something scheduled for now, the newest first."""
         return [run for (run,) in self._db.all(self._sql["due_runs"], (now,))]
 
-    def latest_visits(self, limit: int) -> list[float]:
-        """Give the times of the latest visits, the last one first."""
-        return [at for (at,) in self._db.all(self._sql["latest_visits"], (limit,))]
+    @reads
+    def latest_visits(self, limit: int, since: float) -> list[float]:
+        """Give the times of the latest visits, the last one first, as far as any can be `since` then."""
+        found: list[float] = []
+        for row in self._db.walk(self._sql["latest_visits"], (limit,)):
+            (at,) = checked(row, "f")
+            if at < since - _OUT_OF_ORDER_S:
+                break
+            found.append(at)
+        return found
 
+    @reads
     def watched(self, limit: int = _SAMPLE) -> Iterator[Watched]:
         """Give what is believed of the change rates of some pages."""
-        for url, kind, a, b in self._db.walk(self._sql["rates"], (limit,)):
-            yield Watched(site_of(url), kind, Rate(a, b))
+        for row in self._db.walk(self._sql["rates"], (limit,)):
+            url, kind, a, b = checked(row, "ssff")
+            _check(rate := Rate(a, b))
+            yield Watched(site_of(url), kind, rate)
 
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+
+
+def _waiting(row: Sequence[Any]) -> Waiting:
+    entry, run, digest, url, *rest = checked(row, "iiisFii")
+    return Waiting(entry, run, digest, Url.parse(url).text, *rest)
+
+
+def _check(rate: Rate | None, *, may_be_zero: bool = False) -> None:
+    """Refuse a rate that no visits can have made."""
+    if rate is None:
+        return
+    is_sane = 0 < rate.b < inf and (0 < rate.a < inf or (may_be_zero and rate.a == 0))
+    if not is_sane:
+        raise ValueError(rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +155,7 @@ class StoreTable:
     def __init__(
         self, source: tuple[Store, Reader], judging: Judging, name: str = "", without: Without = NOTHING
     ) -> None:
-        self._store, self._reader = source
+        self.store, self._reader = source
         self._judging = judging
         self._without = without
         self._table = PolicyTable(self._rows, judging.policy, judging.profile, name)
@@ -147,18 +179,30 @@ class StoreTable:
         """Say what a row is worth."""
         return self._table.judge(row, now)
 
+    def remember(self) -> None:
+        """Let new pages start where their siblings are, from now on, if that is what the policy has learnt."""
+        policy = self._judging.policy
+        if not isinstance(policy, Learned):
+            return
+        by_site: dict[str, dict[PageClass, Rate]] = {}
+        for (site, kind), rate in policy.priors.hosts.items():
+            by_site.setdefault(site, {})[kind] = rate
+        with self.store.transaction():
+            for site, rates in by_site.items():
+                self.store.history.set_priors(site, rates)
+        self.store.flush()
+
     def _rows(self) -> Iterator[Row]:
         place = 0
-        for known in self._store.history.known():
+        for known in self.store.history.known():
             is_late = known.visited_at > self._without.visited_since
             if not (known.is_moved or is_late or self._is_out(known.digest, known.url)):
                 place += 1
-                yield self._judging.row(place, known)
+                yield self._reader.read(self._judging.row, place, known)
         for one in self._reader.waiting():
-            url = Url.parse(one.url).text
-            if not self._is_out(one.digest, url):
+            if not self._is_out(one.digest, one.url):
                 place += 1
-                yield _new(place, url, one)
+                yield _new(place, one)
 
     def _is_out(self, digest: int, url: str) -> bool:
         return digest in self._without.digests or url in self._without.urls
@@ -170,17 +214,18 @@ class StoreTable:
             digest = digest_of(parsed, self._judging.profile.scope.tracking)
         except UrlError:
             return None
-        known = self._store.history.get(digest)
+        known = self.store.history.get(digest)
         if known is not None and known.is_moved and known.arrived is not None:
             return Url.parse(known.arrived).text
         if known is not None:
             return known.url
         waiting = self._reader.waiting_one(digest)
-        return None if waiting is None else Url.parse(waiting.url).text
+        return None if waiting is None else waiting.url
 
 
-def _new(place: int, url: str, waiting: Waiting) -> Row:
+def _new(place: int, waiting: Waiting) -> Row:
     """Write a link that waits: how relevant its page is, its own score has to tell."""
+    url = waiting.url
     relevance = None if waiting.score is None else waiting.score / 10
     state = PageState(
         url, site_of(url), class_of(url, is_hub=False), relevance=relevance, hub_depth=waiting.hub_depth
@@ -202,6 +247,8 @@ class Judging:
 
     def row(self, place: int, known: Known) -> Row:
         """Write what is known of a URL as a row; a hub brings the hours of its day along."""
+        _check(known.rate)
+        _check(known.found, may_be_zero=True)
         if known.hours is not None:
             self.days[known.url] = DayProfile.of_counts(known.hours)
         return Row(place, known.url, signals_of(known, self.site(known.site)), state_of(known))
@@ -221,19 +268,6 @@ def judging(name: str, profile: Profile, store: Store, reader: Reader) -> Judgin
     return Judging(Learned(priors, trusts, clocks, days), profile, site, days)
 
 
-def remember_priors(store: Store, policy: RecrawlPolicy) -> None:
-    """Let new pages start where their siblings are, from now on."""
-    if not isinstance(policy, Learned):
-        return
-    by_site: dict[str, dict[PageClass, Rate]] = {}
-    for (site, kind), rate in policy.priors.hosts.items():
-        by_site.setdefault(site, {})[kind] = rate
-    with store.transaction():
-        for site, rates in by_site.items():
-            store.history.set_priors(site, rates)
-    store.flush()
-
-
 _V = TypeVar("_V")
 
 
@@ -249,6 +283,11 @@ class _BySite(Mapping[str, _V]):
         if found is None:
             raise KeyError(name)
         return found
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """Look up without an exception: most sites have said nothing, and every page asks."""
+        found = self._pick(self._site(name))
+        return default if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(())  # nobody asks for all of them

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.journal import Finished
+from honeyguide.adapters.lines import MAX_LINE_BYTES
 from honeyguide.adapters.whole import replacing
 from honeyguide.errors import InputError
 
@@ -171,8 +172,8 @@ def _lines_back(path: Path) -> list[Record] | None:
     """Read the first fields of each whole line; a last one that was torn off does not count."""
     rows = []
     with path.open("rb") as file:
-        for line in file:
-            if not line.startswith(_OPENING[: len(line)]):
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            if not line.startswith(_OPENING[: len(line)]) or len(line) > MAX_LINE_BYTES:
                 return None
             try:
                 rows += [_first_fields(line.decode("utf-8", "replace"))] if line.endswith(b"\n") else []

@@ -26,8 +26,7 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
     """
     part = path.with_name(name or f"{path.name}.part")
     try:
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, _NEW, 0o666))
+        make_anew(part)
         yield part
         if is_synced:
             _sync(part)
@@ -38,6 +37,12 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
         with suppress(OSError):  # the first error is the one to tell
             part.unlink(missing_ok=True)
         raise
+
+
+def make_anew(path: Path) -> None:
+    """Make an empty file of that name, whatever had it before."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, _NEW, 0o666))
 
 
 def _sync(path: Path) -> None:

@@ -34,9 +34,8 @@ MAX_ROWS = 20_000_000
 HOUR_S = 3600.0
 NEVER = math.inf
 # What a row can tell besides a change; a move or a technical note leaves what readers see as it was.
-_CREATED, _DELETED, _CHANGED = "created", "deleted", "changed"
+_CREATED, _DELETED = "created", "deleted"
 _SILENT = frozenset({"moved", "tech", "other"})
-KINDS = (_CREATED, _CHANGED, _DELETED, *sorted(_SILENT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +120,8 @@ class Window:
 
 
 @dataclass(slots=True)
-class _History:
-    """What a file says of one page, in the order of the file."""
+class History:
+    """What is told of one page: times in seconds since 1970 with what happened, in any order; its host, class, weight."""
 
     rows: list[tuple[float, str]] = field(default_factory=list)
     host: str = ""
@@ -130,22 +129,33 @@ class _History:
     weight: float = 1.0
 
 
-def read_world(path: str, window: Window = Window()) -> World:  # noqa: B008 - frozen: it cannot be changed
-    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError` if it cannot be."""
+def read_world(path: str, window: Window, seed: int) -> World:
+    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError` if it cannot be.
+
+    Pages are numbered in an order that the seed shuffles. Neighbours in a file or an alphabet often change together, and
+    whoever goes through them in that order would be lucky, or not, with all of them at once.
+    """
     name = name_of(path)
-    histories: dict[str, _History] = {}
+    histories: dict[str, History] = {}
     for number, (line, row) in enumerate(_rows(path, name), 1):
         if number > MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} rows; split it", file=name)
         _add(histories, row, f"{name} line {line}", number)
     if not histories:
         raise InputError("has no rows; give at least one change", file=name)
+    return world_of(name, histories, window, seed)
+
+
+def world_of(name: str, histories: dict[str, History], window: Window, seed: int) -> World:
+    """Make a world of what is told of its pages, as far as the window reaches."""
     moments = [at for history in histories.values() for at, _ in history.rows]
     first = min(moments) if window.start is None else window.start.timestamp()
     last = max(moments) if window.days is None else first + window.days * 86_400
     if last <= first:
-        raise InputError("spans no time: all its rows have the same; give --days", file=name)
-    return _world(name, histories, first, last)
+        raise InputError("spans no time; give --from and --days so that some of it counts", file=name)
+    pages = sorted(histories)
+    shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(len(pages))
+    return _world(name, {pages[place]: histories[pages[place]] for place in shuffled}, first, last)
 
 
 def _rows(path: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -187,22 +197,23 @@ def _header(cells: list[str], name: str) -> list[str]:
     return names
 
 
-def _add(histories: dict[str, _History], row: dict[str, str], where: str, number: int) -> None:
+def _add(histories: dict[str, History], row: dict[str, str], where: str, number: int) -> None:
     """Take one row into account; the error names the row and the field."""
     try:
         field_name = "page"
         page = _page(row["page"])
         field_name = "timestamp"
         at = _moment(row["timestamp"])
-        field_name = "kind"
-        kind = _one_of(row.get("kind", ""), KINDS) or _CHANGED
+        kind = row.get("kind", "").strip().lower()
         history = histories.get(page)
         if history is None:
             field_name = "class"
             class_of = CLASSES.index(_one_of(row.get("class", ""), CLASSES) or "page")
             field_name = "importance"
             weight = _weight(row.get("importance", ""))
-            history = histories[page] = _History([], row.get("host", "").strip() or _host(page), class_of, weight)
+            history = histories[page] = History(
+                [], row.get("host", "").strip() or _host(page), class_of, weight
+            )
     except ValueError as error:
         raise InputError(
             f"{shown(row.get(field_name, ''))} {error}", file=where, row=number, field=field_name
@@ -252,10 +263,10 @@ def _host(page: str) -> str:
         return ""
 
 
-def _world(name: str, histories: dict[str, _History], first: float, last: float) -> World:
-    """Put pages in the order of their names, and times in hours since the start."""
+def _world(name: str, histories: dict[str, History], first: float, last: float) -> World:
+    """Turn histories into arrays, times in hours since the start."""
     hours = (last - first) / HOUR_S
-    lives = {page: _life(history, first, hours) for page, history in sorted(histories.items())}
+    lives = {page: _life(history, first, hours) for page, history in histories.items()}
     kept = [page for page, (born, gone, _) in lives.items() if born < hours and gone > 0.0]
     if not kept:
         raise InputError("has no page in the days that were asked for; choose others", file=name)
@@ -282,7 +293,7 @@ def _world(name: str, histories: dict[str, _History], first: float, last: float)
     )
 
 
-def _life(history: _History, first: float, hours: float) -> tuple[float, float, Floats]:
+def _life(history: History, first: float, hours: float) -> tuple[float, float, Floats]:
     """Find when a page came, when it went for good, and its changes between; coming back is a change."""
     rows = sorted(((at - first) / HOUR_S, kind) for at, kind in history.rows)
     created = [at for at, kind in rows if kind == _CREATED]

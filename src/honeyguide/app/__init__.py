@@ -1,7 +1,8 @@
 """The composition root: what the library offers and what the command line calls.
 
 Owns: putting core, adapters and profiles together. Must not know: arguments, terminals, output formats.
-Each room has one trade: `links.py`, `picking.py`, `crawling.py`, `planning.py`; `given.py` reads what callers say.
+Each room has one trade: `links.py` and `link_files.py`, `picking.py`, `crawling.py` and `again.py`, `planning.py`,
+`watching.py`; `given.py` reads what callers say.
 """
 
 from honeyguide.app.again import due_runs, resumed

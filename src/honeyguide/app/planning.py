@@ -85,13 +85,13 @@ def read_store(path: str | Path) -> Iterator[tuple[Store, Reader]]:
 @contextmanager
 def stored_table(
     path: str | Path, profile: Profile | str | Path = "news", policy: str = DEFAULT_POLICY
-) -> Iterator[tuple[StoreTable, Store]]:
+) -> Iterator[StoreTable]:
     """Open the URLs that a store knows as a table that can be ranked; a crawl may work on the store meanwhile."""
     from honeyguide.adapters.stored import StoreTable, judging
 
     with read_store(path) as (store, reader):
         judged = judging(policy, profile_of(profile), store, reader)
-        yield StoreTable((store, reader), judged, str(path)), store
+        yield StoreTable((store, reader), judged, str(path))
 
 
 def plan_store(
@@ -103,16 +103,17 @@ def plan_store(
     **asked: Any,
 ) -> ranking.Plan:
     """Rank the URLs that a store knows; `asked` is as in `plan_file`."""
-    with stored_table(path, profile, policy) as (table, _):
+    with stored_table(path, profile, policy) as table:
         return table.plan(ranking.Asked(moment_of(now), **asked))
 
 
-def enqueue(store: Store, urls: Sequence[str], at: float) -> Scheduled:
-    """Schedule URLs in the runs of a store, the first of them first; `crawl --due` and `watch` fetch them."""
+def enqueue(table: StoreTable, urls: Sequence[str], at: float) -> Scheduled:
+    """Schedule URLs of a store in its runs, the first of them first; `crawl --due` and `watch` fetch them."""
     from honeyguide.jobs.schedule import Taker, current, schedule
 
-    takers = [Taker(run, _tracking(run)) for run in current(store.runs())]
-    return schedule(store, urls, at, takers)
+    table.remember()
+    takers = [Taker(run, _tracking(run)) for run in current(table.store.runs())]
+    return schedule(table.store, urls, at, takers)
 
 
 def _tracking(run: Run) -> Tracking:

@@ -85,9 +85,9 @@ class StoreGround:
     def __post_init__(self) -> None:
         self._runs = self._resumable()
 
-    def latest(self, limit: int) -> list[float]:
+    def latest(self, limit: int, since: float) -> list[float]:
         """Give the times of the latest visits, the last one first."""
-        return self.reader.latest_visits(limit)
+        return self.reader.latest_visits(limit, since)
 
     def is_due(self, now: float) -> bool:
         """Tell whether something is scheduled that may be fetched."""
@@ -130,14 +130,15 @@ class StoreGround:
         return count - left
 
     def _best(self, count: int, now: float) -> list[str]:
-        from honeyguide.adapters.stored import StoreTable, Without, judging, remember_priors
+        from honeyguide.adapters.stored import StoreTable, Without, judging
 
         judged = judging(self.request.policy, self.request.profile, self.store, self.reader)
-        if now >= self._refit_at:
-            remember_priors(self.store, judged.policy)
-            self._refit_at = now + _REFIT_S
         without = Without(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)
         table = StoreTable((self.store, self.reader), judged, "", without)
+        if now >= self._refit_at:
+            table.remember()
+            self._unfetchable.clear()  # what another process was fetching, it is done with
+            self._refit_at = now + _REFIT_S
         asked = Asked(datetime.fromtimestamp(now, UTC), top=count, per_host=self.request.per_host)
         return [entry.scored.url for entry in table.plan(asked).entries]
 
@@ -156,7 +157,9 @@ class StoreGround:
             except HoneyguideError as error:
                 problems.append(str(error))
             else:
-                found[run.id] = replace(again, concurrency=self.request.concurrency), profile
+                # A site that asks for a pause holds up the others for a cycle at most.
+                cycle_s, at_once = self.request.pace.cycle_s, self.request.concurrency
+                found[run.id] = replace(again, max_time_s=cycle_s, concurrency=at_once), profile
         if not found:
             raise InputError(
                 problems[0] if problems else "the store has no crawl yet; honeyguide crawl makes one"

@@ -40,6 +40,7 @@ COMMANDS = {
     "links": "List the links of a page, with what becomes of each.",
     "score": "Score a link or a page against a topic.",
     "plan": "Rank known URLs by what a visit is worth now.",
+    "simulate": "Say what a recrawl policy is worth, in a world whose changes are known.",
     "watch": "Visit the pages of a store again, the best first, until stopped.",
     "url": "Normalise, classify and explain URLs.",
     "profile": "List, show, check and start profiles.",
@@ -64,9 +65,7 @@ class Root(Group):
         except OSError as error:
             _fail(ctx, printable(f"{error.filename or 'output'}: {error.strerror or error}"))
         except click.UsageError as error:
-            if type(error) in (click.UsageError, click.BadParameter):  # ours, which name files as they are called
-                raise click.UsageError(printable(error.format_message()), error.ctx) from None
-            raise
+            raise _readable(error) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception as error:  # the last line of defence between a bug and a screenful of traceback
@@ -120,6 +119,12 @@ def _fail(ctx: click.Context, message: str) -> None:
     lines = [printable(line) for line in message.split("\n")]
     click.echo("\n".join(f"Error: {line}" for line in lines), err=True)
     ctx.exit(ERROR)
+
+
+def _readable(error: click.UsageError) -> click.UsageError:
+    """Make an error of ours harmless, as it names files as they are called; those of the library quote by themselves."""
+    is_ours = type(error) in (click.UsageError, click.BadParameter)
+    return click.UsageError(printable(error.format_message()), error.ctx) if is_ours else error
 
 
 def _forget_output() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.whole import replacing
-from honeyguide.cli.output import csv_cell, json_line, note, number, say
+from honeyguide.cli.output import csv_cell, json_line, note, number, printed_line, say
 from honeyguide.core.url import Url
 from honeyguide.errors import HoneyguideError, InputError, UrlError
 
@@ -59,7 +59,7 @@ class Printed:
     def __init__(self, output: str, extras: tuple[str, ...]) -> None:
         self.name = ""
         self._output = output
-        self._form = Form(json_line, extras)
+        self._form = Form(printed_line, extras)
         self._has_header = False
 
     def begin(self, truth: Truth) -> None:

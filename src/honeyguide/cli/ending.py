@@ -45,7 +45,7 @@ RULE_WORDS = {
     "max-depth": "farther than --max-depth",
     "redirect-outside": "redirects to another site",
     "forbidden": "robots.txt disallows it",
-    "addressrefused": "a private address",
+    "addressrefused": "a private address, or a port that is not the web's",
     "unreachable": "no connection",
     "namenotfound": "the name does not resolve",
     "timedout": "too slow",

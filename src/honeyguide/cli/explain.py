@@ -18,6 +18,7 @@ from honeyguide.cli.output import number, output_options, points, say, write_rec
 from honeyguide.cli.runs import find_run, run_option, store_option
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import iso
+from honeyguide.core.crowd import FULL, MANY
 from honeyguide.core.frontier import State, digest_of
 from honeyguide.core.listed import POSITION
 from honeyguide.core.records import SCHEMA, Record, tidy
@@ -146,7 +147,7 @@ def _explained(text: str, url: Url, store: Store, run: Run) -> Record:
     return {
         **record,
         "history": None if known is None else _history(known),
-        "sentences": _story(record, run, row, profile) + told,
+        "sentences": _story(record, run, row, profile) + _overflow(row, frontier) + told,
     }
 
 
@@ -245,6 +246,14 @@ def _story(record: Record, run: Run, row: Row | None, profile: Profile) -> list[
         earlier = len(record["visits"]) - len(shown)
         told.append(f"Fetched {f'{earlier:,} times before; ' if earlier else ''}{times}.")
     return told
+
+
+def _overflow(row: Row | None, frontier: Frontier) -> list[str]:
+    """Say that a URL of which nothing is known may be one of those that were too many to keep."""
+    over = [] if row is not None else [rule for rule in (FULL, MANY) if frontier.counts().skipped.get(rule)]
+    return (
+        [f"But the crawl met more than it keeps ({', '.join(over)}): it may be one of those."] if over else []
+    )
 
 
 def _seen_lines(record: Record, row: Row) -> list[str]:

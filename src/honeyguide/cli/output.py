@@ -115,7 +115,7 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
     """Write records as JSON lines, or the named columns as CSV; `out.rule` is column out_rule."""
     if output == "jsonl":
         for record in records:
-            sys.stdout.write(json_line(record) + "\n")
+            sys.stdout.write(printed_line(record) + "\n")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([column.replace(".", "_") for column in columns])
@@ -124,10 +124,14 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
 
 
 def json_line(record: Record) -> str:
-    """Write one record as JSON that is safe to look at, too."""
+    """Write one record as JSON that is safe to look at, too; files are UTF-8, whatever the terminal is."""
+    return escaped(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def printed_line(record: Record) -> str:
+    """Write one record as JSON for standard output, which may know no letters."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(record, ensure_ascii=not is_unicode, allow_nan=False)
-    return escaped(text)
+    return json_line(record) if is_unicode else json.dumps(record, allow_nan=False)
 
 
 def csv_cell(value: Any) -> str:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.known import Table
+    from honeyguide.adapters.stored import StoreTable
     from honeyguide.cli.output import Format
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Plan
     from honeyguide.jobs.schedule import Scheduled
-    from honeyguide.ports import Store
 
 # What to say where there is nothing, and where a URL is not there.
 _FILE_WORDS = ("has no rows; give at least one URL", "is not in the input; write it as it stands there")
@@ -79,7 +79,7 @@ class _Known:
     name: str
     empty: str
     absent: str
-    store: Store | None = None
+    stored: StoreTable | None = None
 
 
 @click.command(
@@ -150,8 +150,8 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -
     wish = _Wish(asked["output"], asked["file"], asked["diff"], asked["explain"])
     with _opened(files, kind, chosen, asked) as known:
         urls = _answer(known, _asked(asked), wish, chosen)
-        if asked["enqueue"] and known.store is not None:
-            _tell(app.enqueue(known.store, urls, asked["now"].timestamp()), known.name)
+        if asked["enqueue"] and known.stored is not None:
+            _tell(app.enqueue(known.stored, urls, asked["now"].timestamp()), known.name)
 
 
 @contextmanager
@@ -161,8 +161,8 @@ def _opened(
     """Open the store or the files; rows that were left out are told in the end."""
     if asked["store"] is not None:
         policy = asked["policy"] or LEARNED
-        with app.stored_table(asked["store"], profile, policy) as (stored, store):
-            yield _Known(stored, asked["store"], *_STORE_WORDS, store)
+        with app.stored_table(asked["store"], profile, policy) as stored:
+            yield _Known(stored, asked["store"], *_STORE_WORDS, stored)
         return
     with rejecting(asked["on_error"]) as rejected:
         table = open_known(

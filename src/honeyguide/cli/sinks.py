@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.journal import Finished, Journal, Run
 from honeyguide.adapters.tables import COLUMNS, need_parquet, page_rows, read_back, write_table
-from honeyguide.cli.output import csv_cell, json_line, note
+from honeyguide.cli.output import csv_cell, json_line, note, printed_line
 from honeyguide.cli.picked import show_record
 from honeyguide.core.records import SCHEMA
 from honeyguide.errors import InputError
@@ -93,7 +93,7 @@ class Printed:
         elif self._output == "csv":
             self._csv.writerows([csv_cell(value) for value in row] for row in page_rows(record))
         else:
-            sys.stdout.write(json_line(record) + "\n")
+            sys.stdout.write(printed_line(record) + "\n")
         sys.stdout.flush()  # who waits at the other end of a pipe gets it now
 
     def records(self) -> Iterator[Record]:

@@ -32,6 +32,7 @@ from honeyguide.cli.plan import policy_option
 from honeyguide.cli.runs import store_option
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
+from honeyguide.core.harmless import printable
 from honeyguide.core.plan import read_time
 from honeyguide.jobs.harvest import HEARTBEAT_S
 from honeyguide.jobs.progress import duration
@@ -158,8 +159,8 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
             opened.close()
     if not asked["quiet"]:
         summary = progress.summary(time.monotonic())
-        click.echo(f"{out.name}: {summary}" if out.name else summary, err=True)
-        click.echo(f"Stopped: {_STOPPED[stopped]}.", err=True)
+        click.echo(printable(f"{out.name}: {summary}" if out.name else summary), err=True)
+        click.echo(printable(f"Stopped: {_STOPPED[stopped]}."), err=True)
 
 
 async def _until_stopped(watching: Awaitable[str]) -> str:

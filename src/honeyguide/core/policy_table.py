@@ -121,7 +121,8 @@ class PolicyTable:
             if (why := drop_reason(state)) is not None:
                 survey.dead.add(f"{row.where} ({why})")
                 continue
-            if fields := ", ".join(future_fields(row.signals, now)):
+            if max(state.visited_at or 0.0, state.changed_at or 0.0) > survey.now:
+                fields = ", ".join(future_fields(row.signals, now))
                 survey.future.add(f"{row.where} ({fields})")
             yield row, self._policy.value(state, survey.now)
 

@@ -206,16 +206,20 @@ class PoliteFetcher:
             attempt += 1
             try:
                 got = await self._once(url, validators, part, trip)
-                is_last = trip.is_over or attempt > self._policy.retries
             except FetchError as error:
-                if trip.is_over or attempt > self._policy.retries or not error.retryable:
+                if not error.retryable or self._is_last(url, attempt, trip):
                     raise
             else:
-                if is_last or got.status not in _MAY_PASS or self._blocked_s(url) > self._policy.max_wait_s:
+                if got.status not in _MAY_PASS or self._is_last(url, attempt, trip):
                     return got
                 if got.status in _PUSHED_BACK:
                     continue
             await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
+
+    def _is_last(self, url: Url, attempt: int, trip: _Trip) -> bool:
+        """Tell whether there is no further try: enough of them, no time left, or a host that wants long rest."""
+        is_blocked = self._blocked_s(url) > self._policy.max_wait_s
+        return attempt > self._policy.retries or trip.is_over or is_blocked
 
     async def _once(self, url: Url, validators: Validators | None, part: Part, trip: _Trip) -> Fetched:
         """One request in its slot, and what its answer means for the host."""

@@ -46,7 +46,7 @@ def current(runs: Iterable[Run]) -> list[Run]:
     return sorted({run.spec.key: run for run in runs}.values(), key=lambda run: -run.id)
 
 
-def schedule(store: Store, urls: Sequence[str], at: float, takers: Sequence[Taker]) -> Scheduled:
+def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Taker]) -> Scheduled:
     """Schedule URLs, the first of them first, each in the first of the runs that can fetch it; all of them, or none.
 
     A run cannot fetch what it has never met, what its rules put out, and what it is fetching just now. The same plan

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock
 
 HOUR_S = 3600.0
+_PLANS = 3  # in one round, at most
 _LATE = 0.05  # of a visit: nobody wakes up on time
 _REST_PER_PLAN = (
     9.0  # a round rests at least so many times as long as its plan took: planning stays a tenth of the work
@@ -29,8 +30,8 @@ _REST_PER_PLAN = (
 class Ground(Protocol):
     """What a watch works on: a store, a planner and a crawler."""
 
-    def latest(self, limit: int) -> Sequence[float]:
-        """Give the times of the latest visits, the last one first."""
+    def latest(self, limit: int, since: float) -> Sequence[float]:
+        """Give the times of the latest visits, the last one first; nobody asks for those before `since`."""
         ...
 
     def is_due(self, now: float) -> bool:
@@ -109,12 +110,12 @@ async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Ro
     rounds, begun = 0, clock.now() - pace.cycle_s
     while not pace.is_over(clock.now(), rounds):
         now = clock.now()
-        latest = ground.latest(pace.per_hour)
+        latest = ground.latest(pace.per_hour, now - HOUR_S)
         room = min(pace.room(latest, now), pace.share(now - begun))
         planned, fetched, planning_s = await _round(ground, clock, room)
         rounds += 1
         begun, ended = now, clock.now()
-        latest = ground.latest(pace.per_hour)
+        latest = ground.latest(pace.per_hour, ended - HOUR_S)
         spent = pace.per_hour - pace.room(latest, ended)
         next_at = max(begun + pace.cycle_s, ended + _REST_PER_PLAN * planning_s, pace.free_at(latest, ended))
         on_round(Round(rounds, now, room, planned, fetched, spent, next_at))
@@ -124,13 +125,20 @@ async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Ro
 
 
 async def _round(ground: Ground, clock: Clock, room: int) -> tuple[int, int, float]:
-    """Fetch what is left of an earlier plan; if there is still room, plan and fetch. Gives planned, fetched, seconds."""
+    """Fetch what is left of an earlier plan; while there is room, plan and fetch. Gives planned, fetched, seconds.
+
+    What was planned may have to wait, because its site asks for a pause: then the next best have their turn.
+    """
     fetched = await ground.fetch(room) if room > 0 and ground.is_due(clock.now()) else 0
-    if fetched >= room:
-        return 0, fetched, 0.0
-    began = clock.now()
-    planned = ground.plan(room - fetched, began)
-    planning_s = clock.now() - began
-    if planned:
+    planned, planning_s = 0, 0.0
+    for _ in range(_PLANS):
+        if fetched >= room:
+            break
+        began = clock.now()
+        more = ground.plan(room - fetched, began)
+        planning_s += clock.now() - began
+        if not more:
+            break
+        planned += more
         fetched += await ground.fetch(room - fetched)
     return planned, fetched, planning_s

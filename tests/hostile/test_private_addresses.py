@@ -113,7 +113,7 @@ def test_no_spelling_of_a_private_address_is_connected_to() -> None:
     with Silent() as silent, connects() as seen:
         ports = f":{silent.port}"
         urls = [f"{scheme}://{host}{ports}/x" for host in SPELLINGS for scheme in ("http", "https")]
-        ended = dict(zip(urls, attack(Policy(retries=0), urls), strict=True))
+        ended = dict(zip(urls, attack(Policy(connect_timeout_s=0.2), urls), strict=True))
     assert {url: how for url, how in ended.items() if how not in ("AddressRefused", "UrlError")} == {}
     assert [url for url, how in ended.items() if how == "UrlError"] == [
         f"{scheme}://{host}{ports}/x"
@@ -256,15 +256,6 @@ def test_a_public_site_that_points_inwards_gets_nobody_there(
 
 
 # --- ports ---
-
-
-def test_ports_of_other_services_are_refused() -> None:
-    with connects() as seen:
-        ended = attack(
-            Policy(retries=0), [f"http://name.example:{port}/" for port in (22, 25, 110, 6667, 10080)]
-        )
-    assert ended == ["AddressRefused"] * 5
-    assert seen == []
 
 
 def test_every_port_that_browsers_refuse_is_refused_and_no_other() -> None:

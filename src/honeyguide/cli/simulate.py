@@ -1,0 +1,189 @@
+"""`honeyguide simulate`: what a recrawl policy is worth, in a world whose changes are known.
+
+Owns: the command, its options, how budgets are written. Must not know: how worlds are made, runs go or outcomes look
+(`simulated.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.cli.command import Command
+from honeyguide.cli.output import output_options
+from honeyguide.core.plan import read_time
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from honeyguide.adapters.simulator import Budget
+    from honeyguide.adapters.trials import Outcome
+    from honeyguide.adapters.worlds import World
+
+POLICIES = ("learned", "heuristic", "uniform", "proportional", "adaptive-interval", "known-rates")
+MOST_DAYS = 36_500.0
+_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
+_LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(day|hour)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """A budget as it was written: every page once in so many days, or so many fetches a day."""
+
+    text: str
+    cycle_days: float | None = None
+    per_day: float | None = None
+
+
+def _amounts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[_Amount, ...]:
+    return tuple(_amount(part.strip()) for part in value.split(","))
+
+
+def _amount(text: str) -> _Amount:
+    match = _BUDGET.fullmatch(text)
+    number = float(match[1]) if match else 0.0
+    if match is None or not 0.0 < number <= 1e9:
+        raise click.BadParameter(
+            f"{text!r} is no budget; write 60d (every page once in 60 days), 500/day or 20/hour."
+        )
+    if match[2] == "d":
+        return _Amount(text, cycle_days=number)
+    return _Amount(text, per_day=number * (24.0 if match[2] == "/hour" else 1.0))
+
+
+def _limit(_ctx: click.Context, _option: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    match = _LIMIT.fullmatch(value.strip())
+    number = float(match[1]) if match else 0.0
+    if match is None or not 0.0 < number <= 1e9:
+        raise click.BadParameter(f"{value!r} is no limit; write 100/day or 6/hour.")
+    return number * (24.0 if match[2] == "hour" else 1.0)
+
+
+def _policies(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+    for name in names:
+        if name not in POLICIES:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(POLICIES)}.")
+    return names
+
+
+def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    try:
+        return read_time(value)
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(f"{value!r} {error}.") from None
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide simulate poisson",
+        "honeyguide simulate changes.csv --budgets 20d,60d,180d --report report.html",
+        "honeyguide simulate news:articles=100 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
+        "honeyguide simulate --store honeyguide.db --budgets 100/day",
+    ),
+)
+@click.argument("worlds", metavar="WORLD...", nargs=-1)
+@click.option(
+    "--store", metavar="FILE", help="A store whose visits have seen changes; a world as they tell it."
+)
+@click.option(
+    "--policies",
+    callback=_policies,
+    default="learned,heuristic,uniform,proportional,adaptive-interval",
+    show_default=True,
+    metavar="NAME,...",
+    help="Policies to compare; known-rates, which knows too much, is always shown beside them.",
+)
+@click.option(
+    "--budgets",
+    callback=_amounts,
+    default="10d",
+    show_default=True,
+    metavar="BUDGET,...",
+    help="How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour.",
+)
+@click.option(
+    "--host-limit", callback=_limit, metavar="N/UNIT", help="The most of one host: 100/day or 6/hour."
+)
+@click.option("--from", "start", callback=_moment, metavar="TIME", help="Where in a history to begin.")
+@click.option("--days", type=click.FloatRange(0, MOST_DAYS, min_open=True), help="How long to simulate.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="One seed, one result."
+)
+@click.option(
+    "--empty", is_flag=True, help="Begin without copies; else every page there is has just been fetched."
+)
+@click.option(
+    "-o", "--output-file", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file."
+)
+@click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file.")
+@output_options
+def simulate(**asked: Any) -> None:
+    """Say what recrawl policies are worth: how fresh they keep a world whose changes are known.
+
+    A WORLD is a CSV file of change times (columns page and timestamp), or a made-up one: poisson, bursty, periodic,
+    seasonal, mixed or news, perhaps with settings, as in poisson:pages=20000,days=60.
+    """
+    from honeyguide.cli.simulated import check_file, show_outcomes, write_outcomes, write_report
+
+    if not asked["worlds"] and not asked["store"]:
+        raise click.UsageError(
+            "Name a world: a CSV file, poisson, bursty, periodic, seasonal, mixed or news."
+        )
+    for option in ("file", "report"):
+        check_file(option, asked[option])
+    outcomes: list[Outcome] = []
+    for world in _worlds(asked):
+        for amount in asked["budgets"]:
+            outcomes += _outcomes(world, amount, asked)
+    if asked["report"]:
+        write_report(asked["report"], outcomes)
+    if asked["file"]:
+        write_outcomes(asked["file"], outcomes)
+    else:
+        show_outcomes(asked["output"], outcomes)
+
+
+def _outcomes(world: World, amount: _Amount, asked: dict[str, Any]) -> list[Outcome]:
+    from honeyguide.adapters.trials import try_policies
+
+    budget = _budget(world, amount, asked["host_limit"])
+    return try_policies(world, budget, asked["policies"], is_copied=not asked["empty"])
+
+
+def _budget(world: World, amount: _Amount, host_per_day: float | None) -> Budget:
+    """Turn what was written into fetches a day of this world."""
+    from honeyguide.adapters.simulator import Budget
+
+    per_day = amount.per_day or world.alive / (amount.cycle_days or 1.0)
+    return Budget(amount.text, per_day, host_per_day)
+
+
+def _worlds(asked: dict[str, Any]) -> Iterator[World]:
+    try:
+        import numpy as np  # noqa: F401 - an extra; said once, before anything needs it
+    except ImportError:
+        raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
+    from honeyguide.adapters.made_worlds import is_made, made_world
+    from honeyguide.adapters.worlds import Window, read_world
+
+    window = Window(asked["start"], asked["days"])
+    for text in asked["worlds"]:
+        if is_made(text):
+            yield made_world(text, asked["seed"], asked["days"])
+        else:
+            yield read_world(text, window, asked["seed"])
+    if asked["store"]:
+        from honeyguide import app
+        from honeyguide.adapters.stored_world import stored_world
+
+        app.open_store(asked["store"]).close()  # says what is wrong with it, if anything is
+        yield stored_world(asked["store"], window, asked["seed"])

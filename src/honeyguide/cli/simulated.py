@@ -1,0 +1,142 @@
+"""How the outcomes of a simulation look: as a table, as records, in a file.
+
+Owns: names and order of columns, words for people. Must not know: how outcomes come about. Start reading at
+`show_outcomes`.
+"""
+
+from __future__ import annotations
+
+import csv
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from honeyguide.adapters.whole import replacing
+from honeyguide.cli.output import Column, csv_cell, json_line, print_table, say, write_records
+from honeyguide.core.records import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from honeyguide.adapters.trials import Outcome
+    from honeyguide.cli.output import Format
+    from honeyguide.core.records import Record
+
+COLUMNS = (
+    "schema", "world", "budget", "policy", "is_reference", "freshness", "freshness_late", "of_best",
+    "of_all_knowing", "mean_age_h", "nothing_share", "discovery_h", "fetches", "days",
+)  # fmt: skip
+_SHOWN = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
+_LEGEND = (
+    "Fresh: share of importance whose copy was up to date; Late: in the second half.",
+    "Best: Late in percent of the best possible with known rates.",
+    "Age: how long copies were out of date, on average. Idle: percent of fetches that",
+    "found nothing new. New: time until a new page is fetched. Day 1, Day 3: Fresh then.",
+)
+_SUFFIXES = {"file": (".jsonl", ".csv"), "report": (".html", ".htm")}
+_HINTS = {"file": "-o", "report": "--report"}
+
+
+def check_file(option: str, file: str | None) -> None:
+    """Refuse a name that could only fail after everything was simulated."""
+    if file is not None and Path(file).suffix.lower() not in _SUFFIXES[option]:
+        raise click.BadParameter(
+            f"{file!r} should end in {' or '.join(_SUFFIXES[option])}.", param_hint=_HINTS[option]
+        )
+
+
+def outcome_record(outcome: Outcome) -> Record:
+    """Write an outcome as data."""
+    return {
+        "schema": SCHEMA,
+        "world": outcome.world,
+        "budget": outcome.budget,
+        "policy": outcome.policy,
+        "is_reference": outcome.is_reference,
+        "freshness": _rounded(outcome.freshness),
+        "freshness_late": _rounded(outcome.late),
+        "of_best": _rounded(outcome.of_best),
+        "of_all_knowing": _rounded(outcome.of_all_knowing),
+        "mean_age_h": _rounded(outcome.mean_age_h),
+        "nothing_share": _rounded(outcome.nothing_share),
+        "discovery_h": _rounded(outcome.discovery_h),
+        "fetches": outcome.fetches,
+        "days": [_rounded(value) for value in outcome.days],
+        "curve": [_rounded(value) for value in outcome.curve],
+        "hosts": dict(outcome.hosts),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    """Keep four decimals: what follows them is the processor's."""
+    return None if value is None else round(value, 4)
+
+
+def show_outcomes(output: Format, outcomes: Sequence[Outcome]) -> None:
+    """Print the outcomes; for people one table for each world and budget."""
+    if output != "table":
+        write_records(output, map(outcome_record, outcomes), COLUMNS)
+        return
+    for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
+        say(f"{world}, budget {budget}")
+        say()
+        columns = [Column(name, right=place > 0, keep=True) for place, name in enumerate(_SHOWN)]
+        print_table(columns, map(_row, group))
+        say()
+    for line in _LEGEND:
+        say(line)
+
+
+def _row(outcome: Outcome) -> list[str]:
+    days = outcome.days
+    return [
+        outcome.policy,
+        _share(outcome.freshness),
+        _share(outcome.late),
+        _percent(outcome.of_best, 1),
+        _duration(outcome.mean_age_h),
+        _percent(outcome.nothing_share, 0),
+        _duration(outcome.discovery_h),
+        _share(days[0] if days else None),
+        _share(days[2] if len(days) > 2 else None),
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _percent(value: float | None, decimals: int) -> str:
+    return "-" if value is None else f"{100 * value:.{decimals}f}"
+
+
+def _duration(hours: float | None) -> str:
+    """Write hours, or days from two of them on."""
+    if hours is None:
+        return "-"
+    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} d"
+
+
+def write_outcomes(file: str, outcomes: Sequence[Outcome]) -> None:
+    """Write the records to a file, in one step; its name says whether it is JSON lines or CSV."""
+    records = [outcome_record(outcome) for outcome in outcomes]
+    with (
+        replacing(Path(file)) as part,
+        part.open("w", encoding="utf-8", newline="") as target,
+    ):
+        if Path(file).suffix.lower() == ".jsonl":
+            target.writelines(json_line(record) + "\n" for record in records)
+            return
+        writer = csv.writer(target, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([csv_cell(record[name]) for name in COLUMNS] for record in records)
+
+
+def write_report(file: str, outcomes: Sequence[Outcome]) -> None:
+    """Write the report for people."""
+    from honeyguide.report.curves import curves_report
+
+    with replacing(Path(file)) as part:
+        part.write_text(curves_report(outcomes), "utf-8")
