@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from honeyguide.cli import Root
 from honeyguide.cli.files import MAX_PAGE_BYTES
-from honeyguide.cli.output import csv_cell, json_line, number, printable
+from honeyguide.cli.output import csv_cell, json_line, number
+from honeyguide.core.harmless import printable
 
 if TYPE_CHECKING:
     import subprocess

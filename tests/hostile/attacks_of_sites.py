@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from honeyguide import app
-from honeyguide.adapters import content, robots, sitemap
+from honeyguide.adapters import content, feed, robots, sitemap
 from honeyguide.adapters.html import parse_head, parse_page
 from honeyguide.adapters.http import HttpFetcher
 from honeyguide.adapters.tame import tamed
@@ -122,6 +122,11 @@ def sitemap_pages(over: int, _limit: int) -> None:
 def sitemap_url_chars(over: int, _limit: int) -> None:
     url = "https://a.example/".ljust(over + 1, "x")
     assert sitemap.read_sitemap(f"<urlset><url><loc>{url}</loc></url>".encode()).pages == ()
+
+
+def feed_url_chars(over: int, _limit: int) -> None:
+    url = "https://a.example/".ljust(over + 1, "x")
+    assert list(feed.entries(f"<rss><item><link>{url}</link></item>", 9)) == []
 
 
 class Maps:

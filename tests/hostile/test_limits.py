@@ -112,6 +112,7 @@ LIMITS = [
     Limit(
         "address in a sitemap", "2,048 characters", "adapters.sitemap:MAX_URL_CHARS", sites.sitemap_url_chars
     ),
+    Limit("address in a feed", "2,048 characters", "adapters.feed:MAX_URL_CHARS", sites.feed_url_chars),
     Limit("sitemaps of a crawl", "500", "jobs.sitemaps:MAX_FILES", sites.sitemap_files),
     Limit("sitemaps inside of sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
     Limit("pages from all sitemaps", "200,000", "jobs.sitemaps:MAX_PAGES", sites.sitemap_all_pages, 50),

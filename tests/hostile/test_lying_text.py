@@ -1,7 +1,7 @@
-"""Text that lies: what pages, files and servers say must not steer whoever looks at it.
+"""Text that lies, in the terminal: what pages, files and servers say must not steer whoever looks at it.
 
 Each attack goes in where a stranger can put it (titles, anchors, addresses, names, answers) and is looked for where a
-person reads: the terminal, a spreadsheet, a report, a folder of files.
+person reads. Files are the business of `test_lying_files.py`.
 """
 
 from __future__ import annotations
@@ -12,76 +12,26 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from lies import ALL, ESCAPES, HTML, check, check_as, check_name
 
 from honeyguide import cli
-from honeyguide.adapters.folder import Folder, file_name, page_text
-from honeyguide.adapters.journal import Journal
-from honeyguide.adapters.journal import Run as JournalRun
-from honeyguide.adapters.page_lines import Form, PageLines, Truth
-from honeyguide.adapters.tables import write_table
-from honeyguide.adapters.whole import replacing
 from honeyguide.cli import root
 from honeyguide.cli.live import Log
-from honeyguide.cli.output import MAX_LINE_CHARS, csv_cell, json_line, line_for_people
-from honeyguide.core.harmless import MAX_MARKS, escaped, legible, printable
-from honeyguide.core.url import Url, display
+from honeyguide.cli.output import MAX_LINE_CHARS, line_for_people
+from honeyguide.core.harmless import legible, printable
+from honeyguide.core.url import display
 from honeyguide.errors import ConfigError, FetchError, HoneyguideError, InputError, Problem, StoreError, shown
-from honeyguide.report import write_report
 from honeyguide.testing import LoopbackServer, response
 
-ESCAPES = {
-    "colour": "\x1b[31mred\x1b[0m",
-    "title": "\x1b]0;your password?\x07",
-    "link": "\x1b]8;;https://evil.example/\x1b\\click\x1b]8;;\x1b\\",
-    "clear": "\x1b[2J\x1b[H\x1bc",
-    "c1": "\x9b31m\x9d0;x\x9c\x90q\x9c",
-    "overwrite": "innocent\rgulity!\x08\x08",
-    "lines": "a\nError: all is well\x85b\u2028c\u2029d\x0be\x0cf",
-    "override": "\u202egnp.exe\u202c",
-    "isolate": "\u2066a\u2069\u2067b\u2069\u2068c\u2069\u061c\u200e\u200f",
-    "hidden": "a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg\U000e0041\U000e0042",
-    "selectors": "a\ufe00\ufe01\U000e0100\U000e0101",
-    "marks": "z" + "\u0300\u0489\u20dd" * 30,
-    "blank": "a\u3164\u115f\u2800\uffa0b",
-    "nul": "a\x00b\x7fc",
-    "half": "a\ud800b\udfffc",
-    "markup": "[red]a[/red] [link=https://evil.example]b[/link] [/] :smile: [bold",
-}
-SHOWN_BLANK = set("\u115f\u1160\u2800\u3164\uffa0\u034f")
 Run = Callable[..., Result]
-
-
-def check(text: str) -> None:
-    """What a person looks at: lines, and nothing in them that is not simply there to be read."""
-    for char in text.replace("\n", ""):
-        assert char.isprintable(), ascii(char)
-        assert char not in SHOWN_BLANK, ascii(char)
-    for run in re.findall("[\u0300-\u036f\u0483-\u0489\u20d0-\u20f0]+", text):
-        assert len(run) <= MAX_MARKS
-
-
-def check_data(text: str) -> None:
-    """What a program reads, and a person may look at: everything is there, as letters or as escapes."""
-    assert all(char.isprintable() for char in text.replace("\n", ""))
-    assert text.split("\n") == [*text.splitlines(), ""]
-
-
-def check_as(kind: str, result: Result) -> None:
-    assert not isinstance(result.exception, Exception)
-    check(result.stderr)
-    (check_data if kind == "jsonl" and result.stdout else check)(result.stdout)
 
 
 @pytest.fixture
@@ -94,9 +44,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return CliRunner().invoke(root, args, prog_name="honeyguide", input=stdin, color=True)
 
     return runner
-
-
-ALL = "".join(text for name, text in ESCAPES.items() if name not in ("lines", "half"))
 
 
 # --- the terminal -------------------------------------------------------------------------------------------------
@@ -131,7 +78,6 @@ def test_every_error_is_one_line(name: str) -> None:
 PAGE = """<!doctype html><meta charset=utf-8><title>{title}</title><main>
 <a href="/a" title="{title}">{title}</a> <a href="/b%1b]0;x%07%e2%80%ae?q={path}">b</a> <a href="{title}">c</a>
 <a href="javascript:{title}">d</a> <a href="https://other.example/{path}">e</a></main>"""
-HTML = ALL.replace("<", "").replace('"', "")
 
 
 def test_links_and_selections_of_a_page(run: Run, tmp_path: Path) -> None:
@@ -374,226 +320,7 @@ def test_cells_of_a_pick_are_no_formulas(crawled: Path) -> None:
     ]
 
 
-# --- spreadsheets -------------------------------------------------------------------------------------------------
-
-FORMULAS = ["=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\u202e=1", "\u034f=1",
-            "\u3164=1", "＝1+1", "＋1", "－1", "＠x", "\u2003@x", "\U000e0041=1", "=cmd|' /C calc'!A0"]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", FORMULAS, ids=ascii)
-@pytest.mark.parametrize(
-    "wrap", [lambda t: t, lambda t: [t], lambda t: {t: [1]}], ids=["text", "list", "dict"]
-)
-def test_no_cell_is_a_formula(text: str, wrap: Callable[[str], Any]) -> None:
-    cell = csv_cell(wrap(text))
-    assert cell.startswith("'")
-    check(cell)
-
-
-def test_numbers_stay_numbers_and_json_has_the_text() -> None:
-    assert [csv_cell(value) for value in (-5, -0.5, 0, None, True)] == ["-5", "-0.5", "0", "", "true"]
-    for text in (*FORMULAS, *ESCAPES.values()):
-        assert json.loads(json_line({"a": text})) == {"a": text}
-
-
-@pytest.mark.parametrize("text", ESCAPES.values(), ids=ESCAPES)
-def test_json_is_one_line_of_visible_text(text: str) -> None:
-    line = json_line({text: [text]})
-    assert not [char for char in line if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
-    assert len(line.splitlines()) == 1
-
-
-def test_a_file_is_the_same_whatever_the_terminal_is() -> None:
-    found = set()
-    for encoding in ("utf-8", "ascii"):
-        env = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "PYTHONIOENCODING": encoding,
-        }
-        program = (
-            "import sys; from honeyguide.cli.output import json_line, printed_line; "
-            "sys.stdout.write(ascii(json_line({'a': '\\u00e9\\u202e'})) + '\\n' + printed_line({'a': '\\u00e9\\u202e'}))"
-        )
-        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=True)  # noqa: S603 - our own
-        file, printed = done.stdout.decode(encoding).splitlines()
-        found.add(file)
-        assert json.loads(printed) == {"a": "\u00e9\u202e"}
-        assert "\u202e" not in printed
-    assert len(found) == 1
-
-
-def test_every_format_character_is_escaped_in_json() -> None:
-    every = "".join(
-        char for code in range(sys.maxunicode + 1)
-        if unicodedata.category(char := chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    )  # fmt: skip
-    assert escaped(json.dumps(every, ensure_ascii=False)).isprintable()
-    assert json.loads(json_line({"a": every[:100]}))["a"] == every[:100]
-
-
-# --- reports ------------------------------------------------------------------------------------------------------
-
-MARKUP = ["<script>alert(1)</script>", '"><svg onload=alert(1)>', "[x](javascript:alert(1))", "![x](https://evil.example/p.png)",
-          "<https://evil.example>", "https://evil.example/", "www.evil.example", "a@evil.example", "[x]: https://evil.example", "`x`",
-          "<!-- x", "&#60;b&#62;", "\\[x](y)", "| x |", "%%hidden%%", "==x==", "{{ x }}", "<details open ontoggle=alert(1)>"]  # fmt: skip
-
-
-class Tags(HTMLParser):
-    """What a browser makes of a file."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
-def lie(text: str) -> dict[str, Any]:
-    page = {"url": text, "title": text, "rank": 1, "score": 1, "bucket": text, "category": text, "anchor_text": text,
-            "reasons": [{"rule": text, "points": 1, "reason": text}], "evidence": [{"keyword": text, "text": text}]}  # fmt: skip
-    out = {**page, "rank": None, "out": {"rule": text, "why": text}}
-    return {"site": text, "homepage": text, "status": text, "reason": text, "strategy": text, "profile": text, "title": text,
-            "selected": [page, {**page, "url": f"https://a.example/{text}"}], "candidates": [page, out],
-            "skipped": [{"href": text, "rule": text}], "replaced": [{"url": text, "why": text}]}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", [*MARKUP, *ESCAPES.values()], ids=ascii)
-def test_reports_hold_no_markup_of_a_page(tmp_path: Path, text: str) -> None:
-    for suffix in (".html", ".md"):
-        write_report([lie(text)], tmp_path / f"r{suffix}")
-    html, markdown = ((tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md"))
-    check(markdown)
-    check(html)
-    tags = Tags(html).found
-    assert not {"script", "svg", "img", "iframe", "link", "object", "form"} & {tag for tag, _ in tags}
-    assert not [
-        name for _, attributes in tags for name in attributes if name.startswith("on") or name == "style"
-    ]
-    for attributes in (attributes for tag, attributes in tags if tag == "a"):
-        href = attributes["href"] or ""
-        assert href.startswith(("#s", "https://"))
-        assert href[0] == "#" or {"noopener", "noreferrer"} <= set((attributes["rel"] or "").split())
-    bare = re.sub(r"\[(?:\\.|[^\\\]])*\]\(<https://[^<>\s]*>\)|\\.", "", markdown)
-    assert not re.search(r"[<`\[]|://|www\.|%%|==|@", bare)
-
-
-def test_a_report_asks_for_nothing_and_dresses_nothing_but_itself(tmp_path: Path) -> None:
-    write_report([lie("x")], tmp_path / "r.html")
-    policies = [
-        a["content"] or ""
-        for tag, a in Tags((tmp_path / "r.html").read_text("utf-8")).found
-        if "http-equiv" in a
-    ]
-    (policy,) = policies
-    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    assert rules["default-src"] == "'none'"
-    assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", rules["style-src"])
-    assert rules["base-uri"] == rules["form-action"] == "'none'"
-
-
-# --- names of files -----------------------------------------------------------------------------------------------
-
-PATHS = ["/../../etc/passwd", "/..%2f..%2fetc", "/%2e%2e/%2e%2e/x", "//etc/passwd", "/C:/windows", "/\\\\server\\share", "/%5c..%5cx",
-         "/a%00b", "/con", "/CON.txt", "/nul", "/aux.md", "/prn/x", "/com1", "/LPT9.x", "/com%C2%B9", "/conin$", "/a.", "/a%20", "/a..", "/ ",
-         "/.git/config", "/.htaccess", "/-rf", "/~", "/*?", "/a:b", "/" + "x" * 5000, "/" + "y/" * 3000, "/%F0%9F%98%80" * 80, "/index.md",
-         "/a.md/b", "/a.md", "/%E2%80%AEtxt.exe", "/a%0d%0ab", "/desktop.ini"]  # fmt: skip
-
-
-def check_name(name: str) -> None:
-    parts = name.split("/")
-    assert name.isascii()
-    assert name.isprintable()
-    assert len(name) <= 200
-    for part in parts:
-        assert part not in ("", ".", "..")
-        assert part[0] not in ".-"
-        assert part[-1] not in ". "
-        assert len(part) <= 100
-        assert not set(part) & set('<>:"\\|?*\x00')
-        assert not re.fullmatch(r"(?i)(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\..*)?", part)
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path[:30])
-def test_names_are_safe_on_every_system(path: str, tmp_path: Path) -> None:
-    url = Url.parse(f"https://a.example{path}")
-    check_name(file_name(url).as_posix())
-    record = {"url": url.as_linked, "title": None, "relevance_score": None, "fetched_at": None}
-    written = Folder(tmp_path / "pages").write(record, "x")
-    assert written.resolve().is_relative_to((tmp_path / "pages").resolve())
-    assert [entry.name for entry in tmp_path.iterdir()] == ["pages"]
-
-
-def test_different_pages_have_different_names_where_case_does_not_count() -> None:
-    urls = {Url.parse(f"https://{host}{path}") for host in ("a.example", "con.example", "con", "a.example:81", "x" * 63 + ".example")
-            for path in (*PATHS, "/A", "/a", "/a?b", "/A?b", "/index", "/")}  # fmt: skip
-    names = {file_name(url).as_posix().lower() for url in urls}
-    keys = {url.text.partition(":")[2] for url in urls}
-    assert len(names) == len(keys)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_links_in_the_folder_lead_nowhere(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "precious").write_text("mine")
-    root_folder = tmp_path / "pages"
-    folder = Folder(root_folder)
-    record = {"url": "https://a.example/b", "title": None, "relevance_score": None, "fetched_at": None}
-    (root_folder / "a.example").symlink_to(outside)
-    with pytest.raises(InputError, match="leads out of the folder"):
-        folder.write(record, "x")
-    (root_folder / "a.example").unlink()
-    (root_folder / "a.example").symlink_to(root_folder / "a.example")
-    with pytest.raises(InputError, match="cannot be written"):
-        folder.write(record, "x")
-    (root_folder / "a.example").unlink()
-    (root_folder / "a.example").mkdir()
-    for name in ("b.md", ".b.md.part"):
-        (root_folder / "a.example" / name).symlink_to(outside / "precious")
-    assert folder.write(record, "x").read_text().endswith("x\n")
-    assert (outside / "precious").read_text() == "mine"
-    assert [entry.name for entry in outside.iterdir()] == ["precious"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_beside_an_output_is_not_written_through(tmp_path: Path) -> None:
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    (tmp_path / "picks.csv.part").symlink_to(precious)
-    write_table(tmp_path / "picks.csv", "csv", [], csv_cell)
-    (tmp_path / "other.part").symlink_to(precious)
-    with replacing(tmp_path / "other") as part:
-        part.write_text("new")
-    assert precious.read_text() == "mine"
-    assert (tmp_path / "other").read_text() == "new"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    line = {"schema": 1, "url": "https://a.example/", "fetched_at": None}
-    other = {**line, "url": "https://a.example/b"}
-    path = tmp_path / "p.jsonl"
-    path.write_text(f"{json.dumps(line)}\n{json.dumps(other)}\n")
-    (tmp_path / "p.jsonl.part").symlink_to(precious)
-    lines = PageLines.open(path, Form(json.dumps))
-    lines.follow(
-        Truth(lambda: iter([other, line]), lambda _: True)
-    )  # another order: the file is written anew
-    lines.close()
-    assert [json.loads(text) for text in path.read_text().splitlines()] == [other, line]
-    sink = tmp_path / "picks.jsonl"
-    (tmp_path / "picks.jsonl.journal.new").symlink_to(precious)
-    run = JournalRun({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
-    journal = Journal.open(sink, run)
-    journal.add(0, json.dumps({"site": "a.example"}))
-    journal.forget(lambda _: True)
-    journal.close()
-    assert precious.read_text() == "mine"
+# --- everything else ----------------------------------------------------------------------------------------------
 
 
 def test_nothing_is_written_to_a_terminal_as_it_is() -> None:
@@ -610,24 +337,6 @@ def test_nothing_is_written_to_a_terminal_as_it_is() -> None:
         and not ways.search(line)
     ]
     assert found == []
-
-
-# --- front matter, hosts ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "title",
-    ['"\n---\nevil: true\n', "a\r\nb: c", "!!python/object:os.system", "&a *a", "# comment", "a: b", "%YAML 2", "- x", "\u2028b: c", "\x85b: c",
-     "{a: b}", "null", "yes", *ESCAPES.values()],
-    ids=ascii,
-)  # fmt: skip
-def test_front_matter_has_four_fields(title: str) -> None:
-    record = {"url": "https://a.example/", "title": title, "relevance_score": 1, "fetched_at": None}
-    text = page_text(record, f"---\nevil: true\n---\n{title}")
-    head = text.split("\n---\n")[0].splitlines()
-    assert [line.partition(":")[0] for line in head] == ["---", "url", "title", "score", "fetched_at"]
-    assert json.loads(head[2].removeprefix("title: ")) == title
-    assert not [char for char in text if unicodedata.category(char) == "Cc" and char not in "\n\t"]
 
 
 @pytest.mark.parametrize(

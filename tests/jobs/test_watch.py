@@ -38,6 +38,9 @@ class Pages:
     def latest(self, limit: int, since: float) -> Sequence[float]:
         return [at for at, _ in reversed(self.visits) if at >= since][:limit]
 
+    async def listen(self, now: float) -> None:
+        assert now == self.clock.now()
+
     def is_due(self, now: float) -> bool:
         assert now == self.clock.now()
         return bool(self.due)

@@ -17,6 +17,7 @@ from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.adapters.stored import Reader
 from honeyguide.app import plan_store
 from honeyguide.app.watching import StoreGround, WatchRequest
+from honeyguide.core.frontier import digest_of
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
@@ -47,6 +48,8 @@ class Living:
         await asyncio.sleep(0)
         if url.host == "b.example" and now > HOUR_S:
             return Fetched(url, url, 429, Headers(retry_after="90000"))
+        if url.path == "/feed":
+            return Fetched(url, url, 200, Headers("application/rss+xml"), self.feed(now))
         if url.path == "/dead" and now > DAY_S:
             return Fetched(url, url, 404)
         if url.path == "/moved" and now > DAY_S:
@@ -54,6 +57,9 @@ class Living:
             body, hops = self.page("/moved", now), (url.as_linked,)
             return Fetched(there, url, 200, Headers("text/html"), body, hops=hops, is_moved=True)
         return Fetched(url, url, 200, Headers("text/html"), self.page(url.path, now))
+
+    async def robots(self, url: Url) -> None:
+        """Say nothing: this site has no robots.txt."""
 
     @staticmethod
     def page(path: str, now: float) -> bytes:
@@ -63,6 +69,17 @@ class Living:
         state = int(now / (20 * DAY_S)) if path in SLOW else 0
         words = "".join(f"<p>fire alarms {path} {part} {state}</p>" for part in "abcdef")
         return f"<title>fire {path}</title><h1>fire</h1><main>{words}{links}</main>".encode()
+
+    @staticmethod
+    def feed(now: float) -> bytes:
+        """Announce a page that nobody links, and since yesterday a change of another."""
+        at = datetime.fromtimestamp(START + max(0.0, now - DAY_S), UTC)
+        items = (("/unlinked", START), ("/slow-7", at.timestamp()), ("https://other.example/", START))
+        told = "".join(
+            f"<item><link>{link}</link><pubDate>{datetime.fromtimestamp(when, UTC):%a, %d %b %Y %H:%M:%S +0000}</pubDate></item>"
+            for link, when in items
+        )
+        return f"<rss><channel><link>{ROOT}</link>{told}</channel></rss>".encode()
 
     def since(self, moment: float) -> Counter[str]:
         return Counter(path for at, path in self.log if at >= moment)
@@ -122,6 +139,27 @@ def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) 
     late = [(at, path) for at, path in site.log if at > START + 2 * HOUR_S]
     assert len(late) >= 11 * 12 * 0.9  # the budget is spent on the other site
     assert {"/", "/slow-3"} <= {path for _, path in late}
+
+
+def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    notes: list[str] = []
+    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+        pace = Pace(per_hour=6, cycle_s=1800.0, until=START + 12 * HOUR_S)
+        feeds = ("nowhere.xml", f"{ROOT}/feed")
+        request = WatchRequest(pace, PROFILE, sitemaps=feeds, listen_s=2 * HOUR_S, on_note=notes.append)
+        ground = StoreGround(store, reader, request, site, clock)
+        asyncio.run(watch(ground, clock, pace, lambda _: None))
+        digest = digest_of(Url.parse(f"{ROOT}/slow-7"), PROFILE.scope.tracking)
+        known = store.history.get(digest)
+    times = [at - START for at, path in site.log if path == "/feed"]
+    assert times == [2 * HOUR_S * n for n in range(6)]
+    assert site.since(START)["/unlinked"] >= 1
+    assert known is not None
+    assert known.lastmod == f"{datetime.fromtimestamp(START, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    assert len(notes) == 6
+    assert all("nowhere.xml: cannot be read" in text for text in notes)
 
 
 def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None:

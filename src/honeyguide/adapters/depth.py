@@ -3,7 +3,7 @@
 Owns: `reach`, a model of the elements that a parser has open. Must not know: links, pages, what is done with the markup.
 Parsers look through their open elements again and again, so depth times tags is what hostile markup costs. The model
 may have more elements open than a parser, never noticeably fewer: an end tag closes something here only where it does
-in every parser, and where readings differ, such as frames in a list of choices, reading ends.
+in every parser, and where that is in doubt, such as frames in a list of choices, reading ends.
 Elements that never nest, `FLAT`, are left out; styling must be among them (`tame.py` sees to that). Bytes are UTF-8.
 """
 
@@ -43,6 +43,7 @@ FLAT = STYLING | frozenset({
 })  # fmt: skip
 # Items end with the next of their kind, unless a block is between them: which of them does an item end?
 ITEMS = {b"li": (b"li",), b"dt": (b"dt", b"dd"), b"dd": (b"dt", b"dd")}
+_RUBY = frozenset({b"rb", b"rt", b"rp", b"rtc"})
 # Drawings and formulas have rules of their own: everything nests, and a slash at the end of a tag closes it.
 ROOTS = frozenset({b"svg", b"math"})
 _POINTS = {  # where HTML begins again
@@ -52,7 +53,7 @@ _POINTS = {  # where HTML begins again
 _BREAK_OUT = STYLING | frozenset({
     b"blockquote", b"body", b"br", b"center", b"dd", b"div", b"dl", b"dt", b"embed", b"h1", b"h2", b"h3", b"h4", b"h5",
     b"h6", b"head", b"hr", b"img", b"li", b"listing", b"menu", b"meta", b"ol", b"p", b"pre", b"ruby", b"span", b"sub",
-    b"sup", b"table", b"ul", b"var",
+    b"table", b"ul", b"var",
 }) - {b"font"}  # fmt: skip
 _CELLS = frozenset({b"td", b"th", b"tr", b"tbody", b"thead", b"tfoot", b"caption", b"colgroup", b"col"})
 # An end tag does not reach beyond one of these; and one of an ordinary element, such as span, not beyond a block.
@@ -60,12 +61,12 @@ _BORDERS = frozenset({b"table", b"object", b"applet", b"marquee", b"template", b
 _BORDERS = _BORDERS.union(*_POINTS.values())
 _BLOCKS = _BORDERS | frozenset({
     b"address", b"article", b"aside", b"blockquote", b"center", b"details", b"dialog", b"dir", b"div", b"dl", b"fieldset",
-    b"figcaption", b"figure", b"footer", b"form", b"frameset", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"header",
+    b"figcaption", b"figure", b"footer", b"form", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"header",
     b"hgroup", b"listing", b"main", b"menu", b"nav", b"noscript", b"ol", b"plaintext", b"pre", b"search", b"section",
     b"summary", b"ul", *ITEMS,
 })  # fmt: skip
 # The blocks whose end tags reach over other blocks.
-_REACHING = _BLOCKS - frozenset({b"noscript", b"frameset", b"plaintext"}).union(*_POINTS.values())
+_REACHING = _BLOCKS - frozenset({b"noscript", b"plaintext"}).union(*_POINTS.values())
 _LETS_ITEMS_END = frozenset({b"address", b"div"})
 
 
@@ -86,7 +87,7 @@ def reach(data: bytes, bounds: Bounds) -> int:
     path = _Path()
     at = tags = 0
     while token := _TOKEN.search(data, at):
-        comment, cdata, other, closing, name, attributes = token.groups()
+        closing, name, attributes = token.group(4, 5, 6)
         at = token.end()
         tags += 1
         if tags > bounds.tags:
@@ -101,10 +102,9 @@ def reach(data: bytes, bounds: Bounds) -> int:
             return token.start()
         else:
             name = name.lower()
-            is_text = name in RAW and not path.is_foreign
-            if (is_text and path.has_no_text) or (name == b"annotation-xml" and b"html" in attributes.lower()):
+            if path.is_doubtful(name, attributes):
                 return token.start()
-            if is_text:
+            if name in RAW and not path.is_foreign:
                 at = _after_text(data, name, at)
             else:
                 path.open(name, attributes)
@@ -162,10 +162,20 @@ class _Path:
         """Whether what comes next belongs to a drawing or a formula."""
         return bool(self._roots) and (not self._points or self._roots[-1] > self._points[-1])
 
-    @property
-    def has_no_text(self) -> bool:
-        """Whether something is open in which some parsers leave out elements that hold text."""
-        return bool(self._places.get(b"select") or self._places.get(b"frameset"))
+    def is_doubtful(self, name: bytes, attributes: bytes) -> bool:
+        """Tell whether parsers, or what we know of them, differ on what a start tag does here."""
+        if name in RAW:
+            return bool(self._places.get(b"select")) and not self.is_foreign
+        if name in _RUBY:  # these end an item, if there is a ruby around it
+            ruby = self._last(b"ruby")
+            return ruby >= 0 and any(self._last(item) > ruby for item in ITEMS)
+        if name == b"sup":
+            return self.is_foreign
+        return name == b"frameset" or (name == b"annotation-xml" and b"html" in attributes.lower())
+
+    def _last(self, name: bytes) -> int:
+        places = self._places.get(name)
+        return places[-1] if places else -1
 
     def open(self, name: bytes, attributes: bytes) -> None:
         """Take a start tag."""
@@ -181,11 +191,11 @@ class _Path:
             if name in ITEMS:
                 self._end_item(name)
             self._push(name, is_foreign=False)
-        elif name in _CELLS and (tables := self._places.get(b"table")) and self._borders[-1] == tables[-1]:
-            self._cut(tables[-1] + 1)  # a cell ends with the next one, and what is in it as well
+        elif name in _CELLS and self._borders and self._borders[-1] == (table := self._last(b"table")):
+            self._cut(table + 1)  # a cell ends with the next one, and what is in it as well
 
     def _end_item(self, name: bytes) -> None:
-        at = max(self._places[ended][-1] if self._places.get(ended) else -1 for ended in ITEMS[name])
+        at = max(map(self._last, ITEMS[name]))
         if at >= 0 and (not self._stops or self._stops[-1] <= at):
             self._cut(at)
 
@@ -193,10 +203,9 @@ class _Path:
         """Take an end tag: it closes the last element of its name, and all inside it, if it can reach that."""
         if name in (b"br", b"p") and self.is_foreign:
             self._break_out()
-        places = self._places.get(name)
-        if not places:
+        at = self._last(name)
+        if at < 0:
             return
-        at = places[-1]
         walls = self._stops if name in ITEMS else self._borders if name in _REACHING else self._blocks
         if walls and walls[-1] > at:
             return

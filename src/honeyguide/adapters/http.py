@@ -169,7 +169,7 @@ class HttpFetcher:
 
 def _open_session(policy: Policy, names: Names, *, guarded: bool) -> aiohttp.ClientSession:
     connector = Connector(
-        policy.max_bytes,
+        max(policy.max_bytes, *_CUTS.values()),
         limit=policy.concurrency,
         limit_per_host=policy.per_host,
         resolver=names,

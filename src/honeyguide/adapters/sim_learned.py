@@ -30,8 +30,9 @@ _FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
 class Learned:
     """Visit where the most freshness is won, by change rates learned from the visits, from nothing."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: Sight, fit_every_h: float = _FIT_EVERY_H) -> None:
         self._sight = sight
+        self._fit_every_h = fit_every_h
         self._group = CLASS_COUNT * sight.host + sight.kind
         self._start = Rates(np.full(CLASS_COUNT, FIRST_A), np.full(CLASS_COUNT, FIRST_A * sight.cycle_h))
         self._priors = self._start.at(np.arange(CLASS_COUNT * sight.hosts) % CLASS_COUNT)
@@ -40,13 +41,13 @@ class Learned:
         self._clocks = Clocks(sight)
         self._hubs = np.flatnonzero(sight.kind == HUB)
         self._finds = Rates(np.zeros(len(sight.kind)), np.full(len(sight.kind), _FIRST_FINDS_H))
-        self._next_fit = _FIT_EVERY_H
+        self._next_fit = fit_every_h
 
     def scores(self, now: float) -> Floats:
         """Score by the index in hours of each page's clock; hubs also by the pages that gather behind them."""
         if now >= self._next_fit:
             self._refit()
-            self._next_fit = now + _FIT_EVERY_H
+            self._next_fit = now + self._fit_every_h
         sight, rates = self._sight, self._rates
         is_seen = np.isfinite(sight.visited)
         since = np.where(is_seen, sight.visited, now)

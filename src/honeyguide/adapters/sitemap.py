@@ -1,4 +1,4 @@
-"""Sitemaps: XML, indexes of them, plain text, any of these compressed.
+"""Sitemaps: XML, indexes of them, feeds, plain text, any of these compressed.
 
 Owns: reading their bytes, of any quality and within bounds. Must not know: how they were fetched, what becomes of the
 pages. Start reading at `read_sitemap`. There is no XML parser here: what is wanted stands between two tags, entities
@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.feed import entries, is_feed
 from honeyguide.core.listed import Sitemap, read_lastmod
 from honeyguide.errors import InputError
 
@@ -44,6 +45,8 @@ def read_sitemap(data: bytes) -> Sitemap:
     if not text.lstrip().startswith("<"):
         lines = (line[0].strip() for line in islice(_LINE.finditer(text), _MAX_LINES))
         return Sitemap(tuple((line, None) for line in islice(filter(_is_url, lines), MAX_PAGES)))
+    if is_feed(bare := without_comments(text)):
+        return Sitemap(tuple(islice(entries(bare, _MAX_TAGS), MAX_PAGES)))
     pages: list[tuple[str, str | None]] = []
     more: list[str] = []
     for kind, url, lastmod in locations(text, _MAX_TAGS):

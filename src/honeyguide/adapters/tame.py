@@ -63,7 +63,7 @@ _NAMES = re.compile(
         _ATTRIBUTE,
     )
 )
-_TEXTLESS = frozenset({b"select", b"frameset"})
+_DOUBTFUL = frozenset({b"frameset", b"rb", b"rt", b"rp", b"rtc", b"annotation-xml"})  # see there
 # A script that may go on after what looks like its end.
 _ODD_SCRIPT = re.compile(rb"<!--(?:[^-<]++|-(?!->)|<(?![sS][cC][rR][iI][pP][tT]))*+<")
 
@@ -125,20 +125,20 @@ def _is_shallow(data: bytes) -> bool:
     which knows better and takes longer, need not read them.
     """
     path: list[bytes] = []
-    foreign = textless = 0
+    foreign = choices = 0
     for name in map(bytes.lower, _NAMES.findall(data)):
         if not name:
-            if foreign or textless:
+            if foreign or choices:
                 return False  # what looks like raw text may be none
         elif name[0] == 0x2F:
             if path and path[-1] == name[1:]:
                 last = path.pop()
                 foreign -= last in _ROOTS
-                textless -= last in _TEXTLESS
+                choices -= last == b"select"
         elif foreign or (name not in _FLAT and not (name in _ITEMS and path and path[-1] == name)):
             path.append(name)
             foreign += name in _ROOTS
-            textless += name in _TEXTLESS
-            if len(path) > MAX_DEPTH:
+            choices += name == b"select"
+            if len(path) > MAX_DEPTH or name in _DOUBTFUL:
                 return False
     return b"<!--" not in data or not _ODD_SCRIPT.search(data)

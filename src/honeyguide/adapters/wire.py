@@ -110,7 +110,9 @@ class Wire(ResponseHandler):
             self._seam, data = b"", data[end:]
             self._splits += 1
         self._seam = (self._seam + data)[-_SEAM_BYTES:]
-        if data or self._has_head:  # nothing, where there is a head: aiohttp goes on unpacking
+        if self.exception() is None and (
+            data or self._has_head
+        ):  # nothing, after a head: there is more to unpack
             super().data_received(data)
         if (error := self.exception()) is not None:
             self._break(aiohttp.ClientPayloadError("broken"), error)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.sqlite import SqliteStore
     from honeyguide.core.frontier import Run
+    from honeyguide.core.judge import Ground
     from honeyguide.core.policy import Policy
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
@@ -67,7 +68,7 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     try:
         async with HttpFetcher(policy) as http:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-            asked = _asked(sitemaps, request.seeds)
+            asked = asked_of(sitemaps, request.seeds)
             listing, request = await _listed(asked, request, polite)
             for problem in listing.problems:
                 if on_note is not None:
@@ -87,7 +88,7 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         store.close()
 
 
-def _asked(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> Asked:
+def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> Asked:
     """Tell addresses, files and `auto` apart."""
     from honeyguide.adapters.sitemap import read_file
     from honeyguide.jobs.sitemaps import Asked
@@ -117,13 +118,18 @@ def _queue(
     frontier: Frontier, listing: Listing, asked: Asked, request: CrawlRequest, profile: Profile
 ) -> None:
     """Queue what sitemaps list, by the rules of the crawl."""
-    from honeyguide.core.judge import Ground
-    from honeyguide.core.traps import Traps
     from honeyguide.jobs.sitemaps import queue_listed
 
-    ground = Ground(
+    sites = frozenset(url.site for url in (*request.seeds, *asked.addresses))
+    queue_listed(frontier, listing, request.seeds, sites, ground_of(request, profile))
+
+
+def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
+    """Give what a crawl judges links by, where no page links them."""
+    from honeyguide.core.judge import Ground
+    from honeyguide.core.traps import Traps
+
+    return Ground(
         profile, profile.traversals[request.traversal], Traps(profile.traps), pattern_of(request.include),
         pattern_of(request.exclude), request.max_depth, request.budgets.external_pages > 0,
     )  # fmt: skip
-    sites = frozenset(url.site for url in (*request.seeds, *asked.addresses))
-    queue_listed(frontier, listing, request.seeds, sites, ground)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.app.again import resumed
+from honeyguide.app.announced import take_announced
 from honeyguide.app.planning import DEFAULT_POLICY, read_store
 from honeyguide.core.ranking import Asked
 from honeyguide.errors import HoneyguideError, InputError
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import Arrival, CrawlRequest
+    from honeyguide.jobs.sitemaps import Source
     from honeyguide.jobs.watch import Pace, Round
-    from honeyguide.ports import Clock, Fetcher, Store
+    from honeyguide.ports import Clock, Store
 
 _REFIT_S = 3600.0  # how often siblings are asked where new pages start
 _TRIES = 5  # plans in one round, where no run can fetch what the first one chose
@@ -36,8 +38,9 @@ _TRIES = 5  # plans in one round, where no run can fetch what the first one chos
 class WatchRequest:
     """How a store is watched: at which pace, by which rules, and who is told what.
 
-    No page is visited sooner than `rest_s` after its last visit. `on_store` learns the store before anything is fetched,
-    `on_note` which runs cannot be gone on with.
+    No page is visited sooner than `rest_s` after its last visit. `sitemaps`, which may be feeds, are read again every
+    `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_store` learns the store before anything is fetched,
+    `on_note` which runs cannot be gone on with, and which sitemaps cannot be read.
     """
 
     pace: Pace
@@ -46,6 +49,8 @@ class WatchRequest:
     rest_s: float = 60.0
     per_host: int | None = None
     concurrency: int = 32
+    sitemaps: tuple[str, ...] = ()
+    listen_s: float = 3600.0
     on_page: Callable[[Record, Arrival], None] = lambda _record, _arrival: None
     on_round: Callable[[Round], None] = lambda _round: None
     on_store: Callable[[Store], None] = lambda _store: None
@@ -76,11 +81,12 @@ class StoreGround:
     store: Store
     reader: Reader
     request: WatchRequest
-    fetcher: Fetcher
+    fetcher: Source
     clock: Clock
     _runs: dict[int, tuple[CrawlRequest, Profile]] = field(init=False)
     _unfetchable: set[str] = field(default_factory=set)
     _refit_at: float = 0.0
+    _listen_at: float = 0.0
 
     def __post_init__(self) -> None:
         self._runs = self._resumable()
@@ -88,6 +94,14 @@ class StoreGround:
     def latest(self, limit: int, since: float) -> list[float]:
         """Give the times of the latest visits, the last one first."""
         return self.reader.latest_visits(limit, since)
+
+    async def listen(self, now: float) -> None:
+        """Read sitemaps and feeds again, if it is time to."""
+        if not self.request.sitemaps or now < self._listen_at:
+            return
+        for problem in await take_announced(self.store, self._runs, self.request.sitemaps, self.fetcher):
+            self.request.on_note(problem)
+        self._listen_at = now + self.request.listen_s
 
     def is_due(self, now: float) -> bool:
         """Tell whether something is scheduled that may be fetched."""

@@ -70,6 +70,8 @@ def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--cycle", type=click.FloatRange(1), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
         click.option("--rest", type=click.FloatRange(0), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
         click.option("--per-host", type=click.IntRange(1), metavar="N", help="Plan at most N pages of each host at a time."),
+        click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
+        click.option("--listen", type=click.FloatRange(60), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
         click.option("--until", callback=_moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
         click.option("--rounds", type=click.IntRange(1), metavar="N", help="Stop after N plans."),
     )  # fmt: skip
@@ -145,6 +147,8 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
             asked["rest"],
             asked["per_host"],
             asked["concurrency"],
+            asked["sitemaps"],
+            asked["listen"],
             on_page=_pages(out, progress, watcher),
             on_round=_rounds(progress, watcher),
             on_store=lambda opened: out.begin(_truth(opened)) if out.name else None,

@@ -15,7 +15,7 @@ from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import place_listed
 from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
-from honeyguide.ports import Part
+from honeyguide.ports import Fetcher, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.judge import Ground
     from honeyguide.core.listed import Sitemap
     from honeyguide.core.url import Tracking
-    from honeyguide.ports import Fetched, Frontier, Robots
+    from honeyguide.ports import Frontier, Robots
 
 MAX_FILES = 500  # sitemaps that are fetched for one crawl
 MAX_PAGES = 200_000  # pages that are taken from all of them
@@ -33,12 +33,8 @@ MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
 _AT_ONCE = 5_000  # pages that are given to the frontier in one call
 
 
-class Source(Protocol):
+class Source(Fetcher, Protocol):
     """A fetcher that behaves by itself, and knows the robots.txt of every origin."""
-
-    async def fetch(self, url: Url, *, part: Part = Part.PAGE) -> Fetched:
-        """Get a file."""
-        ...
 
     async def robots(self, url: Url) -> Robots | None:
         """Give the rules of a URL's origin."""

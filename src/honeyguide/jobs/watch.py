@@ -34,6 +34,10 @@ class Ground(Protocol):
         """Give the times of the latest visits, the last one first; nobody asks for those before `since`."""
         ...
 
+    async def listen(self, now: float) -> None:
+        """Take in what sites announce, if it is time to."""
+        ...
+
     def is_due(self, now: float) -> bool:
         """Tell whether something is scheduled."""
         ...
@@ -109,6 +113,7 @@ async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Ro
     """Go round and round; gives why it ended. Whoever cancels it loses nothing: the store has what is done."""
     rounds, begun = 0, clock.now() - pace.cycle_s
     while not pace.is_over(clock.now(), rounds):
+        await ground.listen(clock.now())
         now = clock.now()
         latest = ground.latest(pace.per_hour, now - HOUR_S)
         room = min(pace.room(latest, now), pace.share(now - begun))
