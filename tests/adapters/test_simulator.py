@@ -50,6 +50,7 @@ from honeyguide.core.plan import Signals, score_url
 from honeyguide.core.priors import Priors, Watched
 from honeyguide.core.rate import Rate, chance, prior
 from honeyguide.core.recrawl import Learned as CoreLearned
+from honeyguide.core.recrawl import RecrawlPolicy
 from honeyguide.core.schedules import AdaptiveInterval as CoreAdaptive
 
 if TYPE_CHECKING:
@@ -80,7 +81,10 @@ def test_freshness_is_exact_to_the_moment_of_each_change() -> None:
     spans = fresh_spans(world, log)
     # Page 0 is fresh from 0 to 3 and from 5 to 9; page 1 all the time.
     assert freshness(world, spans, np.array([0.0, 24.0])).tolist() == [(7.0 + 24.0) / 48.0]
-    assert freshness(world, spans, np.array([4.0, 8.0, 12.0])).tolist() == [(3.0 + 4.0) / 8.0, (1.0 + 4.0) / 8.0]
+    assert freshness(world, spans, np.array([4.0, 8.0, 12.0])).tolist() == [
+        (3.0 + 4.0) / 8.0,
+        (1.0 + 4.0) / 8.0,
+    ]
     # Out of date: 3 to 5 and 9 to 24.
     assert mean_age(world, stale_spans(world, log), 0.0) == pytest.approx((2.0 + 15.0**2 / 2) / 48.0)
     assert mean_age(world, stale_spans(world, log), 12.0) == pytest.approx((15.0**2 - 3.0**2) / 2 / 24.0)
@@ -102,9 +106,13 @@ def test_fresh_and_stale_make_up_the_whole_life(seed: int) -> None:
     times = np.sort(rng.random(60) * world.hours)
     pages = rng.integers(0, 30, 60)
     is_there = world.born[pages] <= times
-    log = Log(pages[is_there], times[is_there], np.ones(int(is_there.sum()), np.bool_), is_copied=bool(seed % 2))
+    log = Log(
+        pages[is_there], times[is_there], np.ones(int(is_there.sum()), np.bool_), is_copied=bool(seed % 2)
+    )
     edges = np.array([0.0, 50.0, 51.0, world.hours])
-    total = freshness(world, fresh_spans(world, log), edges) + freshness(world, stale_spans(world, log), edges)
+    total = freshness(world, fresh_spans(world, log), edges) + freshness(
+        world, stale_spans(world, log), edges
+    )
     assert total == pytest.approx([1.0, 1.0, 1.0])
 
 
@@ -122,7 +130,9 @@ def test_no_policy_passes_the_bound_and_known_rates_reach_the_optimum() -> None:
 def test_the_optimum_of_like_pages_is_round_robin() -> None:
     world = made_world("poisson:pages=100,spread=0,importance=0,hosts=1", 1)
     changes = 10.0 / 10.0  # in a cycle of ten days
-    assert optimal_freshness(world, Budget("", 10.0)) == pytest.approx((1 - math.exp(-changes)) / changes, rel=1e-6)
+    assert optimal_freshness(world, Budget("", 10.0)) == pytest.approx(
+        (1 - math.exp(-changes)) / changes, rel=1e-6
+    )
     limited = optimal_freshness(world, Budget("", 10.0, host_per_day=5.0))
     assert limited == pytest.approx((1 - math.exp(-2 * changes)) / (2 * changes), rel=1e-6)
 
@@ -169,7 +179,9 @@ def test_articles_are_unknown_until_their_hub_is_visited() -> None:
     assert len(simulate(world, Budget("", 40.0), Never).pages) == 0
 
 
-@given(st.lists(st.sampled_from([-math.inf, 0.0, 1.0, 2.0, 3.5]), min_size=1, max_size=30), st.integers(0, 35))
+@given(
+    st.lists(st.sampled_from([-math.inf, 0.0, 1.0, 2.0, 3.5]), min_size=1, max_size=30), st.integers(0, 35)
+)
 def test_best_of_is_the_choice_of_the_core(values: list[float], budget: int) -> None:
     able = [place for place, value in enumerate(values) if value > -math.inf]
     taken = choose([values[place] for place in able], [""] * len(able), budget).taken
@@ -190,7 +202,9 @@ def test_best_within_is_the_choice_of_the_core(rows: list[tuple[float, int]], bu
 
 # --- arrays are the core's policies ---------------------------------------------------------------------------------
 
-seconds = st.one_of(st.none(), st.sampled_from([0.0, 3599.0, 3600.0, 86_399.0, 86_400.0, 604_800.0, 604_801.0, 1e9]))
+seconds = st.one_of(
+    st.none(), st.sampled_from([0.0, 3599.0, 3600.0, 86_399.0, 86_400.0, 604_800.0, 604_801.0, 1e9])
+)
 
 
 @given(seconds, seconds, st.floats(0, 1), st.integers(0, 6), st.booleans())
@@ -243,7 +257,12 @@ def visit(sight: Sight, policies: list[SimPolicy], now: float, pages: Ints, is_c
 def test_policies_rank_as_the_core_does_page_by_page() -> None:
     """The same visits, in arrays and with the core's own functions: the same values."""
     sight = sight_of([0, 0, 0, 1, 2, 0], [0, 0, 1, 1, 1, 0])
-    arrays: list[SimPolicy] = [Learned(sight, math.inf), Uniform(sight), Proportional(sight), AdaptiveInterval(sight)]
+    arrays: list[SimPolicy] = [
+        Learned(sight, math.inf),
+        Uniform(sight),
+        Proportional(sight),
+        AdaptiveInterval(sight),
+    ]
     start = prior(sight.cycle_h)
     rates, plain = [start] * 6, [start] * 6
     intervals = [sight.cycle_h] * 6
@@ -262,7 +281,9 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         intervals[page] = CoreAdaptive().next_interval(intervals[page], is_changed=is_changed)
         if sight.kind[page] == 0:
             host = str(sight.host[page])
-            sites[host] = sites[host].noted(since * HOUR, now * HOUR, expected=expected, is_changed=is_changed)
+            sites[host] = sites[host].noted(
+                since * HOUR, now * HOUR, expected=expected, is_changed=is_changed
+            )
         if page == 3 and is_changed and now - since < 24.0:
             for tenth in range(int((now - since) * 10)):
                 hours[int(since + tenth / 10) % 24] += 0.1 / (now - since)
@@ -273,7 +294,8 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         values = [learned.value(state_of(sight, place, rates[place]), later * HOUR) for place in range(6)]
         assert arrays[0].scores(later).tolist() == pytest.approx(values, rel=1e-5)
     states = [replace(state_of(sight, p, plain[p]), interval_h=intervals[p]) for p in range(6)]
-    for array, core in zip(arrays[1:], (schedules.Uniform(), schedules.Proportional(), CoreAdaptive()), strict=True):
+    cores: list[RecrawlPolicy] = [schedules.Uniform(), schedules.Proportional(), CoreAdaptive()]
+    for array, core in zip(arrays[1:], cores, strict=True):
         assert array.scores(700.0).tolist() == pytest.approx([core.value(s, 700.0 * HOUR) for s in states])
 
 

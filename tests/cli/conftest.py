@@ -92,6 +92,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "urls.txt").write_text("https://Acme.example/a/\n\nhttps://acme.example/b#c\n", "utf-8")
     (tmp_path / "known.csv").write_text(KNOWN, "utf-8")
+    (tmp_path / "links.csv").write_text(
+        "page,url,anchor\nhttps://acme.example/,/inspection,Inspection\n", "utf-8"
+    )
+    changes = (
+        f"{page},2024-06-{day:02}T08:00:00Z\n" for page in "abc" for day in range(1, 28, ord(page) - 95)
+    )
+    (tmp_path / "changes.csv").write_text("page,timestamp\n" + "".join(changes), "utf-8")
     header, *rows = (line.split(",") for line in KNOWN.splitlines())
     lines = (json.dumps(dict(zip(header, row, strict=True))) for row in rows)
     (tmp_path / "known.jsonl").write_text("\n".join(lines), "utf-8")

@@ -278,7 +278,10 @@ class Listed:
         self._takes_s = takes_s
         self.asked: list[str] = []
 
-    async def fetch(self, url: Url, *, part: Part = Part.PAGE) -> Fetched:
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators
         assert part is Part.FILE
         self.asked.append(url.path)
         await asyncio.sleep(self._takes_s)

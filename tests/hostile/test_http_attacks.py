@@ -11,7 +11,9 @@ import socket
 import sys
 import threading
 import zlib
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import pytest
 from servers import CHUNKED, HEAD, Talk, Talker, cut, hold, kept, pieces, pour, read_head
@@ -33,6 +35,10 @@ PATIENT = Policy(
     total_timeout_s=20.0,
 )
 WIRE = f"more than {256 * 1024 + 2 * 500 * 1024} bytes sent"  # head, body, and as much again for its frame
+BACKSTOP_S = (
+    15.0  # sooner than the patient clocks, so that none of them can stand in for the limit that is meant
+)
+T = TypeVar("T")
 CLOCKS = {
     "silent": replace(PATIENT, read_timeout_s=0.1),
     "not finished": replace(PATIENT, total_timeout_s=0.3),
@@ -44,6 +50,11 @@ ENCODED = HEAD + b"Content-Encoding: gzip\r\n\r\n"
 MANY = b"".join(b"X-%d: y\r\n" % n for n in range(100_000))
 
 
+def finish(work: Coroutine[Any, Any, T]) -> T:
+    """Run something that a limit must end; without the limit it fails here, and does not hang."""
+    return asyncio.run(asyncio.wait_for(work, BACKSTOP_S))
+
+
 def get(answer: bytes | Script, policy: Policy = PATIENT, part: Part = Part.PAGE) -> Fetched:
     """Fetch /page of a server that has one answer."""
 
@@ -51,7 +62,7 @@ def get(answer: bytes | Script, policy: Policy = PATIENT, part: Part = Part.PAGE
         async with LoopbackServer({"/page": answer}) as server, HttpFetcher(policy, proxies={}) as fetcher:
             return await fetcher.fetch(Url.parse(f"{server.root}/page"), part=part)
 
-    return asyncio.run(run())
+    return finish(run())
 
 
 def labelled(encoding: str, body: bytes) -> bytes:
@@ -220,7 +231,7 @@ def test_a_tls_server_on_an_http_port_and_the_reverse() -> None:
                 said.append(caught.value.why.partition(":")[0])
         return said
 
-    assert asyncio.run(run()) == ["its answer is not HTTP", "no secure connection"]
+    assert finish(run()) == ["its answer is not HTTP", "no secure connection"]
 
 
 def test_a_handshake_that_never_ends_is_no_connection() -> None:
@@ -239,7 +250,7 @@ def test_a_handshake_that_never_ends_is_no_connection() -> None:
             await fetcher.fetch(Url.parse(f"https://127.0.0.1:{server.port}/"))
 
     with pytest.raises(TimedOut, match="no connection in time"):
-        asyncio.run(run())
+        finish(run())
 
 
 # --- one request, one answer ---
@@ -259,7 +270,7 @@ def conversation(talk: Talk) -> tuple[list[bytes], int]:
                 await asyncio.sleep(0.05)
             return bodies, server.connections
 
-    return asyncio.run(run())
+    return finish(run())
 
 
 def answering(*after: bytes, pause_s: float = 0.0) -> Talk:
@@ -313,7 +324,7 @@ def test_an_answer_that_waits_in_the_socket_is_not_taken_either() -> None:
             return (await fetcher.fetch(Url.parse(f"{server.root}/b"))).body, server.connections
 
     go = asyncio.Event()
-    assert asyncio.run(run()) == (b"first", 2)
+    assert finish(run()) == (b"first", 2)
 
 
 def test_a_resting_connection_is_no_place_to_store_things() -> None:
@@ -339,7 +350,7 @@ def test_a_resting_connection_is_no_place_to_store_things() -> None:
             async with asyncio.timeout(10):
                 return await gone.wait()
 
-    assert asyncio.run(run())
+    assert finish(run())
 
 
 # --- names ---
@@ -365,6 +376,6 @@ def test_names_that_take_for_ever_do_not_hold_up_others() -> None:
             return (await fetcher.fetch(Url.parse(f"http://fast.example:{server.port}/"))).body
 
     try:
-        assert asyncio.run(run()) == PAGE
+        assert finish(run()) == PAGE
     finally:
         free.set()

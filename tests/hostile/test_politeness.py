@@ -223,16 +223,27 @@ def test_crawl_and_watch_keep_them(run: Callable[..., int]) -> None:
     assert "delay" in broken(crawled, **{**promise, "delay_s": 3 * DELAY_S})
 
 
-def test_a_crawl_delay_and_a_budget_are_kept(run: Callable[..., int]) -> None:
+def test_a_crawl_delay_and_a_budget_are_kept_as_the_command_says(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     robots = f"{ROBOTS}Crawl-delay: 0.2\n"
-    site = Site(pages(robots))
+    (tmp_path / "robots.txt").write_text(robots, "utf-8")
+    site = Site(pages(robots), tmp_path / "access.log")
     with site.served() as home:
-        assert (
-            run("crawl", f"{home}/", "--traversal", "bfs", "--max-pages", "6", "-o", "p.jsonl", delay_s=0.0)
-            == 3
-        )
-    assert broken(site.lines, robots={"": robots}, max_pages=6, slack_s=SLACK_S) == {}
-    assert "budgets" in broken(site.lines, max_pages=5)
+        budget = ("--max-pages", "6", "-o", "p.jsonl")
+        assert run("crawl", f"{home}/", "--traversal", "bfs", *budget, delay_s=0.0) == 3
+    asked = [
+        str(tmp_path / "access.log"),
+        "--robots",
+        str(tmp_path / "robots.txt"),
+        "--slack",
+        str(SLACK_S),
+        "--delay",
+        "0",
+    ]
+    assert tool.main([*asked, "--max-pages", "6"]) == 0, capsys.readouterr().out
+    assert tool.main([*asked, "--max-pages", "5"]) == 1
+    assert "BROKEN  budgets: 6 pages" in capsys.readouterr().out
 
 
 def test_no_more_than_five_at_a_time(run: Callable[..., int]) -> None:

@@ -21,7 +21,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from honeyguide.core.page import Occurrence, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -33,8 +33,7 @@ MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
 MAX_DESCRIPTION = 2_000  # characters
 CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 _RAW_CHARS = 4_000  # characters that are folded for one label
-_RAW_PARTS = 256  # pieces of text that are folded for one label
-_LABEL_NODES = 1_000  # nodes that are looked at for one label
+_RAW_PARTS = 257  # pieces of text that are folded for one label
 _IMAGE_NODES = 200  # elements that are looked at for what stands in for an anchor's text
 _NAME_CHARS = 300  # characters of class and id that are looked at
 _BLOCK_TEXT_FACTOR = 4  # text of blocks that is gathered for contexts, as a multiple of the document's size
@@ -85,7 +84,7 @@ _NAMES: Final = {
     _FOOTER: "footer",
     _LIST: "ul ol menu",
 }
-_LEVELS: Final = {_H1: 1, _H2: 2}
+_LABELLED: Final = frozenset({_ANCHOR, _H1, _H2})  # elements whose text is kept for itself
 _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
 
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
@@ -151,9 +150,8 @@ class Document:
     r"""Markup, parsed.
 
     >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t rel=Next>test</a> them.")
-    >>> for anchor, attributes in document.anchors():
-    ...     document.occurrence(anchor, attributes)
-    Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')
+    >>> [document.occurrence(*anchor) for anchor in document.anchors()]
+    [Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')]
     >>> document.text(), document.headings
     ('Fire alarms\nWe test them.', {1: ['Fire alarms'], 2: []})
     """
@@ -170,6 +168,7 @@ class Document:
         self._found: dict[int, list[LexborNode]] = {
             kind: [] for kind in (_ANCHOR, _TOLD, _SCRIPT, _TITLE, _IGNORED)
         }
+        self._labels: list[str] = []  # the texts of the anchors
         self._spots: dict[int, _Spot] = {}
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
         root = self._tree.root
@@ -179,11 +178,11 @@ class Document:
 
     def _walk(self, node: LexborNode | None) -> None:
         """Walk through the document and keep its visible text, its headings, its anchors, and what tells about it."""
-        parts, unseen = self._visible, list[str]()
+        parts, labels = self._visible, self._labels
         hidden, found = self._hidden, self._found
-        append = show = parts.append
+        append = parts.append
         kind_of, text = _KINDS.get, _TEXT_NUMBER
-        path: list[tuple[LexborNode, int, Callable[[str], None], int]] = []
+        path: list[tuple[LexborNode, int, list[str], int, int]] = []
         while node is not None:
             tag = node.tag_id
             if tag == text:
@@ -194,40 +193,52 @@ class Document:
                     append(_LINE_END)
                 elif kind:
                     found[kind].append(node)
+                    if kind == _ANCHOR:
+                        labels.append("")
                 child = node.first_child
                 if child is None or kind == _SCRIPT:
                     pass
                 elif kind <= _ANCHOR and not hidden and child.next is None and child.tag_id == text:
                     # Most styling and most anchors: the walk need not go down and up again.
-                    append(child.text_content or "")
+                    append(content := child.text_content or "")
+                    if kind:
+                        labels[-1] = fold(content, MAX_LABEL)
                 else:
-                    path.append((node, kind, append, len(parts)))
+                    path.append((node, kind, parts, len(parts), len(labels)))
                     # Links count also in what nobody sees.
-                    is_seen = not (_TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden))
-                    append = append if is_seen else unseen.append
+                    if _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
+                        parts = []
+                        append = parts.append
                     node = child
                     continue
             while (following := node.next) is None and path:
-                node, kind, outside, start = path.pop()
-                if kind in _LEVELS and append is show:
-                    self._add_heading(_LEVELS[kind], parts[start : start + _RAW_PARTS])
-                append = outside
+                node, kind, outside, start, label = path.pop()
+                if kind in _LABELLED:
+                    start = start if outside is parts else 0
+                    said = fold("".join(parts[start : start + _RAW_PARTS]), MAX_LABEL)
+                    if kind == _ANCHOR:
+                        labels[label - 1] = said
+                    elif parts is self._visible:
+                        self._add_heading(kind, said)
+                if outside is not parts:
+                    parts = outside
+                    append = parts.append
                 if kind >= _BREAK:
                     append(_LINE_END)
             node = following
 
-    def _add_heading(self, level: int, parts: list[str]) -> None:
+    def _add_heading(self, kind: int, text: str) -> None:
         """Keep a heading that says something."""
-        headings, text = self.headings[level], fold("".join(parts), MAX_LABEL)
+        headings = self.headings[1 if kind == _H1 else 2]
         if text and len(headings) < MAX_HEADINGS:
             headings.append(text)
 
-    def anchors(self) -> Iterator[tuple[LexborNode, Attributes]]:
-        """Find everything that links somewhere, in document order, with its attributes."""
-        for node in self._found[_ANCHOR]:
+    def anchors(self) -> Iterator[tuple[LexborNode, Attributes, str]]:
+        """Find everything that links somewhere, in document order, with its attributes and its visible text."""
+        for node, label in zip(self._found[_ANCHOR], self._labels, strict=True):
             attributes = node.attributes
             if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in _AREA):
-                yield node, attributes
+                yield node, attributes, label
 
     def told(self) -> list[LexborNode]:
         """Find what may tell about the document: its root, and all title, base, meta and link elements."""
@@ -241,9 +252,8 @@ class Document:
         ]
         return "\n".join(lines)[:MAX_TEXT].rstrip()
 
-    def occurrence(self, node: LexborNode, attributes: Attributes) -> Occurrence:
+    def occurrence(self, node: LexborNode, attributes: Attributes, text: str) -> Occurrence:
         """Describe an anchor."""
-        text = self._label(node)
         parent, is_alone = node.parent, False
         if parent is not None and node.next is None and node.prev is None:
             kind = _KINDS.get(parent.tag_id, _OTHER)
@@ -261,32 +271,6 @@ class Document:
             spot.position,
             text[:CONTEXT].rstrip() if is_alone else self._context(node, text, spot),
         )
-
-    def _label(self, anchor: LexborNode) -> str:
-        """Gather the visible text of an anchor, as much of it as a label needs."""
-        parts: list[str] = []
-        path: list[tuple[LexborNode, int]] = []
-        node = anchor.first_child
-        for _ in range(_LABEL_NODES):
-            if node is None or len(parts) > _RAW_PARTS:
-                break
-            tag = node.tag_id
-            if tag == _TEXT_NUMBER:
-                parts.append(node.text_content or "")
-            elif not _SCRIPT <= (kind := _KINDS.get(tag, _OTHER)) <= _IGNORED:
-                if kind >= _BREAK:
-                    parts.append(_LINE_END)
-                child = node.first_child
-                if child is not None and not (self._hidden and node.mem_id in self._hidden):
-                    path.append((node, kind))
-                    node = child
-                    continue
-            while (following := node.next) is None and path:
-                node, kind = path.pop()
-                if kind >= _BREAK:
-                    parts.append(_LINE_END)
-            node = following
-        return fold("".join(parts), MAX_LABEL)
 
     def _context(self, node: LexborNode, text: str, spot: _Spot) -> str:
         """Give the text of a block, or of a long block what is around an anchor."""
@@ -371,7 +355,12 @@ def fold(text: str | None, limit: int) -> str:
     >>> fold("  Fire\n  alarms ", 8)
     'Fire ala'
     """
-    return " ".join(text[:_RAW_CHARS].split())[:limit].rstrip() if text else ""
+    if not text:
+        return ""
+    # Of all white space only the space is printable, so most labels need nothing.
+    if len(text) <= limit and text.isprintable() and "  " not in text and text[0] != " " != text[-1]:
+        return text
+    return " ".join(text[:_RAW_CHARS].split())[:limit].rstrip()
 
 
 def _tight(text: str) -> str:

@@ -28,7 +28,12 @@ MAX_SKIPPED = 1_000  # hrefs that are no pages; what is over is counted in a las
 MAX_SKIPPED_HREF = 200  # characters
 LIMIT = "limit"  # the rule that puts out what is over one of these
 
-_SURELY_A_PAGE = ("/", "http://", "https://")
+_ABSOLUTE = ("http://", "https://")
+_SURELY_A_PAGE = ("/", *_ABSOLUTE)
+
+# What hrefs came to, by the folder of the page: the pages of a folder repeat their menu, and link each other.
+_KNOWN: dict[tuple[str, str], Url] = {}
+_MOST_KNOWN = 20_000
 
 
 def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> Page:
@@ -116,18 +121,19 @@ class _Links:
 
     def __init__(self, document: Document, base: Url) -> None:
         self._base = base
+        self._folder = base.as_linked.partition("?")[0].rpartition("/")[0]
         self._by_href: dict[str, list[Occurrence] | None] = {}  # None: no link
         self._by_stem: dict[str, list[Occurrence]] = {}  # by what is before the fragment
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
         by_href, order, describe = self._by_href, 0, document.occurrence
-        for node, attributes in document.anchors():
+        for node, attributes, text in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
             occurrences = by_href[href] if href in by_href else self._meet(href, order)
             if occurrences is not None:
                 order += 1
                 if len(occurrences) < MAX_OCCURRENCES:
-                    occurrences.append(describe(node, attributes))
+                    occurrences.append(describe(node, attributes, text))
 
     def merged(self) -> tuple[Link, ...]:
         """Give the links in the order of their first occurrences."""
@@ -158,13 +164,9 @@ class _Links:
         stem = href.partition("#")[0]
         if stem in self._by_stem and len(href) <= MAX_CHARS:
             return self._by_stem[stem]
-        # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
-        if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
-            return verdict.rule
-        try:
-            url = Url.parse(href, self._base)
-        except UrlError:
-            return "unparsable"
+        url = self._read(href, stem)
+        if isinstance(url, str):
+            return url
         known = self._by_url.get(url.text)
         if known is None:
             if len(self._by_url) >= MAX_LINKS:
@@ -173,3 +175,27 @@ class _Links:
         if stem[-1:] > " ":  # a space at the end counts, but only before a fragment
             self._by_stem[stem] = known[2]
         return known[2]
+
+    def _read(self, href: str, stem: str) -> Url | str:
+        """Resolve an href, from memory if that is possible, or give the rule that puts it out."""
+        url = _KNOWN.get((self._folder, stem))
+        if url is not None and len(href) <= MAX_CHARS:
+            return url
+        # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
+        if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
+            return verdict.rule
+        try:
+            url = Url.parse(href, self._base)
+        except UrlError:
+            return "unparsable"
+        if _needs_only_folder(stem):
+            if len(_KNOWN) >= _MOST_KNOWN:
+                _KNOWN.clear()
+            _KNOWN[self._folder, stem] = url
+        return url
+
+
+def _needs_only_folder(stem: str) -> bool:
+    """Tell whether an href comes to the same on all pages of a folder: it has a path, and says no scheme, or all."""
+    is_path = stem[:1].isalnum() or stem[:1] in ("/", ".")
+    return is_path and stem[-1] > " " and (":" not in stem or stem.startswith(_ABSOLUTE))

@@ -24,7 +24,7 @@ from honeyguide.core.rules import fields_read
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.known import Source
     from honeyguide.adapters.link_rows import LinkRow, LinkRows
@@ -162,7 +162,7 @@ def _fact(name: str) -> pl.Expr:
 def _batches(source: Source) -> Iterator[_Batch]:
     if source.kind == "parquet":
         start = 0
-        for frame in _frames(source):
+        for frame in _frames(source, NAMES):
             yield _Batch(_texts_of(frame), partial(_raw_of, source, frame, start))
             start += frame.height
         return
@@ -182,7 +182,7 @@ def _texts(raw: Raw) -> tuple[str | None, ...]:
     return values if is_text else _NOTHING
 
 
-def _frames(source: Source) -> Iterator[pl.DataFrame]:
+def _frames(source: Source, names: Mapping[str, tuple[str, ...]]) -> Iterator[pl.DataFrame]:
     """Read the columns of a Parquet file that say something of links, some rows at a time."""
     with opened(source.path):  # what the system has to say about the path
         pass
@@ -191,7 +191,7 @@ def _frames(source: Source) -> Iterator[pl.DataFrame]:
         known = scan.collect_schema().names()
         if "url" not in known:
             raise InputError("has no column url; every link needs one", file=source.name, field="url")
-        wanted = [name for names in NAMES.values() for name in names if name in known]
+        wanted = [column for columns in names.values() for column in columns if column in known]
         yield from scan.select(wanted).collect_batches(
             chunk_size=_BATCH_ROWS, maintain_order=True, engine="streaming"
         )
@@ -216,9 +216,9 @@ def _raw_of(source: Source, frame: pl.DataFrame, start: int, place: int) -> Raw:
     return Raw(start + place + 1, source.name, frame.row(place, named=True))
 
 
-def parquet_rows(source: Source) -> Iterator[Raw]:
+def parquet_rows(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[Raw]:
     """Read a Parquet file of links row by row."""
     start = 0
-    for frame in _frames(source):
+    for frame in _frames(source, names):
         yield from (_raw_of(source, frame, start, place) for place in range(frame.height))
         start += frame.height

@@ -1,12 +1,12 @@
 """Links in files, one in each row: url, and what its page says of it.
 
 Owns: the columns of such files, and the sentence where a row is wrong. Must not know: scores.
-Start reading at `LinkRows`.
+Start reading at `LinkRows`; files that name the page of each link are read by `page_rows.py`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.rowfiles import Raw, raw_rows
 from honeyguide.core.facts import Facts
@@ -15,7 +15,7 @@ from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.known import Rejected, Source
 
@@ -27,6 +27,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "position": ("position",),
 }
 MAX_TEXT = 100_000  # characters of an anchor or its context
+
+_Row = TypeVar("_Row")
 
 
 class LinkRow(NamedTuple):
@@ -66,21 +68,28 @@ class LinkRows:
 
     def read(self, source: Source, raw: Raw, place: int) -> LinkRow | None:
         """Check a row, or hand it over as wrong."""
-        try:
-            return link_of(raw, place)
-        except InputError as error:
-            if self._reject is None:
-                raise
-            self._reject(source.name, raw, error)
-            return None
+        return right_or_rejected(lambda: link_of(raw, place), source, raw, self._reject)
 
 
-def raw_links(source: Source) -> Iterator[Raw]:
-    """Read a file row by row, as it is."""
+def right_or_rejected(
+    check: Callable[[], _Row], source: Source, raw: Raw, reject: Rejected | None
+) -> _Row | None:
+    """Check a row; a wrong one goes to `reject`, or stops the run."""
+    try:
+        return check()
+    except InputError as error:
+        if reject is None:
+            raise
+        reject(source.name, raw, error)
+        return None
+
+
+def raw_links(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[Raw]:
+    """Read a file row by row, as it is; of Parquet only the columns that may be called by one of the `names`."""
     if source.kind == "parquet":
         from honeyguide.adapters.link_columns import parquet_rows  # an extra
 
-        yield from parquet_rows(source)
+        yield from parquet_rows(source, names)
         return
     rows = raw_rows(source.path, source.kind, source.name, ("url",))
     for number, (line, values) in enumerate(rows, 1):
@@ -89,22 +98,30 @@ def raw_links(source: Source) -> Iterator[Raw]:
 
 def link_of(raw: Raw, place: int) -> LinkRow:
     """Check one row; the error names the row and the field."""
-    if isinstance(raw.values, InputError):
-        raise raw.values
-    values = {name: _text(raw, name, names) for name, names in NAMES.items()}
+    values = texts_of(raw, NAMES)
     try:
         url = Url.parse(values["url"])
     except UrlError as error:
-        raise _wrong(raw, "url", f"{shown(values['url'])} is not an http(s) URL: {error.why}") from None
-    position = None
-    if values["position"]:
-        try:
-            position = Position(values["position"].strip().lower())
-        except ValueError:
-            allowed = ", ".join(one.value for one in Position)
-            what = f"{shown(values['position'])} is no position; there are {allowed}"
-            raise _wrong(raw, "position", what) from None
-    return LinkRow(place, url, values["anchor"], values["context"], position)
+        raise wrong(raw, "url", f"{shown(values['url'])} is not an http(s) URL: {error.why}") from None
+    return LinkRow(place, url, values["anchor"], values["context"], position_in(raw, values["position"]))
+
+
+def texts_of(raw: Raw, names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Read the texts of a row by their names; what a row does not say is empty."""
+    if isinstance(raw.values, InputError):
+        raise raw.values
+    return {name: _text(raw, name, columns) for name, columns in names.items()}
+
+
+def position_in(raw: Raw, text: str) -> Position | None:
+    """Read where on its page a link stands, if the row says so."""
+    if not text:
+        return None
+    try:
+        return Position(text.strip().lower())
+    except ValueError:
+        allowed = ", ".join(one.value for one in Position)
+        raise wrong(raw, "position", f"{shown(text)} is no position; there are {allowed}") from None
 
 
 def _text(raw: Raw, name: str, names: Sequence[str]) -> str:
@@ -113,14 +130,15 @@ def _text(raw: Raw, name: str, names: Sequence[str]) -> str:
     value = None if column is None else known[column]
     if value is None:
         if name == "url":
-            raise _wrong(raw, name, "is missing; every row needs one")
+            raise wrong(raw, name, "is missing; every row needs one")
         return ""
     if not isinstance(value, str):
-        raise _wrong(raw, name, f"{shown(repr(value))} should be text")
+        raise wrong(raw, name, f"{shown(repr(value))} should be text")
     if len(value) > MAX_TEXT:
-        raise _wrong(raw, name, f"is longer than {MAX_TEXT:,} characters")
+        raise wrong(raw, name, f"is longer than {MAX_TEXT:,} characters")
     return value
 
 
-def _wrong(raw: Raw, field: str, what: str) -> InputError:
+def wrong(raw: Raw, field: str, what: str) -> InputError:
+    """Say what is wrong with a row, and where it is."""
     return InputError(what, file=raw.where, row=raw.number, field=field)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 50_000_000
 _DAY = 24.0
-_EDITS, _HALF_H = 3.0, 6.0  # of an article
+_EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def _news(made: Made, rng: Generator) -> World:
     """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
 
     An article has three changes in its life, half of them in its first six hours, and by the age of x hours
-    x / (x + 6) of them.
+    x / (x + 6) of them. After ten days nobody asks for it any more.
     """
     hours, hubs = made.days * _DAY, made.hubs
     count = int(rng.poisson(made.articles * made.days))
@@ -227,9 +227,10 @@ def _news(made: Made, rng: Generator) -> World:
     age = _HALF_H * share / (1.0 - share)
     pages = np.concatenate([hub, owner + hubs])  # each new article is a change of its hub
     times = np.concatenate([born, born[owner] + age])
-    pages, times = pages[times < hours], times[times < hours]
+    is_inside = (times < hours) & np.concatenate([np.ones(count, np.bool_), age < _LIFE_H])
+    pages, times = pages[is_inside], times[is_inside]
     shape = replace(made, pages=hubs + count)
-    lives = np.concatenate([np.zeros(hubs), born]), np.full(hubs + count, NEVER)
+    lives = np.concatenate([np.zeros(hubs), born]), np.concatenate([np.full(hubs, NEVER), born + _LIFE_H])
     world = _world(shape, rng, pages, times, lives)
     is_hub = np.arange(hubs + count) < hubs
     return replace(
@@ -238,6 +239,7 @@ def _news(made: Made, rng: Generator) -> World:
         kind=np.where(is_hub, HUB, ARTICLE),
         weight=np.where(is_hub, 3.0, 1.0),
         hub=np.concatenate([np.full(hubs, -1), hub]),
+        is_end_known=True,
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.worlds import Floats
 
 _FIT_EVERY_H = 24.0
+_FIT_SHARE = 0.02  # of what was learned so far changes little by a fiftieth more
 _ROUNDS = 10
 _LONGEST_H = 8760.0
 _FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
@@ -47,7 +48,7 @@ class Learned:
         """Score by the index in hours of each page's clock; hubs also by the pages that gather behind them."""
         if now >= self._next_fit:
             self._refit()
-            self._next_fit = now + self._fit_every_h
+            self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
         sight, rates = self._sight, self._rates
         is_seen = np.isfinite(sight.visited)
         since = np.where(is_seen, sight.visited, now)

@@ -177,11 +177,13 @@ class _Run:
         return Log(np.concatenate(pages), np.concatenate(times), np.concatenate(news), is_copied)
 
     def _hear(self, now: float) -> None:
-        """Learn of new pages that need no hub."""
+        """Learn of new pages that need no hub, and of old ones that are done with."""
         end = int(np.searchsorted(self._born, now, "right"))
         new = self._births[self._next_birth : end]
         self.sight.is_known[new] = True
         self._next_birth = end
+        if self._world.is_end_known:
+            self.sight.is_known[self._world.gone <= now] = False
 
     def _host_allow(self, tick: float) -> None:
         if self._host_limit is not None:
@@ -200,8 +202,7 @@ class _Run:
         world, sight = self._world, self.sight
         since = sight.visited[pages].copy()
         is_gone = world.gone[pages] <= now
-        nows = np.full(len(pages), now)
-        is_changed = (world.changes_between(pages, since, nows) > 0) & np.isfinite(since) & ~is_gone
+        is_changed = (world.next_change(pages, since) <= now) & np.isfinite(since) & ~is_gone
         is_news = (is_changed | ~np.isfinite(since)) & ~is_gone
         sight.visited[pages] = now
         sight.is_known[pages[is_gone]] = False

@@ -12,6 +12,8 @@ by tag if it is suspicious. Looking costs less than parsing.
 from __future__ import annotations
 
 import re
+from itertools import filterfalse
+from typing import TYPE_CHECKING
 
 from honeyguide.adapters.depth import ATTRIBUTE as _ATTRIBUTE
 from honeyguide.adapters.depth import FLAT as _FLAT
@@ -21,18 +23,23 @@ from honeyguide.adapters.depth import ROOTS as _ROOTS
 from honeyguide.adapters.depth import WS as _WS
 from honeyguide.adapters.depth import Bounds, reach
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MAX_BYTES = 10 * 1024 * 1024  # of a document; real pages are under 1 MB
 MAX_TAGS = 250_000  # of a document, start and end; about 9 MB of ordinary markup
 MAX_DEPTH = 2_000  # of elements in a document of many tags; browsers stop at 512
 MAX_ATTRIBUTES = 256  # of one tag in a large document
 LARGE_BYTES = 128 * 1024  # under this, the worst styling and attributes cost less than a second
-MANY_TAGS = 15_000  # under this, the worst nesting costs a third of a second
+MANY_TAGS = 20_000  # under this, the worst nesting costs half a second
 SMALL_BYTES = 8 * 1024  # under this, not even styling can do harm
 MAX_COPIES = 1_000_000  # elements that a parser may have to make up for unclosed styling
 
-_MANY_ATTRIBUTES = re.compile(
-    rb"<[A-Za-z][^%b/>]*+(?!(?: [a-z]++=\"[^\"]*+\"){0,3}+>)(?:[%b/]*+%b){%d}"
-    % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES + 1)
+# What follows matches a document as far as it is harmless. Searching for harm instead would begin anew at each `<`, and
+# look at `<a<a<a` as often as it has letters.
+_FEW_ATTRIBUTES = re.compile(
+    rb"(?:[^<]++|<(?![A-Za-z])|<[A-Za-z][^%b/>]*+(?:[%b/]*+%b){0,%d}+(?![%b/]*+%b))*+"
+    % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES, _WS, _ATTRIBUTE)
 )
 
 # Elements whose styling a parser carries over into every following block (the standard's formatting elements) and which
@@ -63,9 +70,15 @@ _NAMES = re.compile(
         _ATTRIBUTE,
     )
 )
+_SPECIAL = re.compile(rb"<(?:[sS](?:[vV][gG]|[eE][lL][eE][cC][tT])|[mM][aA][tT][hH])")
+_UNCOUNTED = _FLAT.union(
+    (b"/%b" % name for name in _FLAT), [b""]
+)  # where there are no drawings and no choices
 _DOUBTFUL = frozenset({b"frameset", b"rb", b"rt", b"rp", b"rtc", b"annotation-xml"})  # see there
-# A script that may go on after what looks like its end.
-_ODD_SCRIPT = re.compile(rb"<!--(?:[^-<]++|-(?!->)|<(?![sS][cC][rR][iI][pP][tT]))*+<")
+# No script in a comment: it may go on after what looks like its end.
+_PLAIN_SCRIPTS = re.compile(
+    rb"(?:[^<]++|<(?!!--)|<!--(?:[^-<]++|-(?!->)|<(?![sS][cC][rR][iI][pP][tT]))*+(?!<))*+"
+)
 
 _XML = re.compile(rb"\s*<(?:\?xml\s|(?:rss|feed|urlset|sitemapindex|rdf:rdf)[\s>])", re.IGNORECASE)
 _XHTML = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
@@ -106,7 +119,7 @@ def tamed(data: bytes) -> tuple[bytes, int]:
     kept = data[:MAX_BYTES]
     tags = kept.count(b"<")
     is_shallow = tags <= MANY_TAGS or (tags <= MAX_TAGS and _is_shallow(kept))
-    if not is_shallow or _MANY_ATTRIBUTES.search(kept):
+    if not (is_shallow and _matches(_FEW_ATTRIBUTES, kept)):
         kept = kept[: reach(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
     return _plain(kept), len(data) - len(kept)
 
@@ -126,7 +139,10 @@ def _is_shallow(data: bytes) -> bool:
     """
     path: list[bytes] = []
     foreign = choices = 0
-    for name in map(bytes.lower, _NAMES.findall(data)):
+    names: Iterable[bytes] = map(bytes.lower, _NAMES.findall(data))
+    if not _SPECIAL.search(data):
+        names = filterfalse(_UNCOUNTED.__contains__, names)
+    for name in names:
         if not name:
             if foreign or choices:
                 return False  # what looks like raw text may be none
@@ -141,4 +157,10 @@ def _is_shallow(data: bytes) -> bool:
             choices += name == b"select"
             if len(path) > MAX_DEPTH or name in _DOUBTFUL:
                 return False
-    return b"<!--" not in data or not _ODD_SCRIPT.search(data)
+    return b"<!--" not in data or _matches(_PLAIN_SCRIPTS, data)
+
+
+def _matches(harmless: re.Pattern[bytes], data: bytes) -> bool:
+    """Tell whether a pattern that always matches does so to the end."""
+    found = harmless.match(data)
+    return found is not None and found.end() == len(data)

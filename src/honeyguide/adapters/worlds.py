@@ -45,6 +45,7 @@ class World:
     Page p changed at `times[offsets[p]:offsets[p + 1]]`. It is there from `born` until `gone`. `hub` is the page whose
     visit finds it, -1 where the crawler hears of it by itself. `rates` are changes per hour, where the maker of the
     world knows them; `is_steady` says that changes came at just these rates, all the time and independently.
+    `is_end_known` says that pages are not gone after their time but done with, and everybody knows it.
     """
 
     name: str
@@ -61,6 +62,7 @@ class World:
     times: Floats
     rates: Floats
     is_steady: bool = False
+    is_end_known: bool = False
     start: datetime = field(default=datetime(2024, 1, 1, tzinfo=UTC))
 
     @property
@@ -72,10 +74,6 @@ class World:
     def alive(self) -> float:
         """How many pages there are at a time, on average."""
         return float(np.sum(np.minimum(self.gone, self.hours) - np.maximum(self.born, 0.0)) / self.hours)
-
-    def changes_between(self, pages: Ints, since: Floats, until: Floats) -> Ints:
-        """Count the changes of pages after `since`, up to `until`."""
-        return np.asarray(self.place_after(pages, until) - self.place_after(pages, since))
 
     def next_change(self, pages: Ints, after: Floats) -> Floats:
         """Say when pages change next after a time; NEVER if they do not."""

@@ -7,7 +7,7 @@ Each room has one trade: `links.py` and `link_files.py`, `picking.py`, `crawling
 
 from honeyguide.app.again import due_runs, resumed
 from honeyguide.app.crawling import crawl_site, open_store
-from honeyguide.app.link_files import score_links
+from honeyguide.app.link_files import score_links, select_files
 from honeyguide.app.links import (
     classify,
     default_profile,
@@ -43,6 +43,7 @@ __all__ = [
     "score_links",
     "score_page",
     "score_url",
+    "select_files",
     "select_links",
     "stored_table",
     "watch_store",

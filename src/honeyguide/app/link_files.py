@@ -1,6 +1,6 @@
-"""Links in files, scored against a topic: row by row, or the best of many by columns.
+"""Links in files: scored against a topic, or page by page chosen from.
 
-Owns: `score_links`. Must not know: arguments, terminals, output formats.
+Owns: `score_links`, `select_files`. Must not know: arguments, terminals, output formats.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.app.given import url_of
+from honeyguide.app.links import chooser_of, linking
 from honeyguide.config import load_profile
+from honeyguide.core import scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +19,12 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.known import Rejected
     from honeyguide.adapters.link_rows import LinkRow
+    from honeyguide.adapters.page_rows import PageRow
+    from honeyguide.core.page import Head, Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.rules import Score
+    from honeyguide.core.select import Selection
+    from honeyguide.core.url import Url
 
 
 class ScoredLink(NamedTuple):
@@ -66,3 +73,47 @@ def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) 
         score = profile.score("link", row.facts)
         if min_score is None or score.value >= min_score:
             yield ScoredLink(row, score)
+
+
+class PageSelection(NamedTuple):
+    """A page as the rows of a file know it, and what was chosen among its links."""
+
+    page: Page
+    selection: Selection
+
+
+def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
+    paths: str | Sequence[str],
+    *,
+    base: str | Url | None = None,
+    strategy: str = "portfolio",
+    profile: Profile | str | Path | None = None,
+    query: str | None = None,
+    cap: int | None = None,
+    include: str | None = None,
+    exclude: str | None = None,
+    kind: str | None = None,
+    reject: Rejected | None = None,
+) -> Iterator[PageSelection]:
+    """Choose among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does of one page.
+
+    Rows of one page stand together; `base` is the page of rows that name none. One page is in memory at a time. Wrong
+    rows go to `reject`, or stop the run.
+    """
+    from honeyguide.adapters.known import sources_of  # files are for those who have files
+    from honeyguide.adapters.page_rows import PageRows
+
+    chooser = chooser_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
+    rows = PageRows(sources, None if base is None else url_of(base), reject)
+    for url, listed in rows.pages():
+        page = linking(url, ((row.href, row.occurrence) for row in listed))
+        yield PageSelection(page, chooser.choose(page, url, _heads(listed)))
+
+
+def _heads(rows: Iterable[PageRow]) -> dict[Url, Head]:
+    """Collect what rows say of the pages they lead to (PICK-11)."""
+    known = [(row, row.head) for row in rows if row.head is not None]
+    everything = scope.Scope()
+    found = ((scope.classify(row.href, row.page, everything).url, head) for row, head in known)
+    return {url: head for url, head in found if url is not None}

@@ -5,6 +5,7 @@ Owns: the library calls that need no network, no store and no file of rows. Must
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.app.given import check_strategy, pattern_of, position_of, profile_of, url_of
@@ -65,24 +66,30 @@ def parse_markdown(text: str, url: str | Url) -> Page:
     >>> [link.anchor for link in parse_markdown("[About](/about) [mail](mailto:a@b.example)", "https://a.example/").links]
     ['About']
     """
-    page = url_of(url)
+    hrefs = ((href, Occurrence(anchor)) for anchor, href in parse_markdown_links(text))
+    return replace(linking(url_of(url), hrefs), text=text)
+
+
+def linking(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:
+    """Make a page of its hrefs: each URL is one link with all its occurrences, the rest is `skipped`."""
+    everything = scope.Scope()
     found: dict[Url, list[Occurrence]] = {}
     skipped: list[tuple[str, str]] = []
     over = 0
-    for anchor, href in parse_markdown_links(text):
-        verdict = scope.classify(href, page, scope.Scope())
+    for href, occurrence in hrefs:
+        verdict = scope.classify(href, page, everything)
         if len(found) + len(skipped) >= MAX_MARKDOWN_LINKS and verdict.url not in found:
             over += 1
         elif verdict.url is None:
             skipped.append((href, verdict.rule))
         else:
-            found.setdefault(verdict.url, []).append(Occurrence(anchor))
+            found.setdefault(verdict.url, []).append(occurrence)
     if over:
         skipped.append((f"{over} more", "limit"))
     links = tuple(
         Link(url, tuple(occurrences), order) for order, (url, occurrences) in enumerate(found.items())
     )
-    return Page(page, text=text, links=links, skipped=tuple(skipped))
+    return Page(page, links=links, skipped=tuple(skipped))
 
 
 def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -106,20 +113,42 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     [('/services/fire-alarm-installation', 100.0)]
     """
     page = url_of(base)
+    chooser = chooser_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    whole = parse_page(source, page) if isinstance(source, bytes | str) else source
+    return chooser.choose(whole, page, {url_of(url): head for url, head in (heads or {}).items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """How to choose among links, read once, for one page or for many."""
+
+    profile: Profile
+    strategy: str
+    request: select.Request
+
+    def choose(self, source: Page | Iterable[Link], page: Url, heads: Mapping[Url, Head]) -> Selection:
+        """Choose among the links of one page."""
+        whole = source if isinstance(source, Page) else None
+        links = source.links if isinstance(source, Page) else source
+        request = replace(self.request, heads=heads, page=whole)
+        return select.select_links(links, page, self.profile, self.strategy, request)
+
+
+def chooser_of(  # noqa: PLR0913 - settings of a library call, all by keyword
+    strategy: str,
+    profile: Profile | str | Path | None,
+    *,
+    query: str | None = None,
+    cap: int | None = None,
+    include: str | None = None,
+    exclude: str | None = None,
+) -> Chooser:
+    """Read what is asked of selections."""
     chosen = profile_of(profile if profile is not None else default_profile(strategy))
     check_strategy(chosen, strategy)
     if query is not None:
         chosen = chosen.with_query(query)
-    whole = parse_page(source, page) if isinstance(source, bytes | str) else source
-    request = select.Request(
-        {url_of(url): head for url, head in (heads or {}).items()},
-        cap,
-        pattern_of(include),
-        pattern_of(exclude),
-        whole if isinstance(whole, Page) else None,
-    )
-    links = whole.links if isinstance(whole, Page) else whole
-    return select.select_links(links, page, chosen, strategy, request)
+    return Chooser(chosen, strategy, select.Request(None, cap, pattern_of(include), pattern_of(exclude)))
 
 
 def default_profile(strategy: str) -> str:

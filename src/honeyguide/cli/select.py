@@ -1,4 +1,4 @@
-"""`honeyguide select`: the pages worth a visit among the links of a page.
+"""`honeyguide select`: the pages worth a visit among the links of a page, or of each page of a file of links.
 
 Owns: the command and its records (PICK-20). Must not know: filters, scores, order.
 Start reading at `select`; what a person sees is in `funnel.py`.
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
+from honeyguide.adapters.known import kind_of
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of, read_lines
 from honeyguide.cli.funnel import show_selection
-from honeyguide.cli.output import output_options, write_records
+from honeyguide.cli.output import output_options, say, write_records
 from honeyguide.cli.pages import demo_page, placed_page
+from honeyguide.cli.rowinput import input_format_option, on_error_option, rejecting
 from honeyguide.cli.rows import parse_object
 from honeyguide.config import load_profile
 from honeyguide.core.page import Head
@@ -24,10 +26,14 @@ from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from honeyguide.app.link_files import PageSelection
     from honeyguide.cli.output import Format
     from honeyguide.core.page import Page
+    from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
-    from honeyguide.core.select import Candidate
+    from honeyguide.core.select import Selection
 
 NAMES = (
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
@@ -45,13 +51,18 @@ MAX_HEADS = 20_000  # as many as a page may have links
         "honeyguide select home.html --base https://acme.example/ --cap 6 --exclude 'career|jobs'",
         "honeyguide select home.html --base https://acme.example/ --strategy blend --heads heads.jsonl --format jsonl",
         "honeyguide select - --base https://acme.example/ --profile company --format csv < home.html",
+        "honeyguide select links.csv --strategy rules --cap 2",
     ),
 )
-@click.argument("file", metavar="[PAGE]", required=False)
+@click.argument("file", metavar="[PAGE|FILE]", required=False)
 @click.option(
     "--demo", is_flag=True, help="Use the homepage of a made-up company that comes with Honeyguide."
 )
-@click.option("--base", metavar="URL", help="The page's address; its canonical link if not given.")
+@click.option(
+    "--base",
+    metavar="URL",
+    help="The page's address; its canonical link if not given. Of FILE: the page of rows that name none.",
+)
 @click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
 @click.option(
     "--strategy",
@@ -73,24 +84,72 @@ MAX_HEADS = 20_000  # as many as a page may have links
     "--heads", metavar="FILE", help="JSON lines with url, title, description of linked pages, for blend."
 )
 @click.option("--all", "everything", is_flag=True, help="List every link of the page with its verdict.")
+@input_format_option
+@on_error_option
 @output_options
 def select(file: str | None, output: Format, **asked: Any) -> None:
     """Choose the pages worth a visit among the links of a page, and say why.
 
     PAGE is an HTML or Markdown file, or `-` for standard input. As JSON lines or CSV every link of the page is one
     record, chosen or not.
+
+    FILE is CSV, JSON lines or Parquet with a link in each row: page and url, and anchor, title, rel, context and
+    position where they are known. Of each page is chosen what would be chosen of it alone. Rows of one page stand
+    together.
     """
+    profile = load_profile(asked["profile"] or app.default_profile(asked["strategy"]))
+    given = {name: asked[name] for name in ("strategy", "query", "cap", "include", "exclude")}
+    given["profile"] = profile
+    if file is not None and (asked["kind"] is not None or kind_of(file) is not None):
+        _check_rows(asked)
+        with rejecting(asked["on_error"]) as rejected:
+            found = app.select_files(file, base=asked["base"], kind=asked["kind"], reject=rejected, **given)
+            _write_pages(found, profile, output, everything=asked["everything"])
+        return
     page = _page(file, asked)
-    strategy = asked["strategy"]
-    profile = load_profile(asked["profile"] or app.default_profile(strategy))
-    given = {name: asked[name] for name in ("query", "cap", "include", "exclude")}
     heads = None if asked["heads"] is None else read_heads(asked["heads"], page.url)
-    selection = app.select_links(page, page.url, strategy=strategy, profile=profile, heads=heads, **given)
+    selection = app.select_links(page, page.url, heads=heads, **given)
     if output == "table":
         show_selection(selection, page, profile, everything=asked["everything"])
+    else:
+        write_records(output, _records(selection, page), COLUMNS)
+
+
+def _check_rows(asked: dict[str, Any]) -> None:
+    """Refuse what is meant for one page."""
+    if asked["demo"]:
+        raise click.UsageError("--demo brings its own page; leave out FILE.")
+    if asked["markdown"]:
+        raise click.UsageError("--markdown is for a PAGE; a FILE of links has rows.")
+    if asked["heads"] is not None:
+        raise click.UsageError(
+            "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
+        )
+
+
+def _write_pages(
+    found: Iterable[PageSelection], profile: Profile, output: Format, *, everything: bool
+) -> None:
+    """Write page after page, as each is ready."""
+    if output != "table":
+        records = (
+            {"schema": SCHEMA, "page": page.url.text, **record}
+            for page, selection in found
+            for record in _records(selection, page)
+        )
+        write_records(output, records, ("schema", "page", *COLUMNS[1:]))
         return
-    skipped = [_skipped(href, rule) for href, rule in page.skipped]
-    write_records(output, [*map(_record, selection.candidates), *skipped], COLUMNS)
+    pages = links = chosen = 0
+    for page, selection in found:
+        if pages:
+            say()
+        show_selection(selection, page, profile, everything=everything)
+        pages += 1
+        links += len(selection.candidates) + len(page.skipped)
+        chosen += len(selection.selected)
+    if pages != 1:
+        say()
+        say(f"{chosen:,} of {links:,} links on {pages:,} pages are worth a visit")
 
 
 def _page(file: str | None, asked: dict[str, Any]) -> Page:
@@ -134,8 +193,12 @@ def _text(row: dict[str, Any], name: str, where: str) -> str | None:
     raise InputError("should be text", file=where, field=name)
 
 
-def _record(candidate: Candidate) -> Record:
-    return {"schema": SCHEMA, **candidate_record(candidate)}
+def _records(selection: Selection, page: Page) -> Iterator[Record]:
+    """Write every link of a page down, chosen or not, then what is no link to a page."""
+    for candidate in selection.candidates:
+        yield {"schema": SCHEMA, **candidate_record(candidate)}
+    for href, rule in page.skipped:
+        yield _skipped(href, rule)
 
 
 def _skipped(href: str, rule: str) -> Record:

@@ -84,10 +84,9 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 @click.command(
     cls=Command,
     examples=(
-        "honeyguide simulate poisson",
-        "honeyguide simulate changes.csv --budgets 20d,60d,180d --report report.html",
-        "honeyguide simulate news:articles=100 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
-        "honeyguide simulate --store honeyguide.db --budgets 100/day",
+        "honeyguide simulate changes.csv --budgets 20d,60d --report report.html",
+        "honeyguide simulate poisson:pages=500,days=30 bursty:pages=500,days=30",
+        "honeyguide simulate news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
     ),
 )
 @click.argument("worlds", metavar="WORLD...", nargs=-1)
@@ -127,7 +126,7 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 @click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file.")
 @output_options
 def simulate(**asked: Any) -> None:
-    """Say what recrawl policies are worth: how fresh they keep a world whose changes are known.
+    """Say what a recrawl policy is worth, in a world whose changes are known: how fresh it keeps the copies.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a made-up one: poisson, bursty, periodic,
     seasonal, mixed or news, perhaps with settings, as in poisson:pages=20000,days=60.

@@ -116,14 +116,14 @@ def class_of(url: str, *, is_hub: bool, is_dated: bool = False) -> PageClass:
     return "article" if is_dated or _DATED.search(url) else "page"
 
 
-_UNITS = ((8760.0, "year"), (24.0, "day"), (1.0, "hour"), (1 / 60, "minute"))
+_UNITS = ((8760.0, "year"), (24.0, "day"), (1.0, "hour"), (1 / 60, "minute"), (1 / 3600, "second"))
 
 
 def duration(hours: float) -> str:
     """Say how long, to two digits.
 
-    >>> duration(40.8), duration(72.0), duration(0.5), duration(1.0)
-    ('1.7 days', '3 days', '30 minutes', '1 hour')
+    >>> duration(40.8), duration(72.0), duration(0.5), duration(1.0), duration(0.005)
+    ('1.7 days', '3 days', '30 minutes', '1 hour', '18 seconds')
     """
     size, unit = next((item for item in _UNITS if hours >= item[0]), _UNITS[-1])
     text = amount(hours / size)

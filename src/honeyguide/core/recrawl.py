@@ -152,7 +152,8 @@ class Learned:
             yield Worth("chance", values[0], f"{odds} since the last visit {since} ago; {often}")
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
-            yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new pages a day")
+            if daily != "0":  # what finds next to nothing needs no reason of its own
+                yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new pages a day")
 
 
 def _stretched(clock: Clock, rate: Rate, now: float) -> float:

@@ -43,18 +43,59 @@ _ASCII_WORDS = bytes(
 )
 
 
+# Most text has none but these, and a few characters that change by themselves.
+_PRINTED = bytes(range(32, 127)) + b"\n"
+_ORDINARY = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n", b"abcdefghijklmnopqrstuvwxyz ")
+_JOINING = frozenset(map(chr, range(0x1100, 0x1200)))  # the parts of Korean syllables
+_REMEMBERED = 10_000  # characters
+_LONG = 500  # characters from which on this pays for plain ASCII, too
+
+
 def fold(text: str) -> str:
     r"""Fold case, width, dashes, invisible characters and whitespace.
 
     >>> fold("  SERVICE\u00a0Area\u200b ")
     'service area'
     """
+    if (len(text) > _LONG or not text.isascii()) and (quick := _fold_ordinary(text)) is not None:
+        return quick
     folded = fold_case(text)
-    spaced = folded.replace("\n", " ")
     # Of all white space only the space is printable. Most text from pages has nothing but single spaces inside.
-    if spaced.isprintable() and "  " not in spaced and spaced.strip(" ") == spaced:
-        return spaced
+    if folded.isprintable() and "  " not in folded and folded.strip(" ") == folded:
+        return folded
     return " ".join(folded.split())
+
+
+def _fold_ordinary(text: str) -> str | None:
+    """Fold text with single spaces and line ends, as bytes: several times as fast; None leaves it to the slow way."""
+    data = text.encode("utf-8", "surrogatepass")
+    folded = data.translate(_ORDINARY)
+    if b"  " in folded or folded[:1] == b" " or folded[-1:] == b" ":
+        return None
+    odd = [(char, _ALONE[char]) for char in set(data.translate(None, _PRINTED).decode("utf-8", "surrogatepass"))]
+    whole = folded.decode("utf-8", "surrogatepass")
+    for char, to in odd:
+        if to is None:
+            return None
+        if to != char:
+            whole = whole.replace(char, to)
+    return whole
+
+
+class _Alone(dict[str, str | None]):
+    """What characters fold to whose neighbours have no say in that; None for all others, such as accents and spaces."""
+
+    def __missing__(self, char: str) -> str | None:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        folded = "" if char < " " or "\ud800" <= char <= "\udfff" else fold_case(char)
+        first = unicodedata.normalize("NFKC", char)[0]
+        is_alone = folded.isprintable() and folded.split() == [folded] and first not in _JOINING
+        self[char] = to = folded if is_alone and unicodedata.category(first)[0] != "M" else None
+        return to
+
+
+_ALONE = _Alone()
 
 
 def fold_case(text: str) -> str:

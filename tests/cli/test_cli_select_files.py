@@ -1,0 +1,269 @@
+"""`honeyguide select FILE`: of each page of a file of links, what `select` chooses of that page alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide import load_profile, parse_page, select_links
+from honeyguide.app import select_files
+from honeyguide.core.records import candidate_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+
+    from honeyguide.core.page import Page
+
+    Run = Callable[..., Result]
+    Row = dict[str, Any]
+
+WORDS = (
+    "Fire", "Alarm", "Installation", "Inspection", "Drain", "About", "Team", "Services", "Blog", "Privacy", "Careers",
+    "Roof", "Ashford", "Milton", "Kingsbury", "CT", "Über", "接口", "Contact", "Projects",
+)  # fmt: skip
+FOLDERS = ("", "services/", "blog/", "about/", "locations/", "caf%C3%A9/")
+OTHERS = (
+    "mailto:a@acme.example",
+    "#top",
+    "",
+    "https://other.example/x",
+    "/brochure.pdf",
+    "http://[",
+    "/?utm_source=x",
+)
+ACME = "https://acme.example/"
+
+
+def made_page(rng: random.Random, number: int, count: int) -> Page:
+    """Write a homepage with menus, repeated links and hrefs that are none, and read it."""
+    links = []
+    for _ in range(count):
+        words = rng.choices(WORDS, k=rng.randint(1, 3))
+        href = f"/{rng.choice(FOLDERS)}{'-'.join(words).lower()}"
+        href = rng.choice(OTHERS) if rng.random() < 0.1 else href
+        place = rng.choice(("nav", "main", "footer"))
+        text = " ".join(words)
+        links.append(
+            f'<{place}><p><a href="{href}" title="{words[0]}" rel="NoFollow">{text}</a> here</p></{place}>'
+        )
+    return parse_page("".join(links), f"https://site{number}.example/")
+
+
+def rows_of(page: Page) -> Iterator[Row]:
+    """Write a page down as rows: each occurrence of each link, then what is no link."""
+    for link in page.links:
+        for one in link.occurrences:
+            yield {
+                "page": page.url.text,
+                "url": link.url.as_linked,
+                "anchor": one.anchor,
+                "title": one.title,
+                "rel": one.rel,
+                "position": one.position.value,
+                "context": one.context,
+            }
+    for href, _ in page.skipped:
+        yield {"page": page.url.text, "url": href}
+
+
+def write(path: Path, rows: list[Row]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if path.suffix == ".parquet":
+        frame = pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None)
+        frame.write_parquet(path, row_group_size=100)
+    elif path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return str(path)
+
+
+def records(result: Result) -> list[Row]:
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# --- the same choice ----------------------------------------------------------------------------------------------
+
+PROFILES = ("base", "company", "docs", "fire-protection", "news")
+SHIPPED = [(name, strategy) for name in PROFILES for strategy in load_profile(name).strategies]
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Page]:
+    rng = random.Random(7)  # noqa: S311 - made-up pages
+    return [made_page(rng, number, rng.choice((1, 20, 90))) for number in range(60)]
+
+
+@pytest.mark.parametrize(("profile", "strategy"), SHIPPED)
+def test_each_page_of_a_file_is_chosen_from_as_alone(
+    tmp_path: Path, pages: list[Page], profile: str, strategy: str
+) -> None:
+    rows = [row for page in pages for row in rows_of(page)]
+    assert len(rows) > 2000
+    found = list(select_files(write(tmp_path / "links.jsonl", rows), profile=profile, strategy=strategy))
+    assert [one.page.url for one in found] == [page.url for page in pages]
+    for page, one in zip(pages, found, strict=True):
+        alone = select_links(page.links, page.url, profile=profile, strategy=strategy)
+        assert list(map(candidate_record, one.selection.candidates)) == list(
+            map(candidate_record, alone.candidates)
+        )
+        assert [c.url for c in one.selection.selected] == [c.url for c in alone.selected]
+        assert one.selection.counts == alone.counts
+        assert one.page.skipped == page.skipped
+
+
+def test_the_strategies_that_are_compared_choose_something(pages: list[Page]) -> None:
+    assert {strategy for _, strategy in SHIPPED} == {"portfolio", "rules", "blend"}
+    for profile, strategy in SHIPPED:
+        chosen = [select_links(page.links, page.url, profile=profile, strategy=strategy) for page in pages]
+        assert sum(len(one.selected) for one in chosen) > 60, (profile, strategy)
+
+
+@pytest.mark.parametrize("name", ["links.csv", "links.parquet", "links.ndjson"])
+def test_every_format_gives_the_same(tmp_path: Path, pages: list[Page], name: str) -> None:
+    rows = [row for page in pages[:20] for row in rows_of(page)]
+
+    def chosen(path: str) -> list[Row]:
+        return [candidate_record(c) for _, selection in select_files(path) for c in selection.candidates]
+
+    assert chosen(write(tmp_path / name, rows)) == chosen(write(tmp_path / "reference.jsonl", rows))
+
+
+def test_what_links_lists_can_be_chosen_from(run: Run, folder: Path) -> None:
+    html = "<nav><a href=/about>About us</a> <a href=/drains>Drain cleaning</a></nav> <a href=mailto:a@b.example>Mail</a>"
+    (folder / "one.html").write_text(html, "utf-8")
+    listed = run("links", "one.html", "--base", ACME, "--format", "jsonl").stdout
+    of_rows = records(run("select", "-", "--input-format", "jsonl", "--base", ACME, input=listed))
+    of_page = records(run("select", "one.html", "--base", ACME))
+    assert [record.pop("page") for record in of_rows] == [ACME] * 3
+    assert of_rows == of_page
+
+
+def test_heads_are_columns(tmp_path: Path) -> None:
+    def total(**head: str | None) -> Any:
+        row = {"page": ACME, "url": "/services/drain-cleaning", "anchor": "Drains", **head}
+        path = write(tmp_path / "links.jsonl", [row])
+        ((_, selection),) = select_files(path, strategy="blend", query="drain repair")
+        return candidate_record(selection.candidates[0])["total_score"]
+
+    assert total(head_title="Drain repair", head_description="We repair any drain.") > total(
+        head_title="Drain repair"
+    )
+    assert total(head_title="Drain repair") > total(head_title=None)
+
+
+# --- what comes out -----------------------------------------------------------------------------------------------
+
+TWO = (
+    "page,url,anchor\n"
+    "https://acme.example/,/about,About us\nhttps://acme.example/,/drain-cleaning,Drain cleaning\n"
+    "https://other.example,/about,About\nhttps://other.example/,mailto:a@b.example,Mail\n"
+)
+
+
+def test_records_name_their_page(run: Run, folder: Path) -> None:
+    (folder / "links.csv").write_text(TWO, "utf-8")
+    found = records(run("select", "links.csv", "--cap", "1"))
+    assert [(one["page"], one["url"].rpartition("/")[2], one["rank"]) for one in found] == [
+        ("https://acme.example/", "about", 1),
+        ("https://acme.example/", "drain-cleaning", None),
+        ("https://other.example/", "about", 1),
+        ("https://other.example/", "mailto:a@b.example", None),
+    ]
+    assert list(found[0])[:3] == ["schema", "page", "url"]
+    assert [one["out"] and one["out"]["rule"] for one in found] == [None, "cap", None, "scheme"]
+    table = list(csv.DictReader(io.StringIO(run("select", "links.csv", "--format", "csv").stdout)))
+    assert [row["page"] for row in table] == [one["page"] for one in found]
+
+
+def test_people_see_page_after_page(run: Run, folder: Path) -> None:
+    (folder / "links.csv").write_text(TWO, "utf-8")
+    shown = run("select", "links.csv", "--format", "table").stdout
+    assert shown.index("https://acme.example/\n") < shown.index("\nhttps://other.example/\n")
+    assert shown.endswith("\n3 of 4 links on 2 pages are worth a visit\n")
+    (folder / "links.csv").write_text("page,url\nhttps://acme.example/,/about\n", "utf-8")
+    assert "pages are worth" not in run("select", "links.csv", "--format", "table").stdout
+    (folder / "links.csv").write_text("page,url\n", "utf-8")
+    assert "0 of 0 links on 0 pages" in run("select", "links.csv", "--format", "table").stdout
+
+
+# --- wrong rows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("page,link\nhttps://a.example/,/x\n", "links.csv, field url: its first line names no column url"),
+        ("url\n/x\n", "links.csv line 2, row 1, field page: is missing; every row needs one"),
+        ("page,url\nacme,/x\n", "links.csv line 2, row 1, field page: 'acme' is not an http(s) URL"),
+        ("page,url,position\nhttps://a.example/,/x,top\n", "field position: 'top' is no position"),
+        ("page,url\nhttps://a.example/\n", "has 1 fields where the header has 2"),
+        (
+            "page,url\nhttps://a.example/,/x\nhttps://b.example/,/x\nhttps://a.example,/y\n",
+            "links.csv line 4, row 3, field page: 'https://a.example/' comes again after other pages; sort the rows by page",
+        ),
+    ],
+)
+def test_wrong_rows_are_named(run: Run, folder: Path, text: str, words: str) -> None:
+    (folder / "links.csv").write_text(text, "utf-8")
+    result = run("select", "links.csv")
+    assert result.exit_code == 1
+    assert words in result.stderr
+
+
+def test_wrong_rows_can_be_skipped(run: Run, folder: Path) -> None:
+    rows = [
+        {"page": "https://a.example/", "url": "/about"},
+        {"page": "https://a.example/", "url": 7},
+        {"page": "https://b.example/", "url": "/about"},
+        {"page": "https://a.example/", "url": "/late"},
+        {"page": "https://b.example/", "url": "/services"},
+        {"url": "/nowhere"},
+    ]
+    (folder / "links.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "{\n", "utf-8")
+    result = run("select", "links.jsonl", "--on-error", "skip")
+    assert result.exit_code == 3
+    assert result.stderr == "Note: 4 rows are left out; see links.jsonl.rejected\n"
+    assert [json.loads(line)["url"] for line in result.stdout.splitlines()] == [
+        "https://a.example/about",
+        "https://b.example/about",
+        "https://b.example/services",
+    ]
+    rejected = (folder / "links.jsonl.rejected").read_text("utf-8").splitlines()
+    assert [json.loads(line)["field"] for line in rejected] == ["url", "page", "page", None]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--demo",), "leave out FILE"),
+        (("--markdown",), "--markdown is for a PAGE"),
+        (("--heads", "heads.jsonl"), "columns head_title and head_description"),
+    ],
+)
+def test_what_is_for_one_page_is_refused(run: Run, more: tuple[str, ...], words: str) -> None:
+    result = run("select", "links.csv", *more)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_a_parquet_file_without_urls_is_said(run: Run, folder: Path) -> None:
+    pl = pytest.importorskip("polars")
+    pl.DataFrame({"page": [ACME]}).write_parquet(folder / "links.parquet")
+    assert "has no column url" in run("select", "links.parquet").stderr
+    pl.DataFrame({"page": [ACME], "url": ["/about"], "title": [1]}).write_parquet(folder / "links.parquet")
+    assert "row 1, field title: '1' should be text" in run("select", "links.parquet").stderr
+    result = run("score", "links", "links.parquet", "--topic", "x")  # which does not read titles
+    assert "'/about' is not an http(s) URL" in result.stderr

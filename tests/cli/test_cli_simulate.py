@@ -1,0 +1,204 @@
+"""`honeyguide simulate`: worlds in, figures out, and one sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.core.history import Visit
+
+Run = Callable[..., Result]
+SMALL = "poisson:pages=60,days=8,hosts=3"
+CHANGES = "page,timestamp,kind\n" + "".join(
+    f"{page},2024-01-{day:02d}T0{day % 9}:30:00Z,{'created' if day == 1 else 'changed'}\n"
+    for page, step in (("a", 1), ("b", 3), ("c", 7))
+    for day in range(1, 30, step)
+)
+
+
+@pytest.fixture(autouse=True)
+def changes(folder: Path) -> None:
+    (folder / "changes.csv").write_text(CHANGES, "utf-8")
+
+
+def records(result: Result) -> list[dict[str, object]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_records_have_a_policy_each_and_the_references_last(run: Run) -> None:
+    found = records(run("simulate", SMALL, "--policies", "uniform,learned", "--budgets", "4d,30/day"))
+    assert [(item["budget"], item["policy"], item["is_reference"]) for item in found] == [
+        (budget, policy, is_reference)
+        for budget in ("4d", "30/day")
+        for policy, is_reference in (
+            ("uniform", False),
+            ("learned", False),
+            ("known-rates", True),
+            ("optimum", True),
+            ("all-knowing", True),
+        )
+    ]
+    first = found[0]
+    assert first["fetches"] == 15 * 8
+    assert 0 < float(str(first["freshness"])) < 1
+    hosts = first["hosts"]
+    assert isinstance(hosts, dict)
+    assert sum(hosts.values()) == 15 * 8
+    assert isinstance(first["days"], list)
+    assert len(first["days"]) == 5
+    assert first["discovery_h"] is None
+
+
+def test_a_file_has_no_optimum_and_is_measured_by_known_rates(run: Run) -> None:
+    found = records(run("simulate", "changes.csv", "--policies", "uniform", "--budgets", "3d"))
+    assert [item["policy"] for item in found] == ["uniform", "known-rates", "all-knowing"]
+    assert found[1]["of_best"] == 1.0
+    assert found[2]["of_all_knowing"] == 1.0
+
+
+def test_the_same_seed_prints_the_same_bytes(run: Run) -> None:
+    first, again = (run("simulate", "news:articles=9,days=5", "--seed", "4").stdout_bytes for _ in range(2))
+    other = run("simulate", "news:articles=9,days=5", "--seed", "5").stdout_bytes
+    assert first == again != other
+
+
+def test_a_table_fits_a_terminal_and_explains_itself(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = run("simulate", SMALL, "changes.csv", "--format", "table", "--days", "6")
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{SMALL}, budget 10d"
+    assert lines[2].split() == [
+        "Policy",
+        "Fresh",
+        "Late",
+        "Best",
+        "Age",
+        "Idle",
+        "New",
+        "Day",
+        "1",
+        "Day",
+        "3",
+    ]
+    assert "changes.csv, budget 10d" in lines
+    assert "…" not in result.stdout
+    assert "Best: Late in percent of the best possible with known rates." in lines
+
+
+def test_csv_and_files(run: Run, folder: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("simulate", SMALL, "--format", "csv").stdout)))
+    assert rows[0]["policy"] == "learned"
+    assert run("simulate", SMALL, "-o", "out.csv").stdout == ""
+    assert list(csv.DictReader(io.StringIO((folder / "out.csv").read_text("utf-8")))) == rows
+    run("simulate", SMALL, "-o", "out.jsonl")
+    written = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+    assert [item["policy"] for item in written] == [row["policy"] for row in rows]
+
+
+def test_host_limit_and_empty_start(run: Run) -> None:
+    free = records(run("simulate", SMALL, "--policies", "uniform", "--budgets", "60/day"))[0]
+    tight = records(
+        run("simulate", SMALL, "--policies", "uniform", "--budgets", "60/day", "--host-limit", "5/day")
+    )[0]
+    empty = records(run("simulate", SMALL, "--policies", "uniform", "--budgets", "60/day", "--empty"))[0]
+    assert free["fetches"] == 480
+    hosts = tight["hosts"]
+    assert isinstance(hosts, dict)
+    assert max(hosts.values()) <= 5 * 8 + 1
+    assert float(str(empty["freshness"])) < float(str(free["freshness"]))
+
+
+def test_a_report_needs_nothing_and_escapes_everything(run: Run, folder: Path) -> None:
+    nasty = "<script>x&y.csv"
+    (folder / nasty).write_text(CHANGES.replace("page,timestamp,kind", "page,timestamp,kind,host").replace(
+        "Z,changed\n", "Z,changed,<b>\n").replace("Z,created\n", "Z,created,<b>\n").replace("c,", "d,", 1), "utf-8")  # fmt: skip
+    (folder / "two.csv").write_text("page,timestamp\nhttps://a.example/,2024-01-01T00:00:00Z\nhttps://b.example/,2024-01-09T00:00:00Z\n", "utf-8")  # fmt: skip
+    result = run("simulate", nasty, "two.csv", "--budgets", "3d", "--report", "r.html")
+    assert result.exit_code == 0, result.output
+    text = (folder / "r.html").read_text("utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;x&amp;y.csv" in text
+    assert "<b>" not in text
+    assert "b.example" in text
+    assert len(re.findall("<polyline ", text)) == 2 * 7
+    assert not re.search(r"(?:src|href|url)\s*[=(]", text)
+    assert not re.search(r"\bstyle=", text)
+
+
+def test_a_store_is_a_world(run: Run, crawled: Path) -> None:
+    result = run("simulate", "--store", "honeyguide.db")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: honeyguide.db: has no page that was visited twice, so no change is known; crawl again first\n"
+    )
+    assert crawled.exists()
+
+
+def test_a_store_with_changes(run: Run, folder: Path) -> None:
+    store = SqliteStore(folder / "s.db")
+    with store.transaction():
+        for page in ("a", "b"):
+            url = f"https://{page}.example/"
+            for day, content in enumerate("xxyyz" if page == "a" else "xxxxx"):
+                visit = Visit(url, ord(page), 1.7e9 + day * 86_400.0, 200, content)
+                store.history.record(visit, 1)
+    store.close()
+    found = records(run("simulate", "--store", "s.db", "--policies", "uniform", "--budgets", "2/day"))
+    assert found[0]["world"] == "s.db"
+    assert found[0]["fetches"] == 8
+    assert found[0]["nothing_share"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "Name a world: a CSV file, poisson, bursty, periodic, seasonal, mixed or news."),
+        ((SMALL, "--policies", "magic"), "'magic' is none of learned, heuristic, uniform, proportional"),
+        (
+            (SMALL, "--budgets", "0d"),
+            "'0d' is no budget; write 60d (every page once in 60 days), 500/day or 20/hour.",
+        ),
+        ((SMALL, "--budgets", "0/day"), "'0/day' is no budget"),
+        ((SMALL, "--budgets", ""), "'' is no budget"),
+        ((SMALL, "--budgets", "9e9d"), "'9e9d' is no budget"),
+        ((SMALL, "--host-limit", "5"), "'5' is no limit; write 100/day or 6/hour."),
+        ((SMALL, "--days", "0"), "0.0 is not in the range 0<x<=36500.0."),
+        ((SMALL, "--from", "2024-01-01"), "'2024-01-01' has no time zone"),
+        ((SMALL, "-o", "out.txt"), "'out.txt' should end in .jsonl or .csv."),
+        ((SMALL, "--report", "out.md"), "'out.md' should end in .html or .htm."),
+    ],
+)
+def test_usage_is_one_sentence_and_exit_2(run: Run, args: tuple[str, ...], message: str) -> None:
+    result = run("simulate", *args)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("nowhere.csv",), "nowhere.csv: cannot be read: No such file or directory; check the path"),
+        (("home.html",), "home.html, field page: its first line has no column of that name"),
+        (("poisson:size=3",), "poisson: 'size' is none of its settings"),
+        (("--store", "nowhere.db"), "nowhere.db: is not there; honeyguide crawl makes one"),
+        ((SMALL, "--budgets", "900000000/day"), "budget 900000000/day is more than 50,000,000 fetches"),
+        (
+            ("changes.csv", "--from", "2030-01-01T00:00:00Z"),
+            "changes.csv: spans no time; give --from and --days",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_1(run: Run, args: tuple[str, ...], message: str) -> None:
+    result = run("simulate", *args)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {message}")
+    assert result.stderr.count("\n") == 1
