@@ -218,6 +218,21 @@ def link_row_text(over: int, _limit: int) -> None:
         link_rows.link_of(row, 1)
 
 
+def page_rows(over: int, _limit: int) -> None:
+    rows = b"page,url\n" + b"".join(b"https://a.example/,/%d\n" % n for n in range(over + 1))
+    _refused(rows, "has more than", "select", "FILE", suffix=".csv")
+
+
+def page_texts(over: int, _limit: int) -> None:
+    rows = b"page,url,anchor\n" + b"https://a.example/,/,0123456789\n" * (over // 10 + 1)
+    _refused(rows, "characters of text", "select", "FILE", suffix=".csv")
+
+
+def linking_pages(over: int, _limit: int) -> None:
+    rows = b"page,url\n" + b"".join(b"https://a.example/%d,/\n" % n for n in range(over + 1))
+    _refused(rows, "is one more than", "select", "FILE", suffix=".csv")
+
+
 def plan_rows(over: int, _limit: int) -> None:
     names = b"url,visits,lastVisited,lastChanged,topicRelevance,hubDepth,isHub\n"
     rows = names + b"".join(b"https://a.example/%d,0,,,0,1,no\n" % n for n in range(over + 1))

@@ -44,7 +44,7 @@ FOUND = [
     ("<!-- --!>", "<div>"), ("", "<div><!--!></div>-->"), ("", "<div><!x </div>"), ("", "<div><?x </div>"), ("", "<div></ </div>"),
     ("", "<span><div></span><table></div></table>"), ("", "<form><div></form>"), ("", "<div><table><td></div></table>"),
     ("", "<div><object></div></object>"), ("", "<rp>"), ("", "<rtc>"), ("", "<optgroup>"), ("", "<dt><li>"), ("", "<ruby><li><rtc>"),
-    ("<svg>", "<a>"), ("<svg><style>", "<g>"), ("<svg>", "<a x=1/>"), ("<math>", "<title>"), ("", "<svg><![CDATA[</svg>]]>"),
+    ("<svg>", "<a>"), ("<svg><style>", "<g>"), ("<svg>", "<a x=1/>"), ("<math>", "<title>"), ("<math>", "<svg><foreignObject><title>"), ("", "<svg><![CDATA[</svg>]]>"),
     ("", "</svg><svg></br><rb>"), ("", "<svg><sup><title>"), ("", "<div><svg><tt></noscript><noscript>"), ("", "<frameset><noembed>"),
     ("<select><xmp></select>", "<div>"), ("", "<div><script><!--<script></script></div></script>"), ("", "</foreignObject><foreignObject><dd>"),
     ("", "<rt></basefont><basefont>"), ("", "<svg><foreignObject><p>"), ("", "<span><p><div></span>"), ("", "<section><button></section>"),

@@ -189,6 +189,21 @@ LIMITS = [
     Limit(
         "text of a link in a row", "100,000 characters", "adapters.link_rows:MAX_TEXT", files.link_row_text
     ),
+    Limit(
+        "rows of one page in a file of links",
+        "20,000",
+        "adapters.page_rows:MAX_PAGE_ROWS",
+        files.page_rows,
+        20,
+    ),
+    Limit(
+        "texts of one page in a file of links",
+        "10,000,000 characters",
+        "adapters.page_rows:MAX_PAGE_CHARS",
+        files.page_texts,
+        500,
+    ),
+    Limit("pages of files of links", "1,000,000", "adapters.page_rows:MAX_PAGES", files.linking_pages, 20),
     Limit("rows of a plan that is shown whole", "1,000,000", "cli.plan:MAX_ROWS", files.plan_rows, 50),
     Limit("heads of a selection", "20,000", "cli.select:MAX_HEADS", files.head_rows, 50),
     Limit(

@@ -133,15 +133,14 @@ class Rows(Files):
         """Read a file both ways."""
         self.path.write_bytes(document)
         self._plan()
-        for column in (None, "site"):
-            try:
-                rows = read_sites(str(self.path), column)
-            except InputError as error:
-                _check_error(error)
-                continue
-            kept, repeated = unique(rows)
-            expect(len(kept) + len(repeated) == len(rows), "out of bounds")
-            json.dumps([(row.text, row.line, row.problem) for row in rows])
+        try:
+            rows = read_sites(str(self.path), None if len(document) % 2 else "site")
+        except InputError as error:
+            _check_error(error)
+            return
+        kept, repeated = unique(rows)
+        expect(len(kept) + len(repeated) == len(rows), "rows were lost")
+        json.dumps([(row.text, row.line, row.problem) for row in rows])
 
     def _plan(self) -> None:
         rejected = Rejected()

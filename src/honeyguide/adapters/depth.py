@@ -171,6 +171,8 @@ class _Path:
             return ruby >= 0 and any(self._last(item) > ruby for item in ITEMS)
         if name == b"sup":
             return self.is_foreign
+        if name == b"svg":
+            return self._last(b"annotation-xml") >= 0
         return name == b"frameset" or (name == b"annotation-xml" and b"html" in attributes.lower())
 
     def _last(self, name: bytes) -> int:
@@ -186,11 +188,15 @@ class _Path:
         if is_foreign or name in ROOTS:
             if attributes.endswith(b"/") and ATTRIBUTES.sub(b"", attributes).endswith(b"/"):
                 return
-            self._push(name, is_foreign=True)
+            if not is_foreign:
+                self._roots.append(len(self.names))
+            elif name in _POINTS[self.names[self._roots[-1]]]:
+                self._points.append(len(self.names))
+            self._push(name)
         elif name not in FLAT:
             if name in ITEMS:
                 self._end_item(name)
-            self._push(name, is_foreign=False)
+            self._push(name)
         elif name in _CELLS and self._borders and self._borders[-1] == (table := self._last(b"table")):
             self._cut(table + 1)  # a cell ends with the next one, and what is in it as well
 
@@ -218,15 +224,10 @@ class _Path:
         after = self._points[-1] if self._points else -1
         self._cut(self._roots[bisect_left(self._roots, after)])
 
-    def _push(self, name: bytes, *, is_foreign: bool) -> None:
+    def _push(self, name: bytes) -> None:
         at = len(self.names)
         self.names.append(name)
         self._places.setdefault(name, []).append(at)
-        if is_foreign:
-            if name in ROOTS:
-                self._roots.append(at)
-            elif name in _POINTS[self.names[self._roots[-1]]]:
-                self._points.append(at)
         if name in _BLOCKS:
             self._blocks.append(at)
             if name not in _LETS_ITEMS_END:

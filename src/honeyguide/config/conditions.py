@@ -25,6 +25,7 @@ MAX_DEPTH = 20
 MAX_TESTS = 5_000
 MAX_WORDS = 100_000  # with the words of `$terms` counted wherever they are named
 MAX_PATTERNS = 200
+_ENOUGH = 200  # mistakes; whoever made more mends these first
 MAX_NUMBER = 1e15  # beyond it, numbers no longer differ by one
 _LIMITS = {"tests": MAX_TESTS, "words": MAX_WORDS, "patterns": MAX_PATTERNS}
 _FOR_KIND = {
@@ -52,6 +53,8 @@ class Reader:
             return self._wrong(where, 'should be a table such as { path = { has = ["fire"] } }')
         if depth > MAX_DEPTH:
             return self._wrong(where, f"is nested deeper than {MAX_DEPTH}")
+        if len(self.problems) >= _ENOUGH:
+            return ALWAYS
         parts = tuple(self._entry(key, value, f"{where}.{key}", depth) for key, value in raw.items())
         return parts[0] if len(parts) == 1 else All(parts)
 
@@ -146,7 +149,7 @@ class Reader:
 
     def words(self, raw: Any, where: str, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Read a word, a list of words or references to `$terms`; folded, duplicates gone."""
-        if self._left["words"] < 0:
+        if self._left["words"] < 0 or len(self.problems) >= _ENOUGH:
             return ()  # that was said
         found: dict[str, None] = {}
         listed = raw if isinstance(raw, list) else [raw]
@@ -165,13 +168,14 @@ class Reader:
         if name in seen:
             self._wrong(where, f"terms refer to each other in a circle: {' -> '.join([*seen, name])}")
             return ()
+        if len(seen) >= MAX_DEPTH:
+            self._wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
+            return ()
         if name not in self.terms:
             known = ", ".join(f"${term}" for term in self.terms) or "none"
             self._wrong(where, f"the term ${name} is not defined; defined are {known}")
             return ()
-        if (
-            name not in self._read_terms
-        ):  # once, or terms that name each other twice would double with each step
+        if name not in self._read_terms:  # once: terms that name each other twice would double with each step
             self._read_terms[name] = self.words(self.terms[name], where, (*seen, name))
         return self._read_terms[name]
 

@@ -68,8 +68,10 @@ def sketch_of(lines: list[str]) -> Sketch:
     if len(lines) < _FEW_LINES:
         words = " ".join(lines)[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
         parts = [" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
-    checksums = {crc32(part.encode("utf-8", "backslashreplace")) for part in parts}
-    return tuple(sorted(checksums)[:_SKETCH])
+    if not parts:
+        return ()
+    encoded = "\n".join(parts).encode("utf-8", "backslashreplace").split(b"\n")
+    return tuple(sorted(set(map(crc32, encoded)))[:_SKETCH])
 
 
 def likeness(one: Sketch, other: Sketch) -> float:

@@ -36,7 +36,8 @@ class Pattern:
     source: str
     terms: tuple[str, ...] | None
     engine: Any = field(repr=False, compare=False)
-    is_apart: bool = field(default=False, repr=False, compare=False)  # its terms can be counted one by one
+    is_short: bool = field(default=False, repr=False, compare=False)  # of few terms, which are counted one by one
+    is_apart: bool = field(default=False, repr=False, compare=False)  # and that gives the same
 
     def search(self, folded: str) -> bool:
         """Say whether the pattern occurs.
@@ -57,8 +58,10 @@ class Pattern:
         >>> compile_pattern("fire|fire alarm").count("fire alarm, fire door")
         2
         """
-        if self.terms is not None and self.is_apart:
-            return min(sum(map(folded.count, self.terms)), limit)
+        if self.is_short and self.terms is not None:
+            counts = [count for term in self.terms if (count := folded.count(term))]
+            if self.is_apart or len(counts) <= 1:
+                return min(sum(counts), limit)
         try:
             return sum(1 for _ in islice(self.engine.finditer(folded), limit))
         except UnicodeEncodeError:
@@ -101,7 +104,9 @@ def _literal(source: str, folded: str) -> Pattern:
         )
     # Many alternatives are left to the linear engine, whose cost does not grow with them. Half a character it cannot read.
     if len(terms) < _MANY_TERMS or _HALF.search(folded):
-        return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))), _are_apart(terms))
+        engine = re.compile("|".join(map(re.escape, terms)))
+        is_short = len(terms) <= _FEW_TERMS
+        return Pattern(source, terms, engine, is_short, is_short and _are_apart(terms))
     import re2  # as below
 
     return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
@@ -113,7 +118,7 @@ def _are_apart(terms: tuple[str, ...]) -> bool:
     >>> _are_apart(("fire", "alarm")), _are_apart(("fire", "fire alarm")), _are_apart(("fire", "rescue"))
     (True, False, False)
     """
-    return len(terms) <= _FEW_TERMS and not any(
+    return not any(
         one in other or any(one.endswith(other[:size]) for size in range(1, len(other)))
         for one, other in permutations(terms, 2)
     )

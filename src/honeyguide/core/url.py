@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["STEPS", "Step", "Tracking", "Url", "display", "explain", "normalize", "prefer_https", "resolve"]
 
 # Ordinary URLs, in which nothing but trailing slashes and the fragment can need a rewrite. The last label of the host is
-# all letters, so it is no IPv4 address; a port is left to the steps. A relative path has no colon, so it hides no scheme.
+# all letters, unless it is an IPv4 address as it should be; ports that are a scheme's own, or out of range, are left to
+# the steps. A relative path has no colon, so it hides no scheme.
 # The counts are bounded so that whatever they match is far from `MAX_CHARS`.
-_SITE = r"https?://[a-z0-9.-]{0,253}\.[a-z]{1,63}"
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PORT = r":(?!80(?![0-9])|443(?![0-9]))(?:[1-9][0-9]{1,3}|[1-5][0-9]{4})"
+_SITE = rf"https?://(?:[a-z0-9.-]{{0,253}}\.[a-z]{{1,63}}|{_BYTE}(?:\.{_BYTE}){{3}})(?:{_PORT})?"
 _PATH = r"A-Za-z0-9\-._~!$&'()*+,;=@/"
 _is_site = re.compile(_SITE).fullmatch
 _is_bare = re.compile(rf"{_SITE}/[{_PATH}:]{{0,4000}}").fullmatch
