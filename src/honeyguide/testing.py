@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from honeyguide.ports import Fetched, Headers, Part, Validators
@@ -192,3 +193,28 @@ async def silence(_: asyncio.StreamWriter) -> None:
 async def reset(writer: asyncio.StreamWriter) -> None:
     """Cut the connection."""
     writer.transport.abort()
+
+
+@contextlib.contextmanager
+def served(*servers: LoopbackServer) -> Iterator[list[str]]:
+    """Run servers in a thread, beside a test that blocks; gives their addresses."""
+    loop = asyncio.new_event_loop()
+    started, stop = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            for server in servers:
+                await stack.enter_async_context(server)
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        if not started.wait(10):
+            raise TimeoutError("the servers did not start")
+        yield [f"{server.root}/" for server in servers]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import json
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from click.testing import Result
 
@@ -46,28 +43,6 @@ def manual() -> LoopbackServer:
     )  # fmt: skip
 
 
-@contextmanager
-def served(server: LoopbackServer) -> Iterator[str]:
-    """Run a server beside the test; give its address."""
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield f"{server.root}/"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
-
-
 def records(path: Path | str) -> list[dict[str, Any]]:
     text = path.read_text("utf-8") if isinstance(path, Path) else path
     return [json.loads(line) for line in text.splitlines()]
@@ -81,7 +56,7 @@ ALL = {"/", "/library", "/asyncio", "/tasks", "/socket", "/about", "/gone"}
 
 
 def test_pages_in_the_order_of_the_crawl_and_a_summary(run: Run) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         result = run("crawl", home, *TOPIC, *QUICK)
     assert result.exit_code == 0, result.stderr
     assert set(paths(result.stdout)) == ALL
@@ -99,7 +74,7 @@ def test_pages_in_the_order_of_the_crawl_and_a_summary(run: Run) -> None:
 
 def test_a_budget_is_exit_code_3_and_the_same_command_goes_on(run: Run, folder: Path) -> None:
     server = manual()
-    with served(server) as home:
+    with served(server) as (home,):
         first = run("crawl", home, *TOPIC, *QUICK, "--max-pages", "3", "-o", "p.jsonl")
         assert first.exit_code == 3
         assert "Stopped: --max-pages is reached" in first.stderr
@@ -121,7 +96,7 @@ def test_a_budget_is_exit_code_3_and_the_same_command_goes_on(run: Run, folder: 
 
 def test_a_file_is_mended_from_the_store(run: Run, folder: Path) -> None:
     file = folder / "p.jsonl"
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet")
         run(*command)
         whole = file.read_bytes()
@@ -150,7 +125,7 @@ def test_a_file_is_mended_from_the_store(run: Run, folder: Path) -> None:
 
 def test_files_that_are_not_of_this_crawl_are_left_alone(run: Run, folder: Path) -> None:
     file = folder / "p.jsonl"
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         run("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl")
         other = run("crawl", home, "--topic", "socket", *QUICK, "-o", "p.jsonl")
         assert (other.exit_code, len(records(file))) == (1, 7)
@@ -170,7 +145,7 @@ def test_files_that_are_not_of_this_crawl_are_left_alone(run: Run, folder: Path)
 
 def test_fresh_starts_over(run: Run, folder: Path) -> None:
     server = manual()
-    with served(server) as home:
+    with served(server) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet")
         run(*command)
         asked = len(server.paths)
@@ -182,7 +157,7 @@ def test_fresh_starts_over(run: Run, folder: Path) -> None:
 
 def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
     pytest.importorskip("trafilatura")
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet", "--links", "--content")
         run(*command, "--max-pages", "2")
         half = (folder / "p.jsonl").read_bytes()
@@ -212,13 +187,13 @@ def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
 
 def test_warc(run: Run, folder: Path) -> None:
     pytest.importorskip("warcio")
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         assert run("crawl", home, *TOPIC, *QUICK, "--warc", "p.warc.gz", "--quiet").exit_code == 0
     assert (folder / "p.warc.gz").stat().st_size > 1_000
 
 
 def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.csv", "--quiet")
         assert run(*command, "--max-pages", "2").exit_code == 3
         assert run(*command).exit_code == 0
@@ -232,7 +207,7 @@ def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
 
 
 def test_a_table_for_a_person(run: Run) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         result = run("crawl", home, *TOPIC, *QUICK, "--format", "table", "--quiet")
         assert "exhaust     /asyncio  asyncio" in result.stdout
         assert "dropped 404  /gone" in result.stdout
@@ -246,7 +221,7 @@ def test_a_table_for_a_person(run: Run) -> None:
 
 def test_a_sitemap_is_queued_by_what_its_urls_say(run: Run) -> None:
     server = manual()
-    with served(server) as home:
+    with served(server) as (home,):
         listed = f"<url><loc>{home}hidden</loc><lastmod>2024-05-01</lastmod></url><url><loc>{home}m.pdf</loc></url>"
         server.answers["/s.xml"] = response(f"<urlset>{listed}</urlset>".encode(), kind="text/xml")
         server.answers["/robots.txt"] = response(f"Sitemap: {home}s.xml".encode(), kind="text/plain")
@@ -265,7 +240,7 @@ def test_a_sitemap_is_queued_by_what_its_urls_say(run: Run) -> None:
 
 
 def test_sitemaps_that_cannot_be_had(run: Run, folder: Path) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         missing = run("crawl", home, "--sitemap", f"{home}s.xml", *TOPIC, *QUICK)
         assert (missing.exit_code, missing.stdout) == (1, "")
         assert "s.xml: cannot be had: answered 404" in missing.stderr
@@ -281,7 +256,7 @@ def test_sitemaps_that_cannot_be_had(run: Run, folder: Path) -> None:
 
 
 def test_seeds_of_a_list(run: Run, folder: Path) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         (folder / "seeds.txt").write_text(f"{home}asyncio\n{home}socket\nnot a seed\n")
         result = run("crawl", "-i", "seeds.txt", *TOPIC, *QUICK, "--max-depth", "0", "--quiet")
     assert result.exit_code == 0
@@ -290,7 +265,7 @@ def test_seeds_of_a_list(run: Run, folder: Path) -> None:
 
 
 def test_include_exclude_and_depth(run: Run) -> None:
-    with served(manual()) as home:
+    with served(manual()) as (home,):
         result = run(
             "crawl", home, *TOPIC, *QUICK, "--exclude", "about|socket", "--max-depth", "1", "--quiet"
         )
@@ -325,7 +300,7 @@ def test_bad_arguments(run: Run, arguments: tuple[str, ...], code: int, words: s
 
 def test_a_seed_that_cannot_be_had_is_partial(run: Run) -> None:
     server = LoopbackServer({"/robots.txt": response(b"User-agent: *\nDisallow: /", kind="text/plain")})
-    with served(server) as home:
+    with served(server) as (home,):
         result = run("crawl", home, *TOPIC, *QUICK)
     assert result.exit_code == 3
     assert f"Note: {home}: robots.txt disallows it" in result.stderr

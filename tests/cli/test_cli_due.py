@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
-import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +13,10 @@ import pytest
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.frontier import Due, digest_of
 from honeyguide.core.url import Tracking, Url
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from click.testing import Result
 
@@ -37,28 +35,6 @@ def page(title: str, *links: str) -> bytes:
 def server() -> LoopbackServer:
     names = ("/a", "/b", "/c", "/private/d")
     return LoopbackServer({"/": page("fire", *names)} | {name: page(f"fire {name}") for name in names})
-
-
-@contextmanager
-def served(server: LoopbackServer) -> Iterator[str]:
-    """Run a server beside the test; give its address."""
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield f"{server.root}/"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 def make_due(home: str, *paths: str, run: int = 1) -> None:
@@ -86,7 +62,7 @@ def crawled(run: Run, home: str, *more: str) -> None:
 
 
 def test_the_due_pages_of_a_store_without_a_word_about_the_crawl(run: Run, server: LoopbackServer) -> None:
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home)
         server.answers["/b"] = page("water", "/new", "/private/e")
         server.answers["/c"] = response(b"", status="404 Not Found")
@@ -107,7 +83,7 @@ def test_the_due_pages_of_a_store_without_a_word_about_the_crawl(run: Run, serve
 
 
 def test_with_its_seeds_a_budget_and_a_file(run: Run, server: LoopbackServer) -> None:
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home, "-o", "pages.jsonl")
         make_due(home, "/a", "/b")
         same = ("--topic", "fire", "--exclude", "/private", *QUICK)
@@ -122,7 +98,7 @@ def test_with_its_seeds_a_budget_and_a_file(run: Run, server: LoopbackServer) ->
 
 
 def test_several_crawls_in_one_store(run: Run, server: LoopbackServer) -> None:
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home)
         result = run("crawl", home, "--traversal", "bfs", "--max-pages", "2", *QUICK)
         assert result.exit_code == 3
@@ -143,7 +119,7 @@ def test_several_crawls_in_one_store(run: Run, server: LoopbackServer) -> None:
 
 
 def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: LoopbackServer) -> None:
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home)
         make_due(home, "/a")
         with closing(sqlite3.connect("honeyguide.db")) as db:
@@ -175,7 +151,7 @@ def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[str, ...], sa
 def test_a_profile_that_is_gone_is_named(run: Run, server: LoopbackServer) -> None:
     mine = Path("mine.toml")
     mine.write_text('schema = 1\nextends = "docs"\nname = "mine"\ndescription = "Mine."\n', "utf-8")
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home, "--profile", "mine.toml")
         make_due(home, "/a")
         mine.rename("moved.toml")
@@ -185,7 +161,7 @@ def test_a_profile_that_is_gone_is_named(run: Run, server: LoopbackServer) -> No
 
 
 def test_explain_tells_the_history(run: Run, server: LoopbackServer) -> None:
-    with served(server) as home:
+    with served(server) as (home,):
         crawled(run, home)
         for text in ("water", "earth", "earth"):
             server.answers["/a"] = page(text)
@@ -206,7 +182,7 @@ def test_explain_tells_the_history(run: Run, server: LoopbackServer) -> None:
 
 def test_what_a_sitemap_says_is_remembered(run: Run, server: LoopbackServer) -> None:
     urls = "<url><loc>{0}a</loc><lastmod>2026-05-01</lastmod></url><url><loc>{0}b</loc></url>"
-    with served(server) as home:
+    with served(server) as (home,):
         sitemap = f"<urlset>{urls.format(home)}</urlset>"
         server.answers["/sitemap.xml"] = response(sitemap.encode(), kind="application/xml")
         crawled(run, home, "--sitemap", f"{home}sitemap.xml")

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import types
-from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +19,10 @@ import pytest
 from honeyguide.cli.live import Log
 from honeyguide.cli.sinks import Printed
 from honeyguide.jobs.progress import Progress
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from click.testing import Result
 
@@ -56,30 +55,6 @@ def site(status: str = "200 OK") -> LoopbackServer:
 
 def silent() -> LoopbackServer:
     return LoopbackServer({"/": _silence})
-
-
-@contextmanager
-def served(*servers: LoopbackServer) -> Iterator[list[str]]:
-    """Run servers beside the test; give their addresses."""
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with AsyncExitStack() as stack:
-            for server in servers:
-                await stack.enter_async_context(server)
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield [f"{server.root}/" for server in servers]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 def records(text: str) -> list[dict[str, Any]]:

@@ -6,16 +6,13 @@ person reads. Files are the business of `test_lying_files.py`.
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
 import os
 import re
-import threading
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,7 +26,7 @@ from honeyguide.cli.output import MAX_LINE_CHARS, line_for_people
 from honeyguide.core.harmless import legible, printable
 from honeyguide.core.url import display
 from honeyguide.errors import ConfigError, FetchError, HoneyguideError, InputError, Problem, StoreError, shown
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 Run = Callable[..., Result]
 
@@ -191,27 +188,6 @@ def test_a_line_for_people_ends() -> None:
 QUICK = ("--allow-private", "--delay", "0", "--retries", "0", "--timeout", "5")
 
 
-@contextmanager
-def served(server: LoopbackServer) -> Iterator[str]:
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield f"{server.root}/"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
-
-
 def lying_site() -> LoopbackServer:
     words = "Words about red alarms that nothing else says, again and again. " * 12
     names = ["..%2f..%2fetc%2fpasswd", "con", "nul.txt", "%00", "a%0d%0aWARC-Type:%20x", "%e2%80%ae", "CASE", "case", "x" * 300,
@@ -239,7 +215,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = Path.cwd()
     os.chdir(folder)
     try:
-        with served(lying_site()) as home:
+        with served(lying_site()) as (home,):
             args = [
                 "crawl",
                 home,

@@ -276,6 +276,16 @@ def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp
         read_sites(str(file))
 
 
+def test_a_time_that_python_does_not_have_is_wrong_in_its_own_row(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    file = tmp_path / "known.parquet"
+    rows = [
+        ROW | {"last_visited": moment} for moment in (1_718_006_400_000_000, 570_000_000_000_000_000, None)
+    ]
+    pl.DataFrame(rows).with_columns(pl.col("last_visited").cast(pl.Datetime("us", "UTC"))).write_parquet(file)
+    assert planned(file).rows == 1
+
+
 # --- stores ---------------------------------------------------------------------------------------------------------
 
 

@@ -11,15 +11,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from honeyguide.testing import Script
@@ -54,27 +53,6 @@ def _site() -> LoopbackServer:
         body = f"<title>{title}</title><main><p>{title} {words}</p>{links}</main>"
         pages[f"/{number}"] = _late(body, 0.02 if number % 7 == 0 else 0.002)
     return LoopbackServer(pages)
-
-
-@contextmanager
-def _served(server: LoopbackServer) -> Iterator[str]:
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield f"{server.root}/0"
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -125,7 +103,8 @@ def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path:
     calm, wild = tmp_path / "calm", tmp_path / "wild"
     calm.mkdir()
     wild.mkdir()
-    with _served(server) as home:
+    with served(server) as (root,):
+        home = f"{root}0"
         assert _finish(_start(calm, home, "-o", "p.jsonl")) == (0, b"")
         undisturbed = _urls(calm / "p.jsonl")
         asked = len(server.requests)
@@ -144,7 +123,8 @@ def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path:
 
 def test_ctrl_c_ends_with_3_and_a_file_that_says_what_the_store_says(tmp_path: Path) -> None:
     server = _site()
-    with _served(server) as home:
+    with served(server) as (root,):
+        home = f"{root}0"
         assert _stop(_start(tmp_path, home, "-o", "p.jsonl"), server, 40, signal.SIGINT) == 3
         assert 0 < len(_lines(tmp_path / "p.jsonl")) < PAGES
         assert _urls(tmp_path / "p.jsonl") == _stored(tmp_path)
@@ -154,7 +134,8 @@ def test_ctrl_c_ends_with_3_and_a_file_that_says_what_the_store_says(tmp_path: P
 
 def test_two_processes_on_one_store_share_the_pages_and_both_files_have_all(tmp_path: Path) -> None:
     server = _site()
-    with _served(server) as home:
+    with served(server) as (root,):
+        home = f"{root}0"
         processes = [_start(tmp_path, home, "-o", f"{name}.jsonl") for name in ("a", "b")]
         ends = [_finish(process) for process in processes]
         assert ends == [(0, b""), (0, b"")]
@@ -166,7 +147,8 @@ def test_two_processes_on_one_store_share_the_pages_and_both_files_have_all(tmp_
 @pytest.mark.parametrize("budget", [1, 57])
 def test_the_budget_of_pages_is_exact(tmp_path: Path, budget: int) -> None:
     server = _site()
-    with _served(server) as home:
+    with served(server) as (root,):
+        home = f"{root}0"
         code, _ = _finish(_start(tmp_path, home, "-o", "p.jsonl", "--max-pages", str(budget)))
     assert code == 3
     assert len(server.requests) == budget + 1  # robots.txt

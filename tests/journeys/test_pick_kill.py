@@ -10,15 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response
+from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from honeyguide.testing import Script
@@ -47,29 +45,6 @@ def _site(number: int) -> LoopbackServer:
         for name in ("services", "about", "repair")
     }
     return LoopbackServer({f"/{name}": _late(body, delay_s) for name, body in pages.items()})
-
-
-@contextmanager
-def _served(servers: list[LoopbackServer]) -> Iterator[None]:
-    loop = asyncio.new_event_loop()
-    started, stop = threading.Event(), asyncio.Event()
-
-    async def serve() -> None:
-        async with AsyncExitStack() as stack:
-            for server in servers:
-                await stack.enter_async_context(server)
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 def _start(folder: Path, output: str) -> subprocess.Popen[bytes]:
@@ -114,7 +89,7 @@ def _killed(folder: Path, servers: list[LoopbackServer], after: int) -> set[str]
 def test_a_run_that_is_killed_again_and_again_loses_and_repeats_nothing(tmp_path: Path) -> None:
     moments = random.Random(20)  # noqa: S311 - the same kills in every run of this test
     servers = [_site(number) for number in range(SITES)]
-    with _served(servers):
+    with served(*servers):
         sites = [f"{server.root}/" for server in servers]
         (tmp_path / "sites.txt").write_text("\n".join(sites))
         _finish(tmp_path, "calm.jsonl")

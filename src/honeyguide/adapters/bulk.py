@@ -90,7 +90,7 @@ class ParquetFile:
             for near in _clusters(sorted(numbers)):
                 part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
                 wanted = part[[number - near[0] for number in near]]
-                rows = zip(near, wanted.iter_rows(named=True), strict=True)
+                rows = zip(near, _rows_of(wanted), strict=True)
                 found += [Raw(number + 1, self.name, row) for number, row in rows]
         except _READ:
             raise self._unreadable() from None
@@ -148,6 +148,17 @@ class TextFile:
             return [Raw(number + 1, f"{self.name} line {line}", row) for number, (line, row) in found]
 
         return read
+
+
+def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give rows as Python values; times that Python has no value for stay the numbers they are, which nobody takes."""
+    try:
+        return list(frame.iter_rows(named=True))
+    except (OverflowError, pl.exceptions.PanicException):
+        if frame.height > 1:
+            return [row for at in range(frame.height) for row in _rows_of(frame[at : at + 1])]
+        moments = [name for name, kind in frame.schema.items() if kind.is_temporal()]
+        return list(frame.with_columns(pl.col(moments).cast(pl.Int64)).iter_rows(named=True))
 
 
 def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:

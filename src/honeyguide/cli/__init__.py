@@ -8,6 +8,7 @@ standard output, messages to standard error. Exit codes: 0 done, 1 error, 2 usag
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ERROR = 1
 INTERRUPTED = 130  # what shells expect after Ctrl-C
+_MANY_OBJECTS = 50_000  # new ones before cycles are looked for: pages are thousands of objects, and hardly any cycle
 
 # Name and summary of each command; the module of the same name has the rest.
 COMMANDS = {
@@ -100,6 +102,7 @@ def root() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
+    gc.set_threshold(_MANY_OBJECTS)
     if sys.stdout is None:  # closed by the caller (`>&-`)
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):

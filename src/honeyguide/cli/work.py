@@ -7,7 +7,6 @@ Owns: `Work`. Must not know: options and what they come to (`crawl.py`), how a c
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections import Counter
 from contextlib import nullcontext
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from honeyguide.ports import Frontier, Store
 
 _MOST_NOTES = 5  # of seeds that could not be had
-_MANY_OBJECTS = 50_000  # new ones before cycles are looked for; a page makes thousands, and hardly any cycle
 
 
 @dataclass(slots=True)
@@ -133,14 +131,10 @@ class Work:
             on_run=partial(self._begin, out),
             on_note=note,
         )
-        thresholds = gc.get_threshold()
-        gc.set_threshold(_MANY_OBJECTS, *thresholds[1:])
         try:
             return asyncio.run(crawling).stopped
         except KeyboardInterrupt:
             return "interrupted"
-        finally:
-            gc.set_threshold(*thresholds)
 
     def _begin(self, out: Output, store: Store, run: Run) -> None:
         """Learn which run it is, and bring the output in step with it."""
