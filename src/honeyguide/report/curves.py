@@ -6,15 +6,11 @@ goes through `escape`; numbers are formatted, never copied.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
 from html import escape
-from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from honeyguide.report.html import POLICY
+from honeyguide.report.frame import opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,37 +48,15 @@ def curves_report(outcomes: Sequence[Outcome]) -> str:
     """Write the report: for each world and budget a chart and a table."""
     groups = groupby(outcomes, lambda item: (item.world, item.budget))
     parts = "".join(_section(world, budget, list(group)) for (world, budget), group in groups)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(_policy())}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="honeyguide">
-<title>Honeyguide: what recrawl policies are worth</title>
-<style>{_style()}</style>
-</head>
-<body>
-<header><h1>What recrawl policies are worth</h1>
-<p class="soft">Freshness is the share of importance whose copy was as the page was, over time.</p></header>
-{parts}<p><small>Written by Honeyguide. The best is what known rates can buy; the bound is what nobody can pass who knew
+    about = "Freshness is the share of importance whose copy was as the page was, over time."
+    top = opening(
+        "Honeyguide: what recrawl policies are worth", "What recrawl policies are worth", about, _STYLE
+    )
+    return f"""{top}{parts}<p><small>Written by Honeyguide. The best is what known rates can buy; the bound is what nobody can pass who knew
 every change. References are grey.</small></p>
 </body>
 </html>
 """
-
-
-@cache
-def _style() -> str:
-    return f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{_STYLE}"
-
-
-@cache
-def _policy() -> str:
-    """Allow this style sheet, known by its hash, and nothing else."""
-    digest = hashlib.sha256(_style().encode("utf-8")).digest()
-    return POLICY.format(hash=base64.b64encode(digest).decode("ascii"))
 
 
 def _section(world: str, budget: str, outcomes: list[Outcome]) -> str:

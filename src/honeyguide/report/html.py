@@ -6,39 +6,24 @@ them). Start reading at `first` and `site`. Every text goes through `escape`, an
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import TYPE_CHECKING
+
+from honeyguide.report.frame import opening
 
 if TYPE_CHECKING:
     from honeyguide.report.summary import OutGroup, Row, Site, Step, Summary
 
-# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
-# by its hash. A frame or a sandbox cannot be forbidden from inside a file.
-POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+# Widths of bars are classes, as no element may have a style of its own.
+_WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
 GOOD, PARTIAL = "ok", "partial"
 
 
 def first(summary: Summary) -> str:
     """Write everything before the sites: the head and the summary."""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(_policy())}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="honeyguide">
-<title>Honeyguide: {summary.picks:,} pages of {_count(summary.sites, "site")}</title>
-<style>{_style()}</style>
-</head>
-<body>
-<header><h1>Pages worth a visit</h1>
-<p class="soft">{_methods(summary)}</p></header>
-{_cards(summary)}
+    title = f"Honeyguide: {summary.picks:,} pages of {_count(summary.sites, 'site')}"
+    top = opening(title, "Pages worth a visit", _methods(summary), f"{_WIDTHS}\n")
+    return f"""{top}{_cards(summary)}
 <h2>Sites by status</h2>
 {_statuses(summary)}
 <h2>From links to picks</h2>
@@ -50,19 +35,6 @@ def first(summary: Summary) -> str:
 def last(_summary: Summary) -> str:
     """Write everything after the sites."""
     return "<p><small>Written by Honeyguide. Scores are the sums of the points shown beside them.</small></p>\n</body>\n</html>\n"
-
-
-@cache
-def _style() -> str:
-    """Give the style sheet; widths of bars are classes, as no element may have a style of its own."""
-    widths = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
-    return f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{widths}\n"
-
-
-@cache
-def _policy() -> str:
-    digest = hashlib.sha256(_style().encode("utf-8")).digest()
-    return POLICY.format(hash=base64.b64encode(digest).decode("ascii"))
 
 
 # --- summary ----------------------------------------------------------------------------------------------------
