@@ -232,3 +232,42 @@ def test_only_the_links_are_the_same_links() -> None:
     data = "<base href=/b/><nav><a href=a>x</a></nav><p>Words <a href=b>y</a> more<p><a href=#z>z</a><a href=a>w</a>"
     assert extract_links(data, PAGE) == page(data).links
     assert extract_links(data.encode(), PAGE) == page(data).links
+
+
+def test_what_hrefs_come_to_is_remembered_only_where_pages_of_a_folder_agree() -> None:
+    hrefs = (
+        "a.html",
+        "?q",
+        "./?q",
+        "//c.example/",
+        "/r",
+        "a.html #x",
+        "http://c.example/s",
+        "../t",
+    )
+    markup = "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    sites = ("https://a.example", "http://a.example")
+    for page in (
+        site + path for site in sites for path in ("/b/one", "/b/two?c/d", "/b/", "/e/one", "/b/one")
+    ):
+        urls = [Url.parse(href, page) for href in hrefs]
+        expected = {url.text: url.as_linked for url in reversed(urls)}
+        found = {link.url.text: link.url.as_linked for link in extract_links(markup, Url.parse(page))}
+        assert found == expected, page
+
+
+@pytest.mark.parametrize(
+    ("markup", "anchor"),
+    [
+        ("<a href=a>one <b>two</b> <i>three</i></a>", "one two three"),
+        ("<a href=a hidden>one</a>", "one"),
+        ("<div hidden><a href=a>one <i hidden>two</i></a></div>", "one"),
+        ("<a href=a>one <i hidden>two</i></a>", "one"),
+        ("<a href=a>one<script>two</script><p>three</p>four</a>", "one three four"),
+        ("<noscript><a href=a>one <b>two</b></a></noscript>", "one two"),
+        ("<a href=a><svg><a href=b>one</a><a href=c>two</a></svg> three</a>", "onetwo three"),
+        ("<a name=x>zero</a><a href=a> one\n two </a>", "one two"),
+    ],
+)
+def test_the_text_of_an_anchor_is_what_a_reader_sees_in_it(markup: str, anchor: str) -> None:
+    assert extract_links(markup, Url.parse("https://a.example/"))[0].anchor == anchor

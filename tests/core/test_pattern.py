@@ -30,6 +30,8 @@ def test_search(pattern: str, text: str, found: bool) -> None:
 
 def test_count_does_not_overlap() -> None:
     assert compile_pattern("fire|fire alarm").count("fire alarm fire") == 2
+    assert compile_pattern("fire|fire alarm").count("fire, Fire, fire") == 2
+    assert compile_pattern("fire|era|alarm").count("firera era alarm") == 3
     assert compile_pattern("fi.e").count("fire fire fine") == 3
     assert compile_pattern("a").count("a" * 50, limit=10) == 10
 

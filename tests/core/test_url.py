@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from honeyguide.core.rewrite import MAX_CHARS
+from honeyguide.core.rewrite import MAX_CHARS, rewrite
 from honeyguide.core.url import STEPS, Tracking, Url, display, explain, normalize, prefer_https, resolve
 from honeyguide.errors import UrlError
 
@@ -242,3 +242,24 @@ def test_prefer_https_keeps_the_first_place() -> None:
         Url.parse(text) for text in ("http://a/1", "http://a/2", "https://a/1", "http://a/1", "https://a/2/")
     ]
     assert [url.as_linked for url in prefer_https(urls)] == ["https://a/1", "https://a/2/"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "01.2.3.4", "256.1.1.1", "1.2.3", "255.255.255.255", "0x7f.1", "1.2.3.4.5", "a.example"],
+)
+@pytest.mark.parametrize(
+    "port",
+    ["", ":", ":80", ":443", ":8080", ":0", ":1", ":080", ":4430", ":59999", ":65535", ":65536", ":99999"],
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_addresses_and_ports_come_to_what_the_steps_make_of_them(scheme: str, host: str, port: str) -> None:
+    text = f"{scheme}://{host}{port}/a/"
+    try:
+        expected = rewrite(text, None)
+    except UrlError:
+        with pytest.raises(UrlError):
+            Url.parse(text)
+    else:
+        url = Url.parse(text)
+        assert (url.text, url.as_linked) == expected

@@ -84,7 +84,7 @@ _NAMES: Final = {
     _FOOTER: "footer",
     _LIST: "ul ol menu",
 }
-_LABELLED: Final = frozenset({_ANCHOR, _H1, _H2})  # elements whose text is kept for itself
+_LEVELS: Final = {_H1: 1, _H2: 2}
 _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
 
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
@@ -168,7 +168,7 @@ class Document:
         self._found: dict[int, list[LexborNode]] = {
             kind: [] for kind in (_ANCHOR, _TOLD, _SCRIPT, _TITLE, _IGNORED)
         }
-        self._labels: list[str] = []  # the texts of the anchors
+        self._labels: dict[int, str] = {}  # the texts of the anchors, the first of which is 1
         self._spots: dict[int, _Spot] = {}
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
         root = self._tree.root
@@ -176,10 +176,11 @@ class Document:
         for script in self._found[_SCRIPT]:
             script.decompose()  # or the parser takes it for text
 
-    def _walk(self, node: LexborNode | None) -> None:
+    def _walk(self, node: LexborNode | None) -> None:  # noqa: C901, PLR0912 - one loop: calls for each node cost more
         """Walk through the document and keep its visible text, its headings, its anchors, and what tells about it."""
-        parts, labels = self._visible, self._labels
-        hidden, found = self._hidden, self._found
+        parts, hidden = self._visible, self._hidden
+        found, labels = self._found, self._labels
+        anchors = found[_ANCHOR]
         append = parts.append
         kind_of, text = _KINDS.get, _TEXT_NUMBER
         path: list[tuple[LexborNode, int, list[str], int, int]] = []
@@ -193,8 +194,6 @@ class Document:
                     append(_LINE_END)
                 elif kind:
                     found[kind].append(node)
-                    if kind == _ANCHOR:
-                        labels.append("")
                 child = node.first_child
                 if child is None or kind == _SCRIPT:
                     pass
@@ -202,24 +201,22 @@ class Document:
                     # Most styling and most anchors: the walk need not go down and up again.
                     append(content := child.text_content or "")
                     if kind:
-                        labels[-1] = fold(content, MAX_LABEL)
+                        labels[len(anchors)] = fold(content, MAX_LABEL)
                 else:
-                    path.append((node, kind, parts, len(parts), len(labels)))
+                    outside = parts
                     # Links count also in what nobody sees.
                     if _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
                         parts = []
                         append = parts.append
+                    path.append((node, kind, outside, len(parts), len(anchors)))
                     node = child
                     continue
             while (following := node.next) is None and path:
-                node, kind, outside, start, label = path.pop()
-                if kind in _LABELLED:
-                    start = start if outside is parts else 0
-                    said = fold("".join(parts[start : start + _RAW_PARTS]), MAX_LABEL)
-                    if kind == _ANCHOR:
-                        labels[label - 1] = said
-                    elif parts is self._visible:
-                        self._add_heading(kind, said)
+                node, kind, outside, start, number = path.pop()
+                if kind == _ANCHOR:
+                    labels[number] = _label(parts, start)
+                elif kind in _LEVELS and parts is self._visible:
+                    self._add_heading(_LEVELS[kind], _label(parts, start))
                 if outside is not parts:
                     parts = outside
                     append = parts.append
@@ -227,18 +224,18 @@ class Document:
                     append(_LINE_END)
             node = following
 
-    def _add_heading(self, kind: int, text: str) -> None:
+    def _add_heading(self, level: int, text: str) -> None:
         """Keep a heading that says something."""
-        headings = self.headings[1 if kind == _H1 else 2]
+        headings = self.headings[level]
         if text and len(headings) < MAX_HEADINGS:
             headings.append(text)
 
     def anchors(self) -> Iterator[tuple[LexborNode, Attributes, str]]:
         """Find everything that links somewhere, in document order, with its attributes and its visible text."""
-        for node, label in zip(self._found[_ANCHOR], self._labels, strict=True):
+        for number, node in enumerate(self._found[_ANCHOR], 1):
             attributes = node.attributes
             if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in _AREA):
-                yield node, attributes, label
+                yield node, attributes, self._labels.get(number, "")
 
     def told(self) -> list[LexborNode]:
         """Find what may tell about the document: its root, and all title, base, meta and link elements."""
@@ -347,6 +344,11 @@ def _named(names: str, role: str) -> int:
     if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(words):
         return _IN_NAVIGATION
     return _IN_MAIN
+
+
+def _label(parts: list[str], start: int) -> str:
+    """Gather the text of an anchor or a heading, as much of it as a label needs."""
+    return fold("".join(parts[start : start + _RAW_PARTS]), MAX_LABEL)
 
 
 def fold(text: str | None, limit: int) -> str:

@@ -91,7 +91,9 @@ class Database:
         """Change many things alike."""
         try:
             self.begin()
-            self._connection.executemany(sql, (numbered(sql, row) for row in rows))
+            # Most statements take rows as they are.
+            named = (numbered(sql, row) for row in rows) if ":1" in sql else rows
+            self._connection.executemany(sql, named)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 

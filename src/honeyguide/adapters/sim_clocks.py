@@ -1,6 +1,6 @@
 """The clocks of all pages of a simulation at once: the same as those of `core.clocks`, as arrays.
 
-Owns: the days of sites, the hours of hubs, the age of articles, and exposure by them. Must not know: rates, policies.
+Owns: the days of sites, the hours of hubs, and exposure by them. Must not know: rates, policies. Ages are in `sim_ages.py`.
 Start reading at `Clocks.exposure_h`. Moments are hours since the start of the world, taken as the beginning of a day.
 """
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.worlds import ARTICLE, HUB, PAGE
-from honeyguide.core.clocks import ARTICLE_H, OLD_SPEED, SITE_DAYS
+from honeyguide.adapters.sim_ages import Ages
+from honeyguide.adapters.worlds import ARTICLE, CLASSES, HUB, PAGE
+from honeyguide.core.clocks import OLD_SPEED, SITE_DAYS
 
 if TYPE_CHECKING:
     from honeyguide.adapters.simulator import Flags, Sight
@@ -28,7 +29,11 @@ class Clocks:
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
         self._sites = SiteClocks(sight.hosts)
-        self._hubs, self._articles = (np.flatnonzero(sight.kind == kind) for kind in (HUB, ARTICLE))
+        self._hubs = np.flatnonzero(sight.kind == HUB)
+        self._group = len(CLASSES) * sight.host + sight.kind
+        self._is_aged = (sight.kind == ARTICLE) | ((sight.kind == PAGE) & (sight.published > 0.0))
+        self._aged = np.flatnonzero(self._is_aged)
+        self._ages = Ages(CLASSES, sight.hosts)
         self._days = HubDays(len(self._hubs))
         self._place = np.full(len(sight.kind), -1)
         self._place[self._hubs] = np.arange(len(self._hubs))
@@ -40,14 +45,37 @@ class Clocks:
         if pages is not None:
             host, kind = host[pages], kind[pages]
         hours = self._sites.exposure_h(host, since, now)
-        hubs, articles = np.flatnonzero(kind == HUB), np.flatnonzero(kind == ARTICLE)
         whose = np.arange(len(kind)) if pages is None else pages
+        hubs, aged = np.flatnonzero(kind == HUB), np.flatnonzero(self._is_aged[whose])
         if len(hubs):
             hours[hubs] = self._days.exposure_h(self._place[whose[hubs]], since[hubs], now)
-        if len(articles):
-            born = self._sight.published[whose[articles]]
-            hours[articles] = _article_h(now - born) - _article_h(since[articles] - born)
+        if len(aged):
+            hours[aged] = self._aged_h(whose[aged], hours[aged], since[aged], now)
         return np.maximum(hours, 0.0)
+
+    def _aged_h(self, pages: Ints, site_h: Floats, since: Floats, now: float) -> Floats:
+        born = self._sight.published[pages]
+        counted = self._ages.exposure_h(self._group[pages], since - born, now - born)
+        plain = np.maximum(now - since, 1e-9)
+        by_site = np.where(self._sight.kind[pages] == PAGE, site_h / plain, 1.0)
+        return np.where(now > since, counted * by_site, 0.0)
+
+    def note_ages(self, pages: Ints, since: Floats, now: float, found: Floats, rate: Floats) -> None:
+        aged = np.flatnonzero(self._is_aged[pages])
+        if len(aged):
+            born = self._sight.published[pages[aged]]
+            site_h = self._sites.exposure_h(self._sight.host[pages[aged]], since[aged], now)
+            by_site = np.where(
+                self._sight.kind[pages[aged]] == PAGE, site_h / np.maximum(now - since[aged], 1e-9), 1.0
+            )
+            self._ages.note(
+                self._group[pages[aged]], (since[aged] - born, now - born), found[aged], rate[aged] * by_site
+            )
+
+    def aged_only_h(self, pages: Ints, since: Floats, now: float) -> Floats:
+        born = self._sight.published[pages]
+        counted = self._ages.exposure_h(self._group[pages], since - born, now - born)
+        return np.where(self._is_aged[pages], counted, now - since)
 
     def stretch(self, now: float, interval_h: Floats) -> Floats:
         """Say how many wall hours an hour of the clock takes; what is bought is wall time."""
@@ -58,10 +86,10 @@ class Clocks:
                 self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs]
             )
             stretch[self._hubs] = span[self._hubs] / np.maximum(ahead, span[self._hubs] * OLD_SPEED)
-        if len(self._articles):
-            age, ahead = now - self._sight.published[self._articles], span[self._articles]
-            counted = _article_h(age + ahead) - _article_h(age)
-            stretch[self._articles] = ahead / np.maximum(counted, ahead * OLD_SPEED)
+        if len(self._aged):
+            age, ahead = now - self._sight.published[self._aged], span[self._aged]
+            counted = self._ages.exposure_h(self._group[self._aged], age, age + ahead)
+            stretch[self._aged] = ahead / np.maximum(counted, ahead * 1e-6)
         return stretch
 
     def note(self, pages: Ints, since: Floats, now: float, expected: Floats, is_changed: Flags) -> None:
@@ -74,12 +102,6 @@ class Clocks:
         of_hub = (kind == HUB) & is_changed
         if np.any(of_hub):
             self._days.note(self._place[pages[of_hub]], since[of_hub], now)
-
-
-def _article_h(age: Floats) -> Floats:
-    """Read the clock of an article."""
-    age = np.maximum(age, 0.0)
-    return np.asarray(ARTICLE_H * age / (age + ARTICLE_H) + OLD_SPEED * age)
 
 
 class HubDays:

@@ -67,9 +67,12 @@ class Learned:
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self._rates.at(pages)
-        expected = chance_by(np, rates.a, rates.b, visits.now - since)
+        expected = chance_by(np, rates.a, rates.b, self._clocks.aged_only_h(pages, since, visits.now))
         self._clocks.note(pages, since, visits.now, expected, is_changed)
-        self._rates.put(pages, updated(rates, exposure, is_changed))
+        after = updated(rates, exposure, is_changed)
+        found = is_changed * (rates.a / rates.b) * exposure / np.maximum(chance_by(np, rates.a, rates.b, exposure), 1e-300)
+        self._clocks.note_ages(pages, since, visits.now, found, after.a / after.b)
+        self._rates.put(pages, after)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 

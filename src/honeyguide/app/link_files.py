@@ -5,6 +5,7 @@ Owns: `score_links`, `select_files`. Must not know: arguments, terminals, output
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,7 +108,8 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
-        page = linking(url, ((row.href, row.occurrence) for row in listed))
+        whole = linking(url, ((row.href, row.occurrence) for row in listed))
+        page = replace(whole, skipped=tuple(dict.fromkeys(whole.skipped)))  # once each, as of a page in HTML
         yield PageSelection(page, chooser.choose(page, url, _heads(listed)))
 
 

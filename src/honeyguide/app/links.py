@@ -73,9 +73,9 @@ def parse_markdown(text: str, url: str | Url) -> Page:
 def linking(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:
     """Make a page of its hrefs: each URL is one link with all its occurrences, the rest is `skipped`."""
     everything = scope.Scope()
-    found: dict[Url, list[Occurrence]] = {}
+    found: dict[Url, tuple[int, list[Occurrence]]] = {}
     skipped: list[tuple[str, str]] = []
-    over = 0
+    over = order = 0  # the order counts every occurrence, as in HTML
     for href, occurrence in hrefs:
         verdict = scope.classify(href, page, everything)
         if len(found) + len(skipped) >= MAX_MARKDOWN_LINKS and verdict.url not in found:
@@ -83,12 +83,11 @@ def linking(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:
         elif verdict.url is None:
             skipped.append((href, verdict.rule))
         else:
-            found.setdefault(verdict.url, []).append(occurrence)
+            found.setdefault(verdict.url, (order, []))[1].append(occurrence)
+            order += 1
     if over:
         skipped.append((f"{over} more", "limit"))
-    links = tuple(
-        Link(url, tuple(occurrences), order) for order, (url, occurrences) in enumerate(found.items())
-    )
+    links = tuple(Link(url, tuple(occurrences), first) for url, (first, occurrences) in found.items())
     return Page(page, links=links, skipped=tuple(skipped))
 
 

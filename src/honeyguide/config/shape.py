@@ -22,8 +22,7 @@ Words = list[Annotated[str, Field(min_length=1, max_length=200)]]
 class Shape(BaseModel):
     """Unknown keys are mistakes, and nothing is converted behind the author's back."""
 
-    # Only the shape of a whole profile is ever used to check something, and that one holds all others.
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class RuleShape(Shape):

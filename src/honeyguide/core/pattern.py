@@ -36,8 +36,8 @@ class Pattern:
     source: str
     terms: tuple[str, ...] | None
     engine: Any = field(repr=False, compare=False)
-    is_short: bool = field(default=False, repr=False, compare=False)  # of few terms, which are counted one by one
-    is_apart: bool = field(default=False, repr=False, compare=False)  # and that gives the same
+    is_short: bool = field(default=False, repr=False, compare=False)  # of few terms
+    is_apart: bool = field(default=False, repr=False, compare=False)  # and they can be counted one by one
 
     def search(self, folded: str) -> bool:
         """Say whether the pattern occurs.
@@ -60,7 +60,7 @@ class Pattern:
         """
         if self.is_short and self.terms is not None:
             counts = [count for term in self.terms if (count := folded.count(term))]
-            if self.is_apart or len(counts) <= 1:
+            if self.is_apart or len(counts) <= 1:  # a term alone shares no letter with another
                 return min(sum(counts), limit)
         try:
             return sum(1 for _ in islice(self.engine.finditer(folded), limit))

@@ -1,0 +1,58 @@
+"""What the ages of pages count, for all pages of a simulation at once: the same as `core.ages`, as arrays.
+
+Owns: the age profiles of classes and hosts, and exposure by them. Must not know: rates, policies, days.
+Start reading at `Ages.exposure_h`. A group is a class of pages on a host: 3 x host + class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from honeyguide.core.ages import EDGES_H, FIRMNESS, first_weights
+
+if TYPE_CHECKING:
+    from honeyguide.adapters.worlds import Floats, Ints
+
+_EDGES = np.array(EDGES_H)
+
+
+class Ages:
+    """What an hour counts at each age, for each class of pages on each host."""
+
+    def __init__(self, class_names: tuple[str, ...], hosts: int) -> None:
+        groups = len(class_names) * hosts
+        self._class = np.arange(groups) % len(class_names)
+        self._first = np.array([first_weights(name) for name in class_names])
+        self._found = np.zeros((groups, len(EDGES_H)))
+        self._expected = np.zeros((groups, len(EDGES_H)))
+        self._read()
+
+    def exposure_h(self, group: Ints, since_age: Floats, age: Floats) -> Floats:
+        """Give the hours that count between two ages of pages."""
+        return self._reading(group, age) - self._reading(group, since_age)
+
+    def note(self, group: Ints, ages: tuple[Floats, Floats], found: Floats, rate: Floats) -> None:
+        """Remember visits: at both ages, the changes found between by expectation, and the rate believed after them."""
+        begin, end = (np.maximum(age, 0.0)[:, None] for age in ages)
+        ends = np.append(_EDGES[1:], np.inf)
+        hours = np.maximum(np.minimum(end, ends) - np.maximum(begin, _EDGES), 0.0)
+        counted = hours * self._weight[group]
+        share = found / np.maximum(counted.sum(axis=1), 1e-300)
+        np.add.at(self._found, group, counted * share[:, None])
+        np.add.at(self._expected, group, hours * rate[:, None])
+        self._read()
+
+    def _read(self) -> None:
+        classes = len(self._first)
+        found, expected = (x.reshape(-1, classes, len(EDGES_H)).sum(axis=0) for x in (self._found, self._expected))
+        parent = (found + FIRMNESS * self._first) / (expected + FIRMNESS)
+        self._weight = (self._found + FIRMNESS * parent[self._class]) / (self._expected + FIRMNESS)
+        self._readings = np.zeros_like(self._weight)
+        np.cumsum(np.diff(_EDGES) * self._weight[:, :-1], axis=1, out=self._readings[:, 1:])
+
+    def _reading(self, group: Ints, age: Floats) -> Floats:
+        age = np.maximum(age, 0.0)
+        place = np.searchsorted(_EDGES, age, "right") - 1
+        return np.asarray(self._readings[group, place] + (age - _EDGES[place]) * self._weight[group, place])
