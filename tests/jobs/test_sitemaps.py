@@ -19,7 +19,7 @@ from honeyguide.core.url import Url
 from honeyguide.errors import InputError, Unreachable
 from honeyguide.jobs import sitemaps
 from honeyguide.jobs.sitemaps import Asked, Listing, list_pages, queue_listed
-from honeyguide.ports import Fetched, Part, Robots
+from honeyguide.ports import Fetched, Part, Robots, Validators
 
 HOME = "https://a.example"
 
@@ -32,7 +32,10 @@ class Web:
         self.robots_txt = robots
         self.asked: list[str] = []
 
-    async def fetch(self, url: Url, *, part: Part = Part.PAGE) -> Fetched:
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators
         assert part is Part.FILE
         self.asked.append(url.path)
         if url.path == "/broken.xml":
