@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.core.ages import EDGES_H, FIRMNESS, first_weights
+from honeyguide.core.ages import EDGES_H, SLOWEST, first_weights, weight_by
 
 if TYPE_CHECKING:
     from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.core.priors import PageClass
 
 _EDGES = np.array(EDGES_H)
+_ENDS = np.append(_EDGES[1:], np.inf)
 
 
 class Ages:
     """What an hour counts at each age, for each class of pages on each host."""
 
-    def __init__(self, class_names: tuple[str, ...], hosts: int) -> None:
+    def __init__(self, class_names: tuple[PageClass, ...], hosts: int) -> None:
         groups = len(class_names) * hosts
         self._class = np.arange(groups) % len(class_names)
         self._first = np.array([first_weights(name) for name in class_names])
@@ -33,11 +35,14 @@ class Ages:
         """Give the hours that count between two ages of pages."""
         return self._reading(group, age) - self._reading(group, since_age)
 
+    def stretch(self, group: Ints, age: Floats, span_h: Floats) -> Floats:
+        """Say how many wall hours an hour of the clock takes, over the coming span."""
+        return np.asarray(span_h / np.maximum(self.exposure_h(group, age, age + span_h), span_h * SLOWEST))
+
     def note(self, group: Ints, ages: tuple[Floats, Floats], found: Floats, rate: Floats) -> None:
-        """Remember visits: at both ages, the changes found between by expectation, and the rate believed after them."""
+        """Remember visits: both ages, the changes between them by expectation, and the rate that is believed after."""
         begin, end = (np.maximum(age, 0.0)[:, None] for age in ages)
-        ends = np.append(_EDGES[1:], np.inf)
-        hours = np.maximum(np.minimum(end, ends) - np.maximum(begin, _EDGES), 0.0)
+        hours = np.maximum(np.minimum(end, _ENDS) - np.maximum(begin, _EDGES), 0.0)
         counted = hours * self._weight[group]
         share = found / np.maximum(counted.sum(axis=1), 1e-300)
         np.add.at(self._found, group, counted * share[:, None])
@@ -45,14 +50,17 @@ class Ages:
         self._read()
 
     def _read(self) -> None:
-        classes = len(self._first)
-        found, expected = (x.reshape(-1, classes, len(EDGES_H)).sum(axis=0) for x in (self._found, self._expected))
-        parent = (found + FIRMNESS * self._first) / (expected + FIRMNESS)
-        self._weight = (self._found + FIRMNESS * parent[self._class]) / (self._expected + FIRMNESS)
+        """Weigh the ages: of hosts near to their class, of classes near to where they started."""
+        found, expected = (
+            counts.reshape(-1, *self._first.shape).sum(axis=0) for counts in (self._found, self._expected)
+        )
+        parent = weight_by(found, expected, self._first)
+        self._weight = weight_by(self._found, self._expected, parent[self._class])
         self._readings = np.zeros_like(self._weight)
         np.cumsum(np.diff(_EDGES) * self._weight[:, :-1], axis=1, out=self._readings[:, 1:])
 
     def _reading(self, group: Ints, age: Floats) -> Floats:
+        """Read the clocks."""
         age = np.maximum(age, 0.0)
         place = np.searchsorted(_EDGES, age, "right") - 1
         return np.asarray(self._readings[group, place] + (age - _EDGES[place]) * self._weight[group, place])

@@ -6,34 +6,55 @@ Start reading at `Clocks.exposure_h`. Moments are hours since the start of the w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from honeyguide.adapters.sim_ages import Ages
-from honeyguide.adapters.worlds import ARTICLE, CLASSES, HUB, PAGE
+from honeyguide.adapters.worlds import ARTICLE, HUB, PAGE
 from honeyguide.core.clocks import OLD_SPEED, SITE_DAYS
 
 if TYPE_CHECKING:
     from honeyguide.adapters.simulator import Flags, Sight
     from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.core.priors import PageClass
 
+_CLASSES: tuple[PageClass, ...] = ("page", "hub", "article")  # by number, as in `worlds`
 _DAY_H = 24.0
 _FIRMNESS = 24.0  # how many changes a flat day of a hub outweighs
+_LEAST_H = 1e-9  # between two visits
 _SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
 
 
+class Lessons(NamedTuple):
+    """What visits at `now`, after others at `since`, tell the clocks.
+
+    `expected` is the chance of change of each, by age alone; `found` the number of changes by expectation, 0 if there was
+    none; `rate` what is believed after the visit.
+    """
+
+    pages: Ints
+    since: Floats
+    now: float
+    expected: Floats
+    found: Floats
+    rate: Floats
+
+
 class Clocks:
-    """The clock of each page: its site's, of a hub its day, of an article its age."""
+    """The clock of each page: its site's and its age, of a hub its day, of an article its age alone.
+
+    The age of a page is known if it was not there at the start: then it was seen to be new.
+    """
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
         self._sites = SiteClocks(sight.hosts)
         self._hubs = np.flatnonzero(sight.kind == HUB)
-        self._group = len(CLASSES) * sight.host + sight.kind
+        self._group = len(_CLASSES) * sight.host + sight.kind
         self._is_aged = (sight.kind == ARTICLE) | ((sight.kind == PAGE) & (sight.published > 0.0))
         self._aged = np.flatnonzero(self._is_aged)
-        self._ages = Ages(CLASSES, sight.hosts)
+        self._ages = Ages(_CLASSES, sight.hosts)
         self._days = HubDays(len(self._hubs))
         self._place = np.full(len(sight.kind), -1)
         self._place[self._hubs] = np.arange(len(self._hubs))
@@ -50,32 +71,13 @@ class Clocks:
         if len(hubs):
             hours[hubs] = self._days.exposure_h(self._place[whose[hubs]], since[hubs], now)
         if len(aged):
-            hours[aged] = self._aged_h(whose[aged], hours[aged], since[aged], now)
+            whose, plain = whose[aged], np.maximum(now - since[aged], _LEAST_H)
+            hours[aged] = self._by_age(whose, since[aged], now) * self._by_site(whose, hours[aged] / plain)
         return np.maximum(hours, 0.0)
 
-    def _aged_h(self, pages: Ints, site_h: Floats, since: Floats, now: float) -> Floats:
-        born = self._sight.published[pages]
-        counted = self._ages.exposure_h(self._group[pages], since - born, now - born)
-        plain = np.maximum(now - since, 1e-9)
-        by_site = np.where(self._sight.kind[pages] == PAGE, site_h / plain, 1.0)
-        return np.where(now > since, counted * by_site, 0.0)
-
-    def note_ages(self, pages: Ints, since: Floats, now: float, found: Floats, rate: Floats) -> None:
-        aged = np.flatnonzero(self._is_aged[pages])
-        if len(aged):
-            born = self._sight.published[pages[aged]]
-            site_h = self._sites.exposure_h(self._sight.host[pages[aged]], since[aged], now)
-            by_site = np.where(
-                self._sight.kind[pages[aged]] == PAGE, site_h / np.maximum(now - since[aged], 1e-9), 1.0
-            )
-            self._ages.note(
-                self._group[pages[aged]], (since[aged] - born, now - born), found[aged], rate[aged] * by_site
-            )
-
-    def aged_only_h(self, pages: Ints, since: Floats, now: float) -> Floats:
-        born = self._sight.published[pages]
-        counted = self._ages.exposure_h(self._group[pages], since - born, now - born)
-        return np.where(self._is_aged[pages], counted, now - since)
+    def aged_h(self, pages: Ints, since: Floats, now: float) -> Floats:
+        """Give the hours that count by age alone; all of them for pages whose age is not known."""
+        return np.where(self._is_aged[pages], self._by_age(pages, since, now), now - since)
 
     def stretch(self, now: float, interval_h: Floats) -> Floats:
         """Say how many wall hours an hour of the clock takes; what is bought is wall time."""
@@ -86,22 +88,39 @@ class Clocks:
                 self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs]
             )
             stretch[self._hubs] = span[self._hubs] / np.maximum(ahead, span[self._hubs] * OLD_SPEED)
-        if len(self._aged):
-            age, ahead = now - self._sight.published[self._aged], span[self._aged]
-            counted = self._ages.exposure_h(self._group[self._aged], age, age + ahead)
-            stretch[self._aged] = ahead / np.maximum(counted, ahead * 1e-6)
+        aged = self._aged
+        if len(aged):
+            age = now - self._sight.published[aged]
+            stretch[aged] = self._ages.stretch(self._group[aged], age, span[aged])
         return stretch
 
-    def note(self, pages: Ints, since: Floats, now: float, expected: Floats, is_changed: Flags) -> None:
-        """Learn from visits which days of sites and which hours of hubs count more."""
-        kind = self._sight.kind[pages]
-        of_site = kind == PAGE
-        if np.any(of_site):
-            host = self._sight.host[pages[of_site]]
-            self._sites.note(host, since[of_site], now, expected[of_site], is_changed[of_site])
-        of_hub = (kind == HUB) & is_changed
+    def note(self, lessons: Lessons) -> None:
+        """Learn from visits which days of sites, which hours of hubs and which ages count more."""
+        pages, since, now = lessons.pages, lessons.since, lessons.now
+        kind, host = self._sight.kind[pages], self._sight.host[pages]
+        aged = np.flatnonzero(self._is_aged[pages])
+        if len(aged):  # before the sites learn: each is to explain what the other did not
+            of_site = self._sites.exposure_h(host[aged], since[aged], now) / (now - since[aged])
+            rate = lessons.rate[aged] * self._by_site(pages[aged], of_site)
+            born = self._sight.published[pages[aged]]
+            self._ages.note(
+                self._group[pages[aged]], (since[aged] - born, now - born), lessons.found[aged], rate
+            )
+        plain = np.flatnonzero(kind == PAGE)
+        if len(plain):
+            is_changed = lessons.found[plain] > 0.0
+            self._sites.note(host[plain], since[plain], now, lessons.expected[plain], is_changed)
+        of_hub = (kind == HUB) & (lessons.found > 0.0)
         if np.any(of_hub):
             self._days.note(self._place[pages[of_hub]], since[of_hub], now)
+
+    def _by_age(self, pages: Ints, since: Floats, now: float) -> Floats:
+        born = self._sight.published[pages]
+        return self._ages.exposure_h(self._group[pages], since - born, now - born)
+
+    def _by_site(self, pages: Ints, weight: Floats) -> Floats:
+        """Let only pages go by the days of their site; articles are told by their age."""
+        return np.where(self._sight.kind[pages] == PAGE, weight, 1.0)
 
 
 class HubDays:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.sim_clocks import Clocks
+from honeyguide.adapters.sim_clocks import Clocks, Lessons
 from honeyguide.adapters.sim_priors import CLASS_COUNT, Rates, rebased, refit, updated
 from honeyguide.adapters.worlds import HUB
 from honeyguide.core.page_state import HUB_IMPORTANCE
-from honeyguide.core.rate import FIRST_A, chance_by, index_by
+from honeyguide.core.rate import FIRST_A, chance_by, changes_by, index_by
 from honeyguide.core.worth import first_visit_by
 
 if TYPE_CHECKING:
@@ -67,11 +67,10 @@ class Learned:
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self._rates.at(pages)
-        expected = chance_by(np, rates.a, rates.b, self._clocks.aged_only_h(pages, since, visits.now))
-        self._clocks.note(pages, since, visits.now, expected, is_changed)
         after = updated(rates, exposure, is_changed)
-        found = is_changed * (rates.a / rates.b) * exposure / np.maximum(chance_by(np, rates.a, rates.b, exposure), 1e-300)
-        self._clocks.note_ages(pages, since, visits.now, found, after.a / after.b)
+        expected = chance_by(np, rates.a, rates.b, self._clocks.aged_h(pages, since, visits.now))
+        found = is_changed * changes_by(np, rates.a, rates.b, exposure)
+        self._clocks.note(Lessons(pages, since, visits.now, expected, found, after.a / after.b))
         self._rates.put(pages, after)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since

@@ -1,17 +1,132 @@
-"""Ages."""
+"""Ages: what an hour counts at each age of a page that was seen to be new, learned from the visits to its siblings.
+
+Owns: the age profile of a class of pages on a host, and the clock by it. Must not know: policies, stores.
+Start reading at `AgeProfile`.
+
+Ages are taken by doublings: the first hour, the second, the next two, and so on. In each, the changes that were found
+are compared with those that the rates of the pages make expected; the quotient is what an hour of that age counts. So
+nobody needs to say that news calm down within hours and documentation within months, or not at all.
+"""
 
 from __future__ import annotations
 
-from honeyguide.core.clocks import ARTICLE_H, OLD_SPEED
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-EDGES_H = (0.0, *(2.0**power for power in range(15)))
-FIRMNESS = 4.0
+from honeyguide.core.clocks import HOURS_A_SECOND, ArticleClock, WallClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.core.clocks import Clock
+    from honeyguide.core.priors import PageClass
+
+EDGES_H = (0.0, *(2.0**power for power in range(15)))  # where an age begins; the last has no end
+FIRMNESS = 4.0  # how many expected changes the parent outweighs: as firm as the firmest prior
+SLOWEST = 1e-6  # of an hour; no clock by age stands still
 
 
-def first_weights(name: str) -> tuple[float, ...]:
-    if name != "article":
+def weight_by(found: Any, expected: Any, parent: Any) -> Any:
+    """Say what an hour counts, for numbers and arrays: found over expected, near the parent where little is known."""
+    return (found + FIRMNESS * parent) / (expected + FIRMNESS)
+
+
+def first_weights(page_class: PageClass) -> tuple[float, ...]:
+    """Give what the ages of a class count before anything was learned: of an article its clock's, else all the same.
+
+    >>> [round(weight, 2) for weight in first_weights("article")[:4]]
+    [0.81, 0.54, 0.34, 0.18]
+    """
+    if page_class != "article":
         return (1.0,) * len(EDGES_H)
-    ends = (*EDGES_H[1:], 2 * EDGES_H[-1])
-    def r(age):
-        return ARTICLE_H * age / (age + ARTICLE_H) + OLD_SPEED * age
-    return tuple((r(b) - r(a)) / (b - a) for a, b in zip(EDGES_H, ends, strict=True))
+    clock, ends = ArticleClock(0.0), (*EDGES_H[1:], 2.0 * EDGES_H[-1])
+    return tuple(
+        clock.exposure_h(begin / HOURS_A_SECOND, end / HOURS_A_SECOND) / (end - begin)
+        for begin, end in zip(EDGES_H, ends, strict=True)
+    )
+
+
+_NOTHING = (0.0,) * len(EDGES_H)
+
+
+@dataclass(frozen=True, slots=True)
+class AgeProfile:
+    """Changes found and expected at each age; `parent` is what is believed without them.
+
+    The parent of a host's profile is the profile of the class on all hosts, and the parent of that is `first_weights`.
+    """
+
+    parent: tuple[float, ...]
+    found: tuple[float, ...] = _NOTHING
+    expected: tuple[float, ...] = _NOTHING
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """What an hour counts at each age."""
+        return tuple(map(weight_by, self.found, self.expected, self.parent))
+
+    def hours(self, begin_h: float, end_h: float) -> float:
+        """Give the hours that count between two ages.
+
+        >>> AgeProfile(first_weights("page")).hours(1.0, 30.0)
+        29.0
+        """
+        weights = self.weights
+        return sum(hours * weights[place] for place, hours in _cut(begin_h, end_h))
+
+    def noted(self, begin_h: float, end_h: float, *, found: float, rate: float) -> AgeProfile:
+        """Remember a visit at the age `end_h` after one at `begin_h`.
+
+        `found` is the number of changes between them by expectation, 0 if there was none (`core.rate.changes`). It is
+        spread over the ages by the hours that count. `rate` is what is believed of the page after the visit, in changes
+        per hour at weight 1, so what other clocks explain is to be in it: else two clocks learn the same changes.
+
+        >>> profile = AgeProfile(first_weights("page")).noted(0.0, 2.0, found=4.0, rate=0.5)
+        >>> [round(weight, 2) for weight in profile.weights[:3]]
+        [1.33, 1.33, 1.0]
+        """
+        weights, parts = self.weights, [*_cut(begin_h, end_h)]
+        counted = sum(hours * weights[place] for place, hours in parts)
+        seen, due = list(self.found), list(self.expected)
+        for place, hours in parts:
+            seen[place] += found * hours * weights[place] / counted
+            due[place] += rate * hours
+        return replace(self, found=tuple(seen), expected=tuple(due))
+
+
+def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float]]:
+    """Cut a time into ages, with the hours in each."""
+    ends = (*EDGES_H[1:], float("inf"))
+    for place, (first, last) in enumerate(zip(EDGES_H, ends, strict=True)):
+        hours = min(end_h, last) - max(begin_h, first)
+        if hours > 0.0:
+            yield place, hours
+
+
+@dataclass(frozen=True, slots=True)
+class AgeClock:
+    """The hours of a page count by its age, and besides by the days of its site."""
+
+    born_at: float
+    profile: AgeProfile
+    site: Clock = field(default_factory=WallClock)
+
+    def exposure_h(self, start: float, end: float) -> float:
+        """Give the hours that count between the moments.
+
+        >>> clock = AgeClock(0.0, AgeProfile(first_weights("article")))
+        >>> round(clock.exposure_h(0.0, 4 * 3600.0), 2), round(clock.exposure_h(96 * 3600.0, 100 * 3600.0), 2)
+        (2.04, 0.05)
+        """
+        plain = (end - start) * HOURS_A_SECOND
+        return self.aged_h(start, end) * self.site.exposure_h(start, end) / plain if plain > 0.0 else 0.0
+
+    def aged_h(self, start: float, end: float) -> float:
+        """Give the hours that count by age alone."""
+        ages = (max(0.0, moment - self.born_at) * HOURS_A_SECOND for moment in (start, end))
+        return self.profile.hours(*ages)
+
+    def stretch(self, now: float, span_h: float) -> float:
+        """Say how many wall hours an hour of the clock takes over the coming span; coming days count as all days."""
+        ahead = self.aged_h(now, now + span_h / HOURS_A_SECOND)
+        return span_h / max(ahead, span_h * SLOWEST)

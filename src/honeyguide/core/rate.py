@@ -124,6 +124,22 @@ def changed_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> tuple[Any, Any]
     return a * (1.0 + more) * (1.0 + more) / spread, b * (1.0 + more) / spread
 
 
+def changes(rate: Rate, exposure_h: float) -> float:
+    """Say how many changes there were in that time, on average, if there was at least one.
+
+    >>> round(changes(Rate(2.0, 10.0), 1.0), 3), round(changes(Rate(2.0, 10.0), 90.0), 1)
+    (1.152, 18.2)
+    """
+    return float(changes_by(SCALARS, rate.a, rate.b, exposure_h))
+
+
+def changes_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> Any:
+    """Divide the expected changes by the chance of any."""
+    x = exposure_h / b
+    x = maths.where(x > _AT_ONCE, x, _AT_ONCE)
+    return a * x / -maths.expm1(-a * log1p_by(maths, x))
+
+
 # --- what a visit is worth --------------------------------------------------------------------------------------------
 
 

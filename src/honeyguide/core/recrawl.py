@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from honeyguide.core.ages import AgeClock
 from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
 from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, times
 from honeyguide.core.priors import Priors
@@ -22,9 +23,11 @@ from honeyguide.core.worth import SURE, first_visit_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from honeyguide.core.ages import AgeProfile
     from honeyguide.core.clocks import Clock, DayProfile
     from honeyguide.core.history import Trust
     from honeyguide.core.page_state import PageState
+    from honeyguide.core.priors import PageClass
 
 RETURN_H = 720.0  # when dead pages come back
 _SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
@@ -74,6 +77,7 @@ class Learned:
     trusts: Mapping[str, Trust] = field(default_factory=dict)
     sites: Mapping[str, SiteClock] = field(default_factory=dict)
     days: Mapping[str, DayProfile] = field(default_factory=dict)  # of hubs, by URL
+    ages: Mapping[tuple[str, PageClass], AgeProfile] = field(default_factory=dict)  # by host and class
 
     @property
     def name(self) -> str:
@@ -100,12 +104,17 @@ class Learned:
         return rate if trust is None or _is_announced(page) else _silent(rate, trust)
 
     def clock_of(self, page: PageState) -> Clock:
-        """Give the clock that the page's exposure is measured by."""
-        if page.page_class == "article" and page.published_at is not None:
-            return ArticleClock(page.published_at)
+        """Give the clock that the page's exposure is measured by; without an age profile, articles have their own."""
         if page.page_class == "hub":
             return self.days.get(page.url, WallClock())
-        return self.sites.get(page.host, WallClock())
+        is_article = page.page_class == "article"
+        site = WallClock() if is_article else self.sites.get(page.host, WallClock())
+        if page.published_at is None:
+            return self.sites.get(page.host, site)
+        profile = self.ages.get((page.host, page.page_class))
+        if profile is not None:
+            return AgeClock(page.published_at, profile, site)
+        return ArticleClock(page.published_at) if is_article else site
 
     def _values(self, page: PageState, now: float) -> tuple[float, ...]:
         """Give the parts of the value, in the order of their texts."""
@@ -160,7 +169,8 @@ def _stretched(clock: Clock, rate: Rate, now: float) -> float:
     """Say how long an hour of the clock takes, around the time of the next change; 1 where no clock runs ahead."""
     if isinstance(clock, WallClock | SiteClock):
         return 1.0
-    return stretch(clock, now, min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1]))
+    span_h = min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
+    return clock.stretch(now, span_h) if isinstance(clock, AgeClock) else stretch(clock, now, span_h)
 
 
 def _is_announced(page: PageState) -> bool:
