@@ -633,6 +633,25 @@ def test_two_crawls_at_once_on_one_store_share_the_work(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_page_that_is_read_again_is_not_counted_again(tmp_path: Path) -> None:
+    texts = iter(("one two", "three four", "five six"))
+    store = SqliteStore(tmp_path / "h.db")
+
+    def make(url: Url) -> Made:
+        return html("Home", "/fire", text=next(texts)) if url.path == "/" else html("fire", text="fire")
+
+    crawl(make, store)
+    frontier = store.frontier(store.runs()[0])
+    home, fire = (digest_of(Url.parse(f"{A}{path}"), TRACKING) for path in ("/", "/fire"))
+    for _ in range(2):
+        frontier.schedule([Due(home, 0.0, 0)])
+        assert crawl(make, store).urls == ["/"]
+    found = frontier.find(fire)
+    assert found is not None
+    assert (found[0].seen, len(found[1])) == (1, 1)
+    store.close()
+
+
 def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: Path) -> None:
     answers = {"/": html("Home", "/fire")}
     version = {"etag": '"1"', "text": "fire one two three"}

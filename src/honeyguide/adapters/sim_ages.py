@@ -56,11 +56,18 @@ class Ages:
         )
         parent = weight_by(found, expected, self._first)
         self._weight = weight_by(self._found, self._expected, parent[self._class])
+        inner = np.sqrt(self._weight[:, :-1] * self._weight[:, 1:])
+        self._speed = np.concatenate([self._weight[:, :1], inner], axis=1)
+        self._slope = np.zeros_like(self._weight)
+        self._slope[:, :-1] = np.diff(self._speed, axis=1) / np.diff(_EDGES)
         self._readings = np.zeros_like(self._weight)
-        np.cumsum(np.diff(_EDGES) * self._weight[:, :-1], axis=1, out=self._readings[:, 1:])
+        middle = (self._speed[:, :-1] + self._speed[:, 1:]) / 2.0
+        np.cumsum(np.diff(_EDGES) * middle, axis=1, out=self._readings[:, 1:])
 
     def _reading(self, group: Ints, age: Floats) -> Floats:
-        """Read the clocks."""
+        """Read the clocks; between two edges their speed goes straight from one to the other."""
         age = np.maximum(age, 0.0)
         place = np.searchsorted(_EDGES, age, "right") - 1
-        return np.asarray(self._readings[group, place] + (age - _EDGES[place]) * self._weight[group, place])
+        over = age - _EDGES[place]
+        speed = self._speed[group, place] + self._slope[group, place] * over / 2.0
+        return np.asarray(self._readings[group, place] + over * speed)

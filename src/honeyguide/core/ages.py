@@ -6,11 +6,15 @@ Start reading at `AgeProfile`.
 Ages are taken by doublings: the first hour, the second, the next two, and so on. In each, the changes that were found
 are compared with those that the rates of the pages make expected; the quotient is what an hour of that age counts. So
 nobody needs to say that news calm down within hours and documentation within months, or not at all.
+Between its edges the speed of the clock goes straight from one to the other, and at an edge it is the geometric mean of both
+sides: with steps, all pages of one age would be worth the same, and chance would choose among them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.clocks import HOURS_A_SECOND, ArticleClock, WallClock
@@ -71,8 +75,17 @@ class AgeProfile:
         >>> AgeProfile(first_weights("page")).hours(1.0, 30.0)
         29.0
         """
+        speeds = self._speeds()
+        return sum(
+            hours * (_speed(speeds, place, first) + _speed(speeds, place, first + hours)) / 2.0
+            for place, first, hours in _cut(begin_h, end_h)
+        )
+
+    def _speeds(self) -> tuple[float, ...]:
+        """Give the speed of the clock at each edge, and from the last on."""
         weights = self.weights
-        return sum(hours * weights[place] for place, hours in _cut(begin_h, end_h))
+        between = (math.sqrt(one * other) for one, other in pairwise(weights))
+        return (weights[0], *between)
 
     def noted(self, begin_h: float, end_h: float, *, found: float, rate: float) -> AgeProfile:
         """Remember a visit at the age `end_h` after one at `begin_h`.
@@ -86,21 +99,30 @@ class AgeProfile:
         [1.33, 1.33, 1.0]
         """
         weights, parts = self.weights, [*_cut(begin_h, end_h)]
-        counted = sum(hours * weights[place] for place, hours in parts)
+        counted = sum(hours * weights[place] for place, _, hours in parts)
         seen, due = list(self.found), list(self.expected)
-        for place, hours in parts:
+        for place, _, hours in parts:
             seen[place] += found * hours * weights[place] / counted
             due[place] += rate * hours
         return replace(self, found=tuple(seen), expected=tuple(due))
 
 
-def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float]]:
-    """Cut a time into ages, with the hours in each."""
+def _speed(speeds: tuple[float, ...], place: int, age_h: float) -> float:
+    """Read the speed at an age between two edges."""
+    if place + 1 == len(EDGES_H):
+        return speeds[place]
+    begin, end = EDGES_H[place : place + 2]
+    return speeds[place] + (speeds[place + 1] - speeds[place]) * (age_h - begin) / (end - begin)
+
+
+def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float, float]]:
+    """Cut a time into ages: which, from where on, and how many hours of it."""
     ends = (*EDGES_H[1:], float("inf"))
     for place, (first, last) in enumerate(zip(EDGES_H, ends, strict=True)):
-        hours = min(end_h, last) - max(begin_h, first)
+        begin = max(begin_h, first)
+        hours = min(end_h, last) - begin
         if hours > 0.0:
-            yield place, hours
+            yield place, begin, hours
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,8 @@ class _Judge:
             else:
                 findings.skipped[full.rule] += 1
         elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
-            findings.again.append(candidate.digest)
+            if not self.lease.is_recrawl:
+                findings.again.append(candidate.digest)
         else:
             self._meet_again(candidate, standing)
 
@@ -203,6 +204,8 @@ class _Judge:
             ):  # URL-7: it keeps its place
                 findings.better.append(self._placed(candidate, score, standing.rank))
                 return
+        if self.lease.is_recrawl:
+            return  # this page was counted when it was first read
         if standing.seen < self.ground.profile.crawl.sightings:
             findings.sightings.append((candidate.digest, _sighting(candidate.link, score, placement)))
         else:
