@@ -42,21 +42,24 @@ from honeyguide.adapters.worlds import World
 from honeyguide.config import load_profile
 from honeyguide.core import priors as core_priors
 from honeyguide.core import schedules
+from honeyguide.core.ages import AgeClock, AgeProfile, first_weights, related
 from honeyguide.core.choice import choose
 from honeyguide.core.clocks import DayProfile, SiteClock
 from honeyguide.core.learning import Seen, after_visit
 from honeyguide.core.page_state import PageState
 from honeyguide.core.plan import Signals, score_url
 from honeyguide.core.priors import Priors, Watched
-from honeyguide.core.rate import Rate, chance, prior
+from honeyguide.core.rate import Rate, chance, changes, prior
 from honeyguide.core.recrawl import Learned as CoreLearned
 from honeyguide.core.recrawl import RecrawlPolicy
 from honeyguide.core.schedules import AdaptiveInterval as CoreAdaptive
 
 if TYPE_CHECKING:
     from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.core.priors import PageClass
 
 HOUR = 3600.0
+NAMES: tuple[PageClass, ...] = ("page", "article")
 
 
 def world_of(changes: list[list[float]], hours: float, **more: object) -> World:
@@ -257,6 +260,7 @@ def visit(sight: Sight, policies: list[SimPolicy], now: float, pages: Ints, is_c
 def test_policies_rank_as_the_core_does_page_by_page() -> None:
     """The same visits, in arrays and with the core's own functions: the same values."""
     sight = sight_of([0, 0, 0, 1, 2, 0], [0, 0, 1, 1, 1, 0])
+    sight.published[5] = 2.0  # seen to be new
     arrays: list[SimPolicy] = [
         Learned(sight, math.inf),
         Uniform(sight),
@@ -267,20 +271,34 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
     rates, plain = [start] * 6, [start] * 6
     intervals = [sight.cycle_h] * 6
     sites = {host: SiteClock() for host in ("0", "1")}
+    hosts = {name: {host: AgeProfile(first_weights(name)) for host in "01"} for name in NAMES}
     hours = [0.0] * 24
     rng = np.random.default_rng(3)
     for step in range(1, 120):
         now, page, is_changed = step * 5.0, int(rng.integers(0, 6)), bool(rng.random() < 0.4)
         since = float(sight.visited[page])
         state = state_of(sight, page, rates[page])
-        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)})
-        exposure = learned.clock_of(state).exposure_h(since * HOUR, now * HOUR)
-        expected = chance(rates[page], now - since)
+        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)}, ages_of(hosts))
+        clock = learned.clock_of(state)
+        exposure = clock.exposure_h(since * HOUR, now * HOUR)
+        aged_h = clock.aged_h(since * HOUR, now * HOUR) if isinstance(clock, AgeClock) else now - since
+        expected = chance(rates[page], aged_h)
+        found = changes(rates[page], exposure) if is_changed else 0.0
         rates[page] = after_visit(rates[page], Seen(exposure, is_changed))
         plain[page] = after_visit(plain[page], Seen(now - since, is_changed))
         intervals[page] = CoreAdaptive().next_interval(intervals[page], is_changed=is_changed)
+        host = str(sight.host[page])
+        if isinstance(clock, AgeClock):
+            born, of_class = float(sight.published[page]), hosts[state.page_class]
+            of_site = clock.site.exposure_h(since * HOUR, now * HOUR) / (now - since)
+            of_class[host] = of_class[host].noted(
+                max(0.0, since - born),
+                now - born,
+                found=found,
+                rate=rates[page].a / rates[page].b * of_site,
+            )
+            hosts[state.page_class] = related(of_class, state.page_class)
         if sight.kind[page] == 0:
-            host = str(sight.host[page])
             sites[host] = sites[host].noted(
                 since * HOUR, now * HOUR, expected=expected, is_changed=is_changed
             )
@@ -290,7 +308,7 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         visit(sight, arrays, now, np.array([page]), [is_changed])
         # Only the core's own clock knows the last visit's day once time has moved on.
         later = now + 7.0
-        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)})
+        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)}, ages_of(hosts))
         values = [learned.value(state_of(sight, place, rates[place]), later * HOUR) for place in range(6)]
         assert arrays[0].scores(later).tolist() == pytest.approx(values, rel=1e-5)
     states = [replace(state_of(sight, p, plain[p]), interval_h=intervals[p]) for p in range(6)]
@@ -299,7 +317,12 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         assert array.scores(700.0).tolist() == pytest.approx([core.value(s, 700.0 * HOUR) for s in states])
 
 
+def ages_of(hosts: dict[PageClass, dict[str, AgeProfile]]) -> dict[tuple[str, PageClass], AgeProfile]:
+    return {(host, name): profile for name, of in hosts.items() for host, profile in of.items()}
+
+
 def state_of(sight: Sight, page: int, rate: Rate) -> PageState:
+    is_aged = sight.kind[page] == 2 or sight.published[page] > 0.0
     return PageState(
         str(page),
         str(sight.host[page]),
@@ -308,7 +331,7 @@ def state_of(sight: Sight, page: int, rate: Rate) -> PageState:
         visited_at=float(sight.visited[page]) * HOUR,
         importance=float(sight.weight[page]),
         rate=rate,
-        published_at=float(sight.published[page]) * HOUR,
+        published_at=float(sight.published[page]) * HOUR if is_aged else None,
     )
 
 
@@ -364,6 +387,18 @@ def test_the_day_of_a_hub_is_the_core_s() -> None:
     for begin, end in ((0.0, 24.0), (22.0, 47.5), (3.2, 3.7)):
         wanted = profile.exposure_h(begin * HOUR, end * HOUR)
         assert days.exposure_h(np.array([0]), np.array([begin]), end)[0] == pytest.approx(wanted)
+
+
+def test_news_without_classes_are_told_by_their_age() -> None:
+    """Articles as plain pages, without hubs to find them: nobody says that they calm down, and it is learned."""
+    news = made_world("news:days=30,hubs=2,articles=40,hosts=1", 1)
+    told = replace(
+        news, kind=np.zeros(news.size, np.int64), hub=np.full(news.size, -1), weight=np.ones(news.size)
+    )
+    forever = replace(told, gone=np.full(news.size, np.inf), is_end_known=False)
+    outcomes = {item.policy: item for item in try_policies(forever, Budget("60/day", 60.0), tuple(POLICIES))}
+    others = [item.late for name, item in outcomes.items() if name in POLICIES and name != "learned"]
+    assert outcomes["learned"].late > 1.05 * max(others)
 
 
 # --- what it shows ---------------------------------------------------------------------------------------------------

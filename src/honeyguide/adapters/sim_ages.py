@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.core.ages import EDGES_H, SLOWEST, first_weights, weight_by
+from honeyguide.core.ages import EDGES_H, SLOWEST, first_weights, lasting_by, weight_by
 
 if TYPE_CHECKING:
     from honeyguide.adapters.worlds import Floats, Ints
@@ -29,15 +29,26 @@ class Ages:
         self._first = np.array([first_weights(name) for name in class_names])
         self._found = np.zeros((groups, len(EDGES_H)))
         self._expected = np.zeros((groups, len(EDGES_H)))
+        self._lived, self._ended = np.zeros_like(self._first), np.zeros_like(self._first)
         self._read()
 
     def exposure_h(self, group: Ints, since_age: Floats, age: Floats) -> Floats:
         """Give the hours that count between two ages of pages."""
         return self._reading(group, age) - self._reading(group, since_age)
 
-    def stretch(self, group: Ints, age: Floats, span_h: Floats) -> Floats:
-        """Say how many wall hours an hour of the clock takes, over the coming span."""
-        return np.asarray(span_h / np.maximum(self.exposure_h(group, age, age + span_h), span_h * SLOWEST))
+    def stretch(self, group: Ints, age: Floats, span_h: Floats, interval_h: Floats) -> Floats:
+        """Say how many wall hours an hour of the clock takes over the coming span, for pages that may end."""
+        stretch = span_h / np.maximum(self.exposure_h(group, age, age + span_h), span_h * SLOWEST)
+        ends = self._ended / np.maximum(self._lived, 1.0)
+        return np.asarray(lasting_by(stretch, interval_h, ends[self._class[group], _place(age)]))
+
+    def live(self, group: Ints, age: Floats, hours: float) -> None:
+        """Count the hours that pages live at their ages."""
+        np.add.at(self._lived, (self._class[group], _place(age)), hours)
+
+    def end(self, group: Ints, age: Floats) -> None:
+        """Count pages that end."""
+        np.add.at(self._ended, (self._class[group], _place(age)), 1.0)
 
     def note(self, group: Ints, ages: tuple[Floats, Floats], found: Floats, rate: Floats) -> None:
         """Remember visits: both ages, the changes between them by expectation, and the rate that is believed after."""
@@ -66,8 +77,12 @@ class Ages:
 
     def _reading(self, group: Ints, age: Floats) -> Floats:
         """Read the clocks; between two edges their speed goes straight from one to the other."""
-        age = np.maximum(age, 0.0)
-        place = np.searchsorted(_EDGES, age, "right") - 1
+        age, place = np.maximum(age, 0.0), _place(age)
         over = age - _EDGES[place]
         speed = self._speed[group, place] + self._slope[group, place] * over / 2.0
         return np.asarray(self._readings[group, place] + over * speed)
+
+
+def _place(age: Floats) -> Ints:
+    """Find which age that is."""
+    return np.asarray(np.searchsorted(_EDGES, np.maximum(age, 0.0), "right") - 1)

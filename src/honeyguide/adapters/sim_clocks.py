@@ -55,6 +55,7 @@ class Clocks:
         self._is_aged = (sight.kind == ARTICLE) | ((sight.kind == PAGE) & (sight.published > 0.0))
         self._aged = np.flatnonzero(self._is_aged)
         self._ages = Ages(_CLASSES, sight.hosts)
+        self._was_known, self._watched_at = sight.is_known[self._aged], 0.0
         self._days = HubDays(len(self._hubs))
         self._place = np.full(len(sight.kind), -1)
         self._place[self._hubs] = np.arange(len(self._hubs))
@@ -91,8 +92,19 @@ class Clocks:
         aged = self._aged
         if len(aged):
             age = now - self._sight.published[aged]
-            stretch[aged] = self._ages.stretch(self._group[aged], age, span[aged])
+            stretch[aged] = self._ages.stretch(self._group[aged], age, span[aged], interval_h[aged])
         return stretch
+
+    def watch_ends(self, now: float) -> None:
+        """See which pages are no more, and how long the others live."""
+        if not len(self._aged) or now <= self._watched_at:
+            return
+        is_known = self._sight.is_known[self._aged]
+        ended, alive = self._aged[self._was_known & ~is_known], self._aged[is_known]
+        born = self._sight.published
+        self._ages.end(self._group[ended], now - born[ended])
+        self._ages.live(self._group[alive], now - born[alive], now - self._watched_at)
+        self._was_known, self._watched_at = is_known, now
 
     def note(self, lessons: Lessons) -> None:
         """Learn from visits which days of sites, which hours of hubs and which ages count more."""

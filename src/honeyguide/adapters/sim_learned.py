@@ -49,6 +49,7 @@ class Learned:
         if now >= self._next_fit:
             self._refit()
             self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
+        self._clocks.watch_ends(now)
         sight, rates = self._sight, self._rates
         is_seen = np.isfinite(sight.visited)
         since = np.where(is_seen, sight.visited, now)

@@ -13,6 +13,7 @@ sides: with steps, all pages of one age would be worth the same, and chance woul
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,19 +21,34 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.core.clocks import HOURS_A_SECOND, ArticleClock, WallClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from honeyguide.core.clocks import Clock
     from honeyguide.core.priors import PageClass
 
 EDGES_H = (0.0, *(2.0**power for power in range(15)))  # where an age begins; the last has no end
-FIRMNESS = 4.0  # how many expected changes the parent outweighs: as firm as the firmest prior
+FIRMNESS = 4.0  # how many changes the parent weighs: as firm as the firmest prior
 SLOWEST = 1e-6  # of an hour; no clock by age stands still
 
 
 def weight_by(found: Any, expected: Any, parent: Any) -> Any:
-    """Say what an hour counts, for numbers and arrays: found over expected, near the parent where little is known."""
-    return (found + FIRMNESS * parent) / (expected + FIRMNESS)
+    """Say what an hour counts, for numbers and arrays: found over expected, near the parent where little is known.
+
+    The parent weighs as much as a few changes, whatever they count: one that counts little takes long to be sure of.
+    """
+    return (found + FIRMNESS) / (expected + FIRMNESS / parent)
+
+
+def lasting_by(stretch: Any, interval_h: Any, ends: Any) -> Any:
+    """Shorten what a visit buys where pages end: a copy lasts until the page changes or ends, whichever is first.
+
+    It changes every `stretch * interval_h` wall hours. Without this a page is left until just before its end, when it is
+    calm: a copy that would last for months, and is needed for hours.
+
+    >>> lasting_by(10.0, 4.0, 0.0), lasting_by(10.0, 4.0, 0.1)
+    (10.0, 2.0)
+    """
+    return stretch / (1.0 + ends * stretch * interval_h)
 
 
 def first_weights(page_class: PageClass) -> tuple[float, ...]:
@@ -55,7 +71,8 @@ _NOTHING = (0.0,) * len(EDGES_H)
 
 @dataclass(frozen=True, slots=True)
 class AgeProfile:
-    """Changes found and expected at each age; `parent` is what is believed without them.
+    """Changes found and expected at each age; `parent` is what is believed without them. `ends` says how many pages end
+    in an hour of each age: they are deleted, or nobody asks for them any more.
 
     The parent of a host's profile is the profile of the class on all hosts, and the parent of that is `first_weights`.
     """
@@ -63,6 +80,7 @@ class AgeProfile:
     parent: tuple[float, ...]
     found: tuple[float, ...] = _NOTHING
     expected: tuple[float, ...] = _NOTHING
+    ends: tuple[float, ...] = _NOTHING
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -107,6 +125,22 @@ class AgeProfile:
         return replace(self, found=tuple(seen), expected=tuple(due))
 
 
+def related(hosts: Mapping[str, AgeProfile], page_class: PageClass) -> dict[str, AgeProfile]:
+    """Give the profiles of hosts their parent: what all hosts together say of the class.
+
+    >>> page = AgeProfile(first_weights("page"))
+    >>> hosts = related({"a.example": page.noted(0.0, 1.0, found=9.0, rate=1.0), "b.example": page}, "page")
+    >>> round(hosts["b.example"].weights[0], 1)
+    2.6
+    """
+    found, expected = (
+        tuple(map(math.fsum, zip(_NOTHING, *counts, strict=True)))
+        for counts in ([host.found for host in hosts.values()], [host.expected for host in hosts.values()])
+    )
+    parent = AgeProfile(first_weights(page_class), found, expected).weights
+    return {name: replace(host, parent=parent) for name, host in hosts.items()}
+
+
 def _speed(speeds: tuple[float, ...], place: int, age_h: float) -> float:
     """Read the speed at an age between two edges."""
     if place + 1 == len(EDGES_H):
@@ -148,7 +182,12 @@ class AgeClock:
         ages = (max(0.0, moment - self.born_at) * HOURS_A_SECOND for moment in (start, end))
         return self.profile.hours(*ages)
 
-    def stretch(self, now: float, span_h: float) -> float:
-        """Say how many wall hours an hour of the clock takes over the coming span; coming days count as all days."""
+    def stretch(self, now: float, span_h: float, interval_h: float) -> float:
+        """Say how many wall hours an hour of the clock takes over the coming span, for a page that may end.
+
+        Coming days count as all days. `interval_h` is the mean interval of the page's changes, by its clock.
+        """
         ahead = self.aged_h(now, now + span_h / HOURS_A_SECOND)
-        return span_h / max(ahead, span_h * SLOWEST)
+        age_h = max(0.0, now - self.born_at) * HOURS_A_SECOND
+        ends = self.profile.ends[bisect_right(EDGES_H, age_h) - 1]
+        return float(lasting_by(span_h / max(ahead, span_h * SLOWEST), interval_h, ends))

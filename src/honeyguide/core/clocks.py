@@ -19,7 +19,7 @@ ARTICLE_H = 4.0  # an article has seen half of its changes at this age
 SITE_DAYS = 120  # how long the days of a site are remembered
 _DAY_H = 24
 # The speed of an article's clock never falls below this: old articles are corrected now and then.
-OLD_SPEED = 0.01
+OLD_SPEED = 0.001
 
 
 class Clock(Protocol):

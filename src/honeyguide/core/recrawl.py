@@ -170,7 +170,9 @@ def _stretched(clock: Clock, rate: Rate, now: float) -> float:
     if isinstance(clock, WallClock | SiteClock):
         return 1.0
     span_h = min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
-    return clock.stretch(now, span_h) if isinstance(clock, AgeClock) else stretch(clock, now, span_h)
+    if isinstance(clock, AgeClock):
+        return clock.stretch(now, span_h, rate.mean_interval_h)
+    return stretch(clock, now, span_h)
 
 
 def _is_announced(page: PageState) -> bool:
