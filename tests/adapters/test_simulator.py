@@ -22,6 +22,7 @@ from honeyguide.adapters.measures import (
     optimal_freshness,
     stale_spans,
 )
+from honeyguide.adapters.sim_ages import Ages
 from honeyguide.adapters.sim_clocks import HubDays, SiteClocks
 from honeyguide.adapters.sim_learned import Learned
 from honeyguide.adapters.sim_policies import AdaptiveInterval, PlanFacts, Proportional, Uniform, card_points
@@ -42,7 +43,7 @@ from honeyguide.adapters.worlds import World
 from honeyguide.config import load_profile
 from honeyguide.core import priors as core_priors
 from honeyguide.core import schedules
-from honeyguide.core.ages import AgeClock, AgeProfile, first_weights, related
+from honeyguide.core.ages import EDGES_H, AgeClock, AgeProfile, first_weights, related
 from honeyguide.core.choice import choose
 from honeyguide.core.clocks import DayProfile, SiteClock
 from honeyguide.core.learning import Seen, after_visit
@@ -379,6 +380,35 @@ def test_site_clocks_are_the_core_s(visits: list[tuple[float, float, bool]]) -> 
         assert clocks.exposure_h(np.array([0]), np.array([begin]), now)[0] == pytest.approx(now - begin)
 
 
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 500), st.floats(0.1, 900), st.floats(0, 5), st.floats(1e-4, 2)), max_size=20
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_ages_are_the_core_s_and_so_are_their_ends(visits: list[tuple[float, float, float, float]]) -> None:
+    ages = Ages(("page", "article"), 2)
+    hosts = {host: AgeProfile(first_weights("article")) for host in "ab"}
+    group = np.array([3])  # articles on the second host
+    for begin, waited, found, rate in visits:
+        span = np.array([begin]), np.array([begin + waited])
+        ages.note(group, span, np.array([found]), np.array([rate]))
+        hosts["b"] = hosts["b"].noted(begin, begin + waited, found=found, rate=rate)
+        hosts = related(hosts, "article")
+    for _ in range(10):
+        ages.live(group, np.array([40.0]), 8.0)
+    ages.end(group, np.array([50.0]))
+    ends = tuple(1 / 80 if edge == 32.0 else 0.0 for edge in EDGES_H)
+    for place, host in enumerate("ab"):
+        clock = AgeClock(0.0, replace(hosts[host], ends=ends))
+        own = np.array([1 + 2 * place])
+        for begin, end in ((0.0, 3.0), (0.5, 700.0), (40.0, 41.0), (20_000.0, 30_000.0)):
+            wanted = clock.aged_h(begin * HOUR, end * HOUR)
+            assert ages.exposure_h(own, np.array([begin]), np.array([end]))[0] == pytest.approx(wanted)
+            stretch = ages.stretch(own, np.array([begin]), np.array([6.0]), np.array([2.5]))[0]
+            assert stretch == pytest.approx(clock.stretch(begin * HOUR, 6.0, 2.5))
+
+
 def test_the_day_of_a_hub_is_the_core_s() -> None:
     days = HubDays(1)
     days.note(np.array([0]), np.array([22.5]), 25.0)
@@ -391,12 +421,9 @@ def test_the_day_of_a_hub_is_the_core_s() -> None:
 
 def test_news_without_classes_are_told_by_their_age() -> None:
     """Articles as plain pages, without hubs to find them: nobody says that they calm down, and it is learned."""
-    news = made_world("news:days=30,hubs=2,articles=40,hosts=1", 1)
-    told = replace(
-        news, kind=np.zeros(news.size, np.int64), hub=np.full(news.size, -1), weight=np.ones(news.size)
-    )
-    forever = replace(told, gone=np.full(news.size, np.inf), is_end_known=False)
-    outcomes = {item.policy: item for item in try_policies(forever, Budget("60/day", 60.0), tuple(POLICIES))}
+    world = made_world("archive:days=30,hubs=2,articles=40,hosts=1", 1)
+    assert not world.kind.any()
+    outcomes = {item.policy: item for item in try_policies(world, Budget("60/day", 60.0), tuple(POLICIES))}
     others = [item.late for name, item in outcomes.items() if name in POLICIES and name != "learned"]
     assert outcomes["learned"].late > 1.05 * max(others)
 

@@ -137,7 +137,7 @@ def test_articles_are_corrected_early_or_hardly() -> None:
 
 
 def test_an_article_has_seen_half_of_its_changes_after_four_hours() -> None:
-    assert ArticleClock(0.0).exposure_h(0.0, 4 * HOUR) == pytest.approx(2.0 + 0.04)
+    assert ArticleClock(0.0).exposure_h(0.0, 4 * HOUR) == pytest.approx(2.0 + 0.004)
     assert ArticleClock(9 * HOUR).exposure_h(0.0, 9 * HOUR) == 0.0  # before it was published
 
 

@@ -243,6 +243,20 @@ def _news(made: Made, rng: Generator) -> World:
     )
 
 
+def _archive(made: Made, rng: Generator) -> World:
+    """Tell the same news as a history does that knows times only: no classes, no hubs that list them, and no end."""
+    news = _news(made, rng)
+    return replace(
+        news,
+        kind=np.full(news.size, PAGE),
+        weight=np.ones(news.size),
+        gone=np.full(news.size, NEVER),
+        hub=np.full(news.size, -1),
+        rates=hindsight_rates(news.offsets, news.hours - news.born),
+        is_end_known=False,
+    )
+
+
 def _by_day(rng: Generator, count: int, days: float) -> Floats:
     """Draw times, three in four of them between six and twenty-two."""
     hour = np.where(rng.random(count) < 0.75, 6.0 + 16.0 * rng.random(count), 24.0 * rng.random(count))
@@ -256,4 +270,5 @@ MAKERS: dict[str, Callable[[Made, Generator], World]] = {
     "seasonal": _seasonal,
     "mixed": _mixed,
     "news": _news,
+    "archive": _archive,
 }

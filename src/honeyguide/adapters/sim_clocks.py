@@ -60,19 +60,16 @@ class Clocks:
         self._place = np.full(len(sight.kind), -1)
         self._place[self._hubs] = np.arange(len(self._hubs))
 
-    def exposure_h(self, since: Floats, now: float, pages: Ints | None = None) -> Floats:
-        """Give the hours that count from moments until now, for some pages or all."""
+    def exposure_h(self, since: Floats, now: float, pages: Ints) -> Floats:
+        """Give the hours that count from moments until now, for some pages."""
         self._sites.move_on(now)
-        host, kind = self._sight.host, self._sight.kind
-        if pages is not None:
-            host, kind = host[pages], kind[pages]
-        hours = self._sites.exposure_h(host, since, now)
-        whose = np.arange(len(kind)) if pages is None else pages
-        hubs, aged = np.flatnonzero(kind == HUB), np.flatnonzero(self._is_aged[whose])
+        hours = self._sites.exposure_h(self._sight.host[pages], since, now)
+        hubs = np.flatnonzero(self._sight.kind[pages] == HUB)
         if len(hubs):
-            hours[hubs] = self._days.exposure_h(self._place[whose[hubs]], since[hubs], now)
+            hours[hubs] = self._days.exposure_h(self._place[pages[hubs]], since[hubs], now)
+        aged = np.flatnonzero(self._is_aged[pages])
         if len(aged):
-            whose, plain = whose[aged], np.maximum(now - since[aged], _LEAST_H)
+            whose, plain = pages[aged], np.maximum(now - since[aged], _LEAST_H)
             hours[aged] = self._by_age(whose, since[aged], now) * self._by_site(whose, hours[aged] / plain)
         return np.maximum(hours, 0.0)
 
@@ -80,19 +77,19 @@ class Clocks:
         """Give the hours that count by age alone; all of them for pages whose age is not known."""
         return np.where(self._is_aged[pages], self._by_age(pages, since, now), now - since)
 
-    def stretch(self, now: float, interval_h: Floats) -> Floats:
-        """Say how many wall hours an hour of the clock takes; what is bought is wall time."""
-        stretch = np.ones(len(interval_h))
+    def stretch(self, now: float, interval_h: Floats, pages: Ints) -> Floats:
+        """Say how many wall hours an hour of the clock takes, for some pages; what is bought is wall time."""
+        stretch = np.ones(len(pages))
         span = np.clip(interval_h, *_SPAN_H)
-        if len(self._hubs):
-            ahead = self._days.exposure_h(
-                self._place[self._hubs], np.full(len(self._hubs), now), now + span[self._hubs]
-            )
-            stretch[self._hubs] = span[self._hubs] / np.maximum(ahead, span[self._hubs] * OLD_SPEED)
-        aged = self._aged
+        hubs = np.flatnonzero(self._sight.kind[pages] == HUB)
+        if len(hubs):
+            place = self._place[pages[hubs]]
+            ahead = self._days.exposure_h(place, np.full(len(hubs), now), now + span[hubs])
+            stretch[hubs] = span[hubs] / np.maximum(ahead, span[hubs] * OLD_SPEED)
+        aged = np.flatnonzero(self._is_aged[pages])
         if len(aged):
-            age = now - self._sight.published[aged]
-            stretch[aged] = self._ages.stretch(self._group[aged], age, span[aged], interval_h[aged])
+            group, age = self._group[pages[aged]], now - self._sight.published[pages[aged]]
+            stretch[aged] = self._ages.stretch(group, age, span[aged], interval_h[aged])
         return stretch
 
     def watch_ends(self, now: float) -> None:

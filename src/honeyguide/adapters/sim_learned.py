@@ -50,14 +50,16 @@ class Learned:
             self._refit()
             self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
         self._clocks.watch_ends(now)
-        sight, rates = self._sight, self._rates
-        is_seen = np.isfinite(sight.visited)
-        since = np.where(is_seen, sight.visited, now)
-        worth = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now))
+        sight, known = self._sight, np.flatnonzero(self._sight.is_known)
+        rates, visited = self._rates.at(known), sight.visited[known]
+        is_seen = np.isfinite(visited)
+        since = np.where(is_seen, visited, now)
+        worth = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now, known))
         worth[~is_seen] = first_visit_by(np, rates.a[~is_seen], rates.b[~is_seen])
-        worth *= self._clocks.stretch(now, rates.b / rates.a)
-        worth[self._hubs] += self._discovery(now)
-        return np.asarray(sight.weight * worth)
+        scores = np.zeros(len(sight.kind))
+        scores[known] = worth * self._clocks.stretch(now, rates.b / rates.a, known)
+        scores[self._hubs] += self._discovery(now)
+        return np.asarray(sight.weight * scores)
 
     def learn(self, visits: Visits) -> None:
         """Update the rates of the pages that could be compared with an earlier copy, and the clocks."""
