@@ -19,7 +19,7 @@ from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Due, digest_of
 from honeyguide.core.url import Url
-from honeyguide.errors import ConfigError, Forbidden, InputError, StoreError, Unreachable
+from honeyguide.errors import AddressRefused, ConfigError, Forbidden, InputError, StoreError, Unreachable
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import FrozenClock
@@ -630,6 +630,18 @@ def test_two_crawls_at_once_on_one_store_share_the_work(tmp_path: Path) -> None:
     assert all(summary.pages for summary in summaries)
     store = SqliteStore(tmp_path / "h.db")
     assert store.check() == ()
+    store.close()
+
+
+def test_a_seed_whose_address_was_refused_is_tried_again_by_the_next_command(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "h.db")
+
+    def refuse(url: Url) -> Made:
+        raise AddressRefused(url.as_linked, "its address is not on the public web")
+
+    assert [record["action"] for record in crawl(refuse, store).records] == ["dropped"]
+    again = crawl(pages({"/": html("Home", "/fire"), "/fire": html("fire", text="fire")}), store)
+    assert again.urls == ["/", "/fire"]
     store.close()
 
 

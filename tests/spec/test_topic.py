@@ -115,6 +115,12 @@ def test_priority_is_link_plus_bonus_with_reasons() -> None:
         ("TOPIC-6", "https://a.example/static/x", True),
         ("TOPIC-6", "https://download.example/x", False),  # a host is no path
         ("TOPIC-6", "https://a.example/guide", False),
+        ("TOPIC-6", "https://a.example/shopping-cart/2", True),
+        ("TOPIC-6", "https://a.example/downloads.html", True),
+        ("TOPIC-6", "https://a.example/user_login.php", True),
+        ("TOPIC-6", "https://a.example/x?action=logout&y=1", True),
+        ("TOPIC-6", "https://a.example/city/carthage", False),  # a word, not any letters
+        ("TOPIC-6", "https://a.example/cartridge-filters", False),
     ],
 )
 def test_skips(rule: str, url: str, skipped: bool) -> None:

@@ -81,10 +81,10 @@ def _settings(name: str, rest: str, made: Made) -> Made:
             number = -1.0
         least = 0.0 if key in ("spread", "importance") else 1e-6
         if not least <= number <= _MOST[key] or (known[key] == "int" and number != int(number)):
-            whole = "a whole number" if known[key] == "int" else "a number"
-            raise InputError(
-                f"{shown(value)} should be {whole} up to {_MOST[key]:,.0f}", file=name, field=key
-            )
+            kind = "a whole number from 1" if known[key] == "int" else "a number from 0"
+            kind = kind if known[key] == "int" or not least else "a number above 0 and up"
+            most = f"{_MOST[key]:,.2f}".removesuffix(".00")
+            raise InputError(f"{shown(value)} should be {kind} to {most}", file=name, field=key)
         value_of: Any = int(number) if known[key] == "int" else number
         made = replace(made, **{key: value_of})
     return made

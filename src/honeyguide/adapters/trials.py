@@ -73,14 +73,22 @@ class Outcome:
 
 
 def try_policies(
-    world: World, budget: Budget, names: Sequence[str], *, is_copied: bool = True
+    world: World,
+    budget: Budget,
+    names: Sequence[str],
+    *,
+    is_copied: bool = True,
+    on_policy: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Run each policy, the one with known rates in any case, and compare: policies as asked, then the references.
 
-    The best possible is the optimum of fixed rates where the world is steady, and else what known rates achieve.
+    `on_policy` hears of each policy before it runs. The best possible is the optimum of fixed rates where the world is steady, and else what known rates achieve.
     """
     asked = [name for name in names if name != REFERENCE]
-    outcomes = [_run(world, budget, name, is_copied) for name in (*asked, REFERENCE)]
+    outcomes = []
+    for name in (*asked, REFERENCE):
+        on_policy(name)
+        outcomes.append(_run(world, budget, name, is_copied))
     bounds = list(_bounds(world, budget, is_copied))
     best = next((item for item in bounds if item.policy == OPTIMUM), outcomes[-1])
     top = bounds[-1]

@@ -65,7 +65,7 @@ class Root(Group):
         except HoneyguideError as error:
             _fail(ctx, str(error))
         except OSError as error:
-            _fail(ctx, printable(f"{error.filename or 'output'}: {error.strerror or error}"))
+            _fail(ctx, _words(error))
         except click.UsageError as error:
             raise _readable(error) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
@@ -111,6 +111,9 @@ def main(args: Sequence[str] | None = None) -> None:
             reconfigure(errors="backslashreplace")  # a terminal without the letter shows its number
     try:
         root.main(None if args is None else list(args), prog_name="honeyguide")
+    except OSError as error:  # help and version are printed before there is a command to invoke
+        click.echo(f"Error: {_words(error)}", err=True)
+        raise SystemExit(ERROR) from None
     finally:
         try:
             sys.stdout.flush()
@@ -122,6 +125,10 @@ def _fail(ctx: click.Context, message: str) -> None:
     lines = [printable(line) for line in message.split("\n")]
     click.echo("\n".join(f"Error: {line}" for line in lines), err=True)
     ctx.exit(ERROR)
+
+
+def _words(error: OSError) -> str:
+    return printable(f"{error.filename or 'output'}: {error.strerror or error}")
 
 
 def _readable(error: click.UsageError) -> click.UsageError:

@@ -28,7 +28,7 @@ STOPPED = {
     "external_pages": "--follow-external is used up, and the rest is complete",
     "max_time": "--max-time is over; the same command goes on",
     "interrupted": "interrupted; the same command goes on",
-    "resting": "the site asks for a longer pause; the same command goes on, later",
+    "resting": "what is left failed, or its site asks for a pause; the same command tries it again, later",
     "site_failing": "the site failed again and again; the same command goes on, later",
     "store_failed": "the store could not be written",
     "nothing_due": "nothing more is due",

@@ -27,6 +27,13 @@ DEMO_BASE = "https://acme-fire.example/"
 
 def load_page(file: str, base: str | None, *, markdown: bool = False) -> Page:
     """Read a page; without a base it stands at its canonical address, or nowhere."""
+    page = _loaded(file, base, markdown=markdown)
+    if page.url.text == NOWHERE and any(link.url.site == page.url.site for link in page.links):
+        note(f"no --base is given; relative links are shown under {NOWHERE}")
+    return page
+
+
+def _loaded(file: str, base: str | None, *, markdown: bool) -> Page:
     is_markdown = markdown or file.lower().endswith((".md", ".markdown"))
     parse = _markdown(file) if is_markdown else _html(file)
     if base is not None:
@@ -36,14 +43,12 @@ def load_page(file: str, base: str | None, *, markdown: bool = False) -> Page:
     if address is not None:
         note(f"no --base is given; the page says it is {address}")
         return parse(address)
-    if any(link.url.site == page.url.site for link in page.links):
-        note(f"no --base is given; relative links are shown under {NOWHERE}")
     return page
 
 
 def placed_page(file: str, base: str | None, *, markdown: bool = False) -> Page:
     """Read a page whose address matters: what is inside its site depends on it."""
-    page = load_page(file, base, markdown=markdown)
+    page = _loaded(file, base, markdown=markdown)
     if page.url.text == NOWHERE:
         raise click.UsageError(
             f"{name_of(file)}: give its address with --base, such as --base https://acme.example/."

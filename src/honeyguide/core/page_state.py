@@ -135,6 +135,15 @@ def amount(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.1f}".removesuffix(".0")
 
 
+def percent(share: float) -> str:
+    """Write a share for people; what is not nothing is not called 0 %.
+
+    >>> percent(0.834), percent(0.001), percent(0.0)
+    ('83 %', 'less than 1 %', '0 %')
+    """
+    return "less than 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
 def times(count: int) -> str:
     """Say how many visits."""
     return "visit" if count == 1 else f"{count} visits"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from honeyguide.core.ages import AgeClock
 from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
-from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, times
+from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, percent, times
 from honeyguide.core.priors import Priors
 from honeyguide.core.rate import SCALARS, Rate, chance, index, prior, reached, score_of, single
 from honeyguide.core.rules import Reason, Score, half_up
@@ -148,7 +148,7 @@ class Learned:
         if page.visited_at is None:
             yield Worth("first-visit", values[0], "first visit")
             return
-        since = duration((now - page.visited_at) * HOURS_A_SECOND)
+        since = duration(max(0.0, now - page.visited_at) * HOURS_A_SECOND)
         if page.failures:
             text = f"no page at the last {times(page.failures)}, the latest {since} ago; looked for ever more rarely"
             yield Worth("dead", values[0], text)
@@ -156,7 +156,7 @@ class Learned:
             yield Worth("announced", values[0], f"announced as changed since the last visit {since} ago")
         else:
             rate, exposure_h = self.rate_of(page), self.clock_of(page).exposure_h(page.visited_at, now)
-            odds = f"changed with {100 * chance(rate, exposure_h):.0f} % probability"
+            odds = f"changed with {percent(chance(rate, exposure_h))} probability"
             often = f"changes about every {duration(rate.mean_interval_h)}"
             yield Worth("chance", values[0], f"{odds} since the last visit {since} ago; {often}")
         if page.found is not None and not page.failures:

@@ -21,8 +21,7 @@ def first_visit_by(maths: Maths, a: Any, b: Any) -> Any:
 
     A page without a copy is as bad as one whose copy is out of date, and its first copy lasts as long as any other: a
     year on a page that hardly changes, an hour on one that changes all the time. So a constant is wrong at both ends.
-    With one, a small budget goes to new articles while they are still being edited, and nothing is left to come back:
-    in `honeyguide simulate news --budgets 5d` a constant year instead lowers late freshness from .491 to .394.
+    With one, a small budget goes to new articles while they are still being edited, and nothing is left to come back.
 
     >>> from honeyguide.core.rate import SCALARS
     >>> round(first_visit_by(SCALARS, 0.5, 360.0)), round(first_visit_by(SCALARS, 3.0, 6.0), 1)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core import crawl as machine
-from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, RunSpec, Why, key_of
+from honeyguide.core.frontier import Ask, Budgets, Dropped, Due, Granted, RunSpec, Why, key_of
 from honeyguide.core.judge import Ground, seeds_of
 from honeyguide.core.pace import retry_after_s
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.topic import topic_of
 from honeyguide.core.traps import Traps
-from honeyguide.errors import ConfigError, FetchError, Forbidden, InputError, LeaseLost, Problem, StoreError
+from honeyguide.errors import AddressRefused, ConfigError, FetchError, Forbidden, InputError, LeaseLost, Problem, StoreError
 from honeyguide.jobs.asked import Asked, written
 from honeyguide.jobs.reading import Arrival, Reading
 from honeyguide.ports import Report
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
 
 _NO_LIMIT = 1 << 40
+_REFUSED = AddressRefused.__name__.lower()  # the rule of addresses that nobody was asked about
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 
 
@@ -236,6 +237,7 @@ class _Session:
                     frontier.enter(seed.site)
             if not request.only_due:
                 frontier.deepen(request.max_depth)
+                frontier.schedule(self._refused_seeds(now))
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             room = 0 if request.only_due else self._rules.window
             adopted = frontier.adopt(Ask(now, room, now + self._rules.lease_s))
@@ -243,6 +245,16 @@ class _Session:
         self._store.flush()
         self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
         return adopted
+
+    def _refused_seeds(self, now: float) -> list[Due]:
+        """Find seeds whose address was refused: whoever gives the same command again may allow it now."""
+        digests = [self._ground.digest(seed) for seed in self._request.seeds]
+        known = self._frontier.known(digests)
+        return [
+            Due(digest, now, place)
+            for place, digest in enumerate(digests)
+            if digest in known and known[digest].rule == _REFUSED
+        ]
 
     async def _rest(self, until: float) -> None:
         """Wait for a pause to end, or for time to run out."""
