@@ -278,7 +278,19 @@ def test_include_exclude_and_depth(run: Run) -> None:
     ("arguments", "code", "words"),
     [
         ((), 2, "Give a SEED"),
-        (("http://127.0.0.1:9/",), 1, "no topic is given"),
+        (("http://127.0.0.1:9/",), 2, "focused follows a topic: give one, such as --topic"),
+        (
+            ("http://127.0.0.1:9/", "--traversal", "hybrid"),
+            2,
+            "--traversal bfs and --traversal dfs go without",
+        ),
+        (("a.example", *TOPIC, "-o", "a.csv", "--links"), 2, "write JSON lines, -o FILE.jsonl"),
+        (
+            ("a.example", *TOPIC, "--format", "csv", "--content"),
+            2,
+            "CSV has no room for --links and --content",
+        ),
+        (("a.example", *TOPIC, "-o", "a.docx"), 2, "'a.docx' should end in .jsonl, .ndjson, .csv"),
         (("ftp://a.example", *TOPIC), 1, "neither http nor https"),
         (("a.example", "--topic", "(a"), 1, "pattern"),
         (("a.example", *TOPIC, "--max-pages", "0"), 2, "max-pages"),
@@ -340,3 +352,17 @@ def test_export(run: Run, crawled: Path) -> None:
     assert run("export", "pages", "--rule", "x").exit_code == 2
     assert "there is no run 9" in run("export", "pages", "--run", "9").stderr
     assert "cannot be written" in run("export", "pages", "-o", "no/such/file").stderr
+
+
+def test_export_refuses_what_it_would_drop_in_silence(run: Run, crawled: Path) -> None:
+    result = run("export", "out", "--rule", "nope")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "Error: field --rule: no URL was put out by 'nope'; rules that did: extension, http-404, other-site\n",
+    )
+    assert len(records(run("export", "out", "--rule", "other-site").stdout)) == 1
+    result = run("export", "pages", "-o", "x.docx")
+    assert (result.exit_code, "'x.docx' should end in" in result.stderr) == (2, True)
+    assert not (crawled / "x.docx").exists()
+    assert run("export", "pages", "-o", "x.docx", "--format", "csv").exit_code == 0

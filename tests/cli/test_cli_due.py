@@ -180,6 +180,50 @@ def test_explain_tells_the_history(run: Run, server: LoopbackServer) -> None:
         assert unseen[0]["history"] is None
 
 
+def test_explain_remembers_what_was_read(run: Run, server: LoopbackServer) -> None:
+    with served(server) as (home,):
+        crawled(run, home)
+        server.answers["/b"] = response(b"", status="404 Not Found")
+        make_due(home, "/a", "/b")
+        assert "2 pages visited again: 1 unchanged, 1 gone; " in run("crawl", "--due", *QUICK).stderr
+        for name, action, found in (
+            ("a", "unchanged", "the same, byte for byte, since "),
+            ("b", "dropped", ""),
+        ):
+            (record,) = records(run("explain", f"{home}{name}", "--format", "jsonl").stdout)
+            page, read, told = record["page"], record["read"], record["sentences"]
+            assert (page["action"], page["title"], read["title"]) == (action, None, f"fire /{name}")
+            start = told.index(f"It was last read {read['fetched_at']}.")
+            assert told[start + 1] == f'Its title is "fire /{name}".'
+            assert told[start + 2].startswith(f"The page scores {read['relevance_score']}; ")
+            (visit,) = [line for line in told if line.startswith(f"The last visit, {page['fetched_at']}: ")]
+            assert (found or "answered 404.") in visit
+        (once,) = records(run("explain", f"{home}c", "--format", "jsonl").stdout)
+        assert (once["read"], once["page"]["title"]) == (None, "fire /c")
+
+
+def test_explain_counts_the_links_that_are_remembered(run: Run, server: LoopbackServer) -> None:
+    text = 'schema = 1\nextends = "docs"\nname = "mine"\ndescription = "Mine."\n[crawl]\nsightings = 1\n'
+    Path("mine.toml").write_text(text, "utf-8")
+    server.answers["/b"] = page("fire /b", "/a")
+    with served(server) as (home,):
+        crawled(run, home, "--profile", "mine.toml")
+        told = run("explain", f"{home}a", "--format", "table").stdout
+        assert "Seen twice; the first is remembered:\n" in told
+
+
+def test_explain_tells_a_change_as_what_the_last_visit_found(run: Run, server: LoopbackServer) -> None:
+    with served(server) as (home,):
+        crawled(run, home)
+        server.answers["/a"] = page("fire and water")
+        make_due(home, "/a")
+        assert run("crawl", "--due", *QUICK).exit_code == 0
+        told = run("explain", f"{home}a", "--format", "table").stdout
+        assert 'Its title is "fire and water".' in told
+        assert ": its main content changed since " in told
+        assert "+0" not in told
+
+
 def test_what_a_sitemap_says_is_remembered(run: Run, server: LoopbackServer) -> None:
     urls = "<url><loc>{0}a</loc><lastmod>2026-05-01</lastmod></url><url><loc>{0}b</loc></url>"
     with served(server) as (home,):

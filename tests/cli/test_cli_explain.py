@@ -25,10 +25,10 @@ DOCS = "https://docs.example.org"
             f"{DOCS}/library/asyncio.html",
             (
                 "By its address it is inside the crawl: same-site (URL-10, docs.example.org).",
-                '  "asyncio.html" in main of https://docs.example.org/library/, score 10, lane deep',
+                '  "asyncio.html" in main of https://docs.example.org/library/, score 10\n',
                 "    +5 topic in anchor text",
                 "    +3 topic in URL",
-                "    -3 a score ends at 10",
+                "    -3 a score ends at 10\n    lane deep, priority 10\n",
                 ", priority 10, 2 links from a seed.",
                 'Its title is "asyncio".',
                 "The page scores 8; its branch is exhausted before others.",
@@ -99,6 +99,17 @@ def test_the_record(run: Run, crawled: Path) -> None:
     assert (unknown["state"], unknown["page"], unknown["seen"], unknown["visits"]) == (None, None, 0, [])
 
 
+def test_a_bonus_is_paid_to_the_priority_not_to_the_score(run: Run, crawled: Path) -> None:
+    assert crawled.exists()
+    found = record(run, f"{DOCS}/library/")
+    (seen,) = [one for one in found["sightings"] if one["parent"] == f"{DOCS}/library/asyncio.html"]
+    assert [point["rule"] for point in seen["bonus"]] == ["parent-bonus"]
+    paid = seen["bonus"][0]["points"]
+    assert sum(point["points"] for point in seen["points"]) == seen["relevance_score"]
+    place = f"lane {seen['lane']}, priority {seen['relevance_score'] + paid}"
+    assert f"    {place}: +{paid} found on a good page" in found["sentences"]
+
+
 def test_as_csv(run: Run, crawled: Path) -> None:
     assert crawled.exists()
     result = run("explain", f"{DOCS}/about", "--format", "csv")
@@ -111,6 +122,7 @@ def test_as_csv(run: Run, crawled: Path) -> None:
     [
         (("https://",), "not an http(s) URL"),
         (("ftp://a.example/",), "not an http(s) URL"),
+        (("mailto:a@b.example",), "not an http(s) URL: 'mailto:a@b.example': its scheme is mailto"),
         (("https://a.example/", "--run", "7"), "there is no run 7"),
         (("https://a.example/", "--store", "home.html"), "is no Honeyguide store"),
     ],

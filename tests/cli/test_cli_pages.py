@@ -299,3 +299,10 @@ def test_select_refuses_heads_that_are_none(run: Run, head: str, sentence: str) 
     result = run("select", "home.html", *BASE, "--heads", "heads.jsonl")
     assert (result.exit_code, result.stdout) == (1, "")
     assert sentence in result.stderr
+
+
+def test_a_page_without_an_address_is_one_error_and_no_note(run: Run) -> None:
+    result = run("select", "home.html")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "give its address with --base" in result.stderr
+    assert "Note:" not in result.stderr

@@ -129,6 +129,7 @@ def test_lists_from_everywhere_each_site_once(run: Run) -> None:
         ("-i", "urls.txt", "-o", "./urls.txt"),
         ("a.example", "-o", "x.md", "--report", "x.md"),
         ("-i", "notes.md", "--report", "x/../notes.md"),
+        ("a.example", "-o", "x.docx"),
     ],
 )
 def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
@@ -197,10 +198,11 @@ def test_another_run_on_the_same_file_is_one_sentence(run: Run, more: tuple[str,
 
 
 def test_a_file_of_somebody_else_is_left_alone(run: Run) -> None:
-    result = run("pick", "a.example", "-o", "home.html", "--fresh")
+    Path("mine.jsonl").write_text("<h1>Mine</h1>\n", "utf-8")
+    result = run("pick", "a.example", "-o", "mine.jsonl", "--fresh")
     assert (result.exit_code, result.stderr) == (
         1,
-        "Error: home.html: exists and is no output of this command; choose another -o\n",
+        "Error: mine.jsonl: exists and is no output of this command; choose another -o\n",
     )
 
 

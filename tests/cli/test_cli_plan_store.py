@@ -181,7 +181,7 @@ def test_what_no_run_can_fetch_is_said(run: Run, store: Path) -> None:
     ("arguments", "words"),
     [
         ((), "Give FILEs, or a store with --store."),
-        (("known.csv", "--store", "h.db"), "Give FILEs, or a store with --store."),
+        (("known.csv", "--store", "h.db"), "Give FILEs, or a store with --store, not both."),
         (("known.csv", "--enqueue"), "--enqueue needs a --store"),
         (("--store", "h.db", "--on-error", "skip"), "are for files"),
         (("--store", "h.db", "--input-format", "csv"), "are for files"),

@@ -125,8 +125,9 @@ def test_an_interrupt_ends_with_130_and_no_traceback(start: Start) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_one_sentence(start: Start) -> None:
-    with start("profile", "list", redirect="> /dev/full", PYTHONUNBUFFERED="") as process:
+@pytest.mark.parametrize("words", [("profile", "list"), ("--help",), ("--version",), ("plan", "--help")])
+def test_a_full_disk_is_one_sentence(start: Start, words: tuple[str, ...]) -> None:
+    with start(*words, redirect="> /dev/full", PYTHONUNBUFFERED="") as process:
         _, messages = process.communicate()
     assert (process.returncode, messages) == (1, b"Error: output: No space left on device\n")
 

@@ -173,7 +173,10 @@ def test_the_best_first_and_filtered(run: Run, folder: Path) -> None:
     ("text", "words"),
     [
         ("link\nhttps://a.example/\n", "names no column url"),
-        ("url\nnot a url\n", "links.csv line 2, row 1, field url: 'not a url' is not an http(s) URL"),
+        (
+            "url\nnot a url\n",
+            "links.csv line 2, row 1, field url: 'not a url' should be an absolute http(s) URL",
+        ),
         ("url,position\nhttps://a.example/,top\n", "field position: 'top' is no position"),
         ("url,anchor\nhttps://a.example/\n", "has 1 fields where the header has 2"),
     ],

@@ -245,4 +245,4 @@ def test_a_parquet_file_without_urls_is_said(run: Run, folder: Path) -> None:
     pl.DataFrame({"page": [ACME], "url": ["/about"], "title": [1]}).write_parquet(folder / "links.parquet")
     assert "row 1, field title: '1' should be text" in run("select", "links.parquet").stderr
     result = run("score", "links", "links.parquet", "--topic", "x")  # which does not read titles
-    assert "'/about' is not an http(s) URL" in result.stderr
+    assert "'/about' should be an absolute http(s) URL" in result.stderr

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,8 @@ import pytest
 from click.testing import Result
 
 from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.cli.live import Log
+from honeyguide.cli.simulated import Progress
 from honeyguide.core.history import Visit
 
 Run = Callable[..., Result]
@@ -138,9 +143,19 @@ def test_a_store_is_a_world(run: Run, crawled: Path) -> None:
     result = run("simulate", "--store", "honeyguide.db")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: honeyguide.db: has no page that was visited twice, so no change is known; crawl again first\n"
+        "Error: honeyguide.db: no visit has seen a change yet; crawl again first, when pages may have changed\n"
     )
     assert crawled.exists()
+
+
+def test_a_store_whose_visits_saw_no_change(run: Run, folder: Path) -> None:
+    store = SqliteStore(folder / "s.db")
+    with store.transaction():
+        for day in range(3):
+            store.history.record(Visit("https://a.example/", 1, 1.7e9 + day * 86_400.0, 200, "x"), 1)
+    store.close()
+    result = run("simulate", "--store", "s.db")
+    assert (result.exit_code, "s.db: no visit has seen a change yet; " in result.stderr) == (1, True)
 
 
 def test_a_store_with_changes(run: Run, folder: Path) -> None:
@@ -161,7 +176,11 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "Name a world: a CSV file, poisson, bursty, periodic, seasonal, mixed or news."),
+        ((), "Name a world: a CSV file, or one of poisson, bursty, periodic, seasonal, mixed, news"),
+        (
+            ("changes.csv", SMALL, "--from", "2024-01-01T00:00:00Z"),
+            f"--from is about a history; '{SMALL}' is made up",
+        ),
         ((SMALL, "--policies", "magic"), "'magic' is none of learned, heuristic, uniform, proportional"),
         (
             (SMALL, "--budgets", "0d"),
@@ -189,6 +208,16 @@ def test_usage_is_one_sentence_and_exit_2(run: Run, args: tuple[str, ...], messa
         (("nowhere.csv",), "nowhere.csv: cannot be read: No such file or directory; check the path"),
         (("home.html",), "home.html, field page: its first line has no column of that name"),
         (("poisson:size=3",), "poisson: 'size' is none of its settings"),
+        (("poisson:pages=0",), "poisson, field pages: '0' should be a whole number from 1 to 1,000,000"),
+        (
+            ("poisson:interval=0",),
+            "poisson, field interval: '0' should be a number above 0 and up to 100,000",
+        ),
+        (("poisson:importance=1",), "poisson, field importance: '1' should be a number from 0 to 0.99"),
+        (
+            (SMALL, "nowhere:pages=2"),
+            "nowhere:pages=2: is neither a file nor one of the worlds there are: poisson, bursty, periodic",
+        ),
         (("--store", "nowhere.db"), "nowhere.db: is not there; honeyguide crawl makes one"),
         ((SMALL, "--budgets", "900000000/day"), "budget 900000000/day is more than 50,000,000 fetches"),
         (
@@ -202,3 +231,48 @@ def test_bad_input_is_one_sentence_and_exit_1(run: Run, args: tuple[str, ...], m
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {message}")
     assert result.stderr.count("\n") == 1
+
+
+# --- what it says ---
+
+
+def test_the_files_that_were_written_are_named(run: Run) -> None:
+    asked = ("simulate", SMALL, "--policies", "uniform", "--output", "o.jsonl", "--report", "r.html")
+    result = run(*asked)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "o.jsonl, r.html: 4 outcomes\n"
+    assert run(*asked, "--quiet").stderr == ""
+    assert run("simulate", SMALL, "--policies", "uniform").stderr == ""
+
+
+def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    clock, progress = [100.0], Progress(3, 100.0)
+    log = Log(progress, lambda: clock[0])
+    for second, what in ((101.0, "learned"), (109.0, "uniform"), (110.0, "known-rates")):
+        clock[0] = second
+        progress.begin(what)
+        log.update()
+    assert capsys.readouterr().err == "2 of 3, 9 s: uniform\n"
+    assert progress.done == 2
+
+
+def test_a_terminal_sees_which_policy_runs(folder: Path) -> None:
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    path = os.pathsep.join(filter(None, sys.path))
+    env = {**os.environ, "PYTHONPATH": path, "TERM": "xterm-256color", "COLUMNS": "120"}
+    command = [sys.executable, "-m", "honeyguide", "simulate", SMALL, "--policies", "uniform", "-o", "o.csv"]
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=theirs, stderr=theirs) as process:  # noqa: S603 - our own program
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b"")).decode()
+    os.close(ours)
+    assert process.returncode == 0, shown
+    assert f"budget 10d, {SMALL}" in shown
+    assert "o.csv: 4 outcomes" in shown
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # how a terminal says that the other side is gone
+        return b""

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.cli.watch import Progress
+from honeyguide.jobs.watch import Pace, Round
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     from click.testing import Result
 
     Run = Callable[..., Result]
+    Start = Callable[..., subprocess.Popen[bytes]]
 
 OVER = ("--until", "2025-01-01T06:00:00Z")
 
@@ -23,7 +30,7 @@ OVER = ("--until", "2025-01-01T06:00:00Z")
 def test_a_watch_that_is_over_says_so(run: Run, crawled: Path) -> None:
     result = run("watch", "--per-hour", "10", *OVER)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith("0 pages visited again: 0 changed, 0 unchanged; 0 rounds, ")
+    assert result.stderr.startswith("0 pages visited; 0 rounds, ")
     assert result.stderr.endswith("Stopped: --until has come.\n")
     assert run("watch", "--per-hour", "10", *OVER, "--quiet").stderr == ""
     assert crawled.exists()
@@ -54,6 +61,7 @@ def test_a_file_of_another_store_is_left_alone(run: Run, crawled: Path) -> None:
         (("--per-hour", "10", "--until", "2025-01-01"), "has no time zone"),
         (("--per-hour", "10", "--policy", "luck"), "'luck' is not one of"),
         (("--per-hour", "10", "-o", "honeyguide.db"), "named twice"),
+        (("--per-hour", "10", *OVER, "-o", "p.docx"), "'p.docx' should end in .jsonl, .ndjson, .csv"),
         (("--per-hour", "10", *OVER, "-o", "p.jsonl", "--format", "table"), "A table is for the terminal"),
     ],
 )
@@ -76,3 +84,35 @@ def test_a_store_without_a_crawl_is_refused_and_no_output_is_left(run: Run, fold
         "Error: the store has no crawl yet; honeyguide crawl makes one\n",
     )
     assert not (folder / "p.jsonl").exists()
+
+
+# --- what a log hears ---
+
+SPENT = Round(number=1, at=0.0, room=0, planned=0, fetched=0, spent=3, next_at=82_150.0)
+
+
+def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() -> None:
+    progress = Progress(Pace(per_hour=3), 100.0)
+    assert not progress.is_line_due(101.0)
+    progress.last = SPENT
+    assert progress.is_line_due(101.0)
+    assert progress.line(101.0).endswith("; 3 of 3 visits of this hour are spent; next at 22:49:10Z")
+    assert [second for second in range(102, 300) if progress.is_line_due(second)] == [161, 221, 281]
+
+
+def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
+    progress = Progress(Pace(per_hour=4), 100.0)
+    progress.last, progress.next_at = SPENT, 160.0
+    assert not progress.is_line_due(101.0)
+    assert progress.line(101.0).endswith("; 3 of 4 in the last hour; next in 59 s")
+
+
+def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> None:
+    with closing(sqlite3.connect(crawled / "honeyguide.db")) as db:
+        db.execute("UPDATE visit SET at = ?", (time.time(),))
+        db.commit()
+    with start("watch", "--per-hour", "3") as process:
+        assert process.stderr
+        line = process.stderr.readline().decode()
+        process.terminate()
+    assert "3 of 3 visits of this hour are spent; next at " in line

@@ -102,7 +102,8 @@ def link_of(raw: Raw, place: int) -> LinkRow:
     try:
         url = Url.parse(values["url"])
     except UrlError as error:
-        raise wrong(raw, "url", f"{shown(values['url'])} is not an http(s) URL: {error.why}") from None
+        why = f"{shown(values['url'])} should be an absolute http(s) URL: {error.why}"
+        raise wrong(raw, "url", why) from None
     return LinkRow(place, url, values["anchor"], values["context"], position_in(raw, values["position"]))
 
 

@@ -29,9 +29,9 @@ def stored_world(path: str, window: Window, seed: int) -> World:
         histories = _histories(path, db)
     finally:
         db.close()
-    if not any(len(history.rows) > 1 for history in histories.values()):
+    if not any(what == "changed" for history in histories.values() for _, what in history.rows):
         raise InputError(
-            "has no page that was visited twice, so no change is known; crawl again first", file=path
+            "no visit has seen a change yet; crawl again first, when pages may have changed", file=path
         )
     return world_of(path, histories, window, seed)
 

@@ -17,6 +17,7 @@ import click
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
+from honeyguide.cli.crawled import format_of
 from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.runs import find_run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from honeyguide.core.policy import Policy
+    from honeyguide.core.profile import Profile
     from honeyguide.core.url import Url
 
 PARTIAL = 3
@@ -101,6 +103,8 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
     new links are queued, and budgets are of this command alone.
     """
     destination, output = _destination(asked)
+    if output == "csv" and (asked["links"] or asked["content"]):
+        raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
     _check_due(asked)
     if asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"]):
         if not crawl_due(asked, policy_of(asked), destination, output):
@@ -108,6 +112,7 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
         return
     urls = _seeds(seeds, asked)
     profile = load_profile(asked["profile"], topic=asked["topic"], related=asked["related"] or None)
+    _check_topic(profile, asked["traversal"])
     policy = policy_of(asked)
     request = CrawlRequest(
         urls,
@@ -146,6 +151,16 @@ def _check_due(asked: dict[str, Any]) -> None:
     app.open_store(asked["store"], create=False).close()
 
 
+def _check_topic(profile: Profile, traversal: str) -> None:
+    """Ask for a topic where the order of pages depends on it, and neither the command nor the profile names one."""
+    moves = profile.traversals.get(traversal)
+    if moves is not None and moves.order == "score" and profile.topic.pattern is None:
+        raise click.UsageError(
+            f"{traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
+            "--traversal bfs and --traversal dfs go without."
+        )
+
+
 def _profile_name(source: str) -> str:
     """Name a profile so that it is found again from any folder."""
     return source if source in bundled_profiles() else str(Path(source).resolve())
@@ -160,7 +175,7 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
         return None, output or ("table" if sys.stdout.isatty() else "jsonl")
     if output == "table":
         raise click.UsageError("A table is for the terminal; leave out --format or -o.")
-    return Path(file), output or ("csv" if file.lower().endswith(".csv") else "jsonl")
+    return Path(file), format_of(file, output)
 
 
 def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:

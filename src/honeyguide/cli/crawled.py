@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import click
+
 from honeyguide.adapters.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli.output import csv_cell, json_line, note, number, printed_line, say
 from honeyguide.core.url import Url
-from honeyguide.errors import HoneyguideError, InputError, UrlError
+from honeyguide.errors import HoneyguideError, InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from honeyguide.adapters.folder import Folder
     from honeyguide.adapters.warc import WarcFile
@@ -30,6 +32,7 @@ COLUMNS = (
     "schema", "url", "final_url", "status", "depth", "parent", "relevance_score", "reasons", "action", "lane",
     "priority", "title", "fetched_at", "elapsed_s", "digest",
 )  # fmt: skip
+FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 # What is done with a page that says nothing of its own, or was not had.
 WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "soft-404", "unchanged"})
 MARKDOWN = "markdown"
@@ -148,6 +151,21 @@ class Table:
 
     def close(self) -> None:
         """Everything is written."""
+
+
+def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
+    """Settle how a file is written: as asked for, else by its name; JSON lines if that says nothing.
+
+    >>> format_of("a.CSV", None), format_of("a.docx", "jsonl"), format_of("a", None)
+    ('csv', 'jsonl', 'jsonl')
+    """
+    suffix = Path(file).suffix.lower()
+    found = output or known.get(suffix, None if suffix else "jsonl")
+    if found is None:
+        raise click.BadParameter(
+            f"{shown(file)} should end in {', '.join(known)}; or choose a --format.", param_hint="-o"
+        )
+    return found
 
 
 def write_csv(path: Path, columns: Iterable[str], rows: Iterable[list[str]]) -> None:

@@ -86,21 +86,28 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, where
 
 
 def revisit_words(verdicts: Mapping[str, int]) -> str:
-    """Say what visits of known pages came to.
+    """Say what visits came to; what came to nothing is left out.
 
     >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1, "gone": 1})
     '7 pages visited again: 2 changed, 4 unchanged (3 of them by 304), 1 gone'
+    >>> revisit_words({"first": 5}), revisit_words({"changed": 1, "first": 5})
+    ('5 pages visited, all for the first time', '6 pages visited: 1 changed, 5 for the first time')
     """
+    total, first = sum(verdicts.values()), verdicts.get("first", 0)
+    visited = f"{'1 page' if total == 1 else f'{total:,} pages'} visited"
+    if first == total:
+        return visited + (f",{' all' if total > 1 else ''} for the first time" if total else "")
     same = sum(verdicts.get(verdict, 0) for verdict in UNCHANGED)
     told = verdicts.get(NOT_MODIFIED, 0)
-    parts = [
-        f"{verdicts.get('changed', 0):,} changed",
-        f"{same:,} unchanged{f' ({told:,} of them by 304)' if told else ''}",
-    ]
-    words = {"gone": "gone", "failed": "failed", "first": "for the first time"}
-    parts += [f"{verdicts[verdict]:,} {word}" for verdict, word in words.items() if verdicts.get(verdict)]
-    total = sum(verdicts.values())
-    return f"{'1 page' if total == 1 else f'{total:,} pages'} visited again: {', '.join(parts)}"
+    counts = {
+        "changed": verdicts.get("changed", 0),
+        f"unchanged{f' ({told:,} of them by 304)' if told else ''}": same,
+        "gone": verdicts.get("gone", 0),
+        "failed": verdicts.get("failed", 0),
+        "for the first time": first,
+    }
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
+    return f"{visited}{'' if first else ' again'}: {', '.join(parts)}"
 
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -1,27 +1,30 @@
 """`honeyguide explain`: what became of a URL in a crawl, and why.
 
-Owns: the command, its record and its sentences. Must not know: how any of it was decided.
-Start reading at `explain`; the sentences are `_story`.
+Owns: the command and its record; the sentences are in explain_words.py. Must not know: how any of it was decided.
+Start reading at `explain`.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 import click
 
 from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.ending import words_of
-from honeyguide.cli.output import number, output_options, points, say, write_records
+from honeyguide.cli.explain_words import overflow_of, story_of
+from honeyguide.cli.output import output_options, say, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
 from honeyguide.config import load_profile
-from honeyguide.core.crawled import iso
-from honeyguide.core.crowd import FULL, MANY
-from honeyguide.core.frontier import State, digest_of
+from honeyguide.core.crawled import iso, was_read
+from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import POSITION
 from honeyguide.core.records import SCHEMA, Record, tidy
+from honeyguide.core.rewrite import scheme_of, trim
 from honeyguide.core.scope import classify_url
 from honeyguide.core.story import history_told
 from honeyguide.core.url import Url
@@ -39,18 +42,8 @@ COLUMNS = ("url", "run", "state", "verdict.kind", "verdict.rule", "relevance_sco
            "parent", "seen", "attempts", "out.rule", "out.why", "sentences")  # fmt: skip
 
 _NOT_MODIFIED = 304
-_MOST_VISITS = 5  # that are listed one by one
-# What happens to the links of a page (TOPIC-4, TOPIC-4b).
-ACTIONS = {
-    "seed": "it is a seed, so its links are followed",
-    "exhaust": "its branch is exhausted before others",
-    "expand": "its links are followed",
-    "tunnel": "a weak page, so its links are followed without a bonus",
-    "tunnel-end": "too many weak pages in a row lead here, so its links are not followed",
-    "keep": "too little for its links to be followed",
-    "duplicate": "its links are not followed",
-    "soft-404": "its links are not followed",
-}
+_PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
+_BONUS = "parent-bonus"  # is paid to the priority of a link, not to its score (TOPIC-3)
 
 
 @click.command(
@@ -69,7 +62,7 @@ def explain(text: str, store: str, run: int | None, output: Format) -> None:
 
     Without --run the newest crawl that has met the URL tells.
     """
-    url = Url.parse(text if "://" in text else f"https://{text}")
+    url = Url.parse(_address(text))
     opened = app.open_store(store, create=False)
     try:
         record = _explained(text, url, opened, _chosen(url, opened, run))
@@ -80,6 +73,17 @@ def explain(text: str, store: str, run: int | None, output: Format) -> None:
             say(line)
     else:
         write_records(output, [record], COLUMNS)
+
+
+def _address(text: str) -> str:
+    """Complete a host that is written without `https://`; what follows its colon, if it has one, is a port.
+
+    >>> _address("localhost:8000/a"), _address("mailto:a@b.example")
+    ('https://localhost:8000/a', 'mailto:a@b.example')
+    """
+    trimmed = trim(text)
+    scheme = scheme_of(trimmed)
+    return text if scheme and not _PORT.match(trimmed, len(scheme) + 1) else f"https://{text}"
 
 
 def _chosen(url: Url, store: Store, number_: int | None) -> Run:
@@ -119,7 +123,7 @@ def _explained(text: str, url: Url, store: Store, run: Run) -> Record:
         "key": url.key(profile.scope.tracking),
         "steps": [
             {"rule": step.rule, "name": step.name, "before": step.before, "after": step.after}
-            for step in steps_of(text if "://" in text else f"https://{text}")
+            for step in steps_of(_address(text))
             if step.changed
         ],
         "run": run.id,
@@ -142,12 +146,13 @@ def _explained(text: str, url: Url, store: Store, run: Run) -> Record:
             for number_, at, status in store.history.visits(digest)
         ],
     }
+    record["read"] = _last_read(frontier, row, record)
     known = store.history.get(digest)
     told = [] if known is None else _remembered(known, record, store, profile)
     return {
         **record,
         "history": None if known is None else _history(known),
-        "sentences": _story(record, run, row, profile) + _overflow(row, frontier) + told,
+        "sentences": story_of(record, run, row, profile) + overflow_of(row, frontier) + told,
     }
 
 
@@ -191,15 +196,15 @@ def _verdict(url: Url, frontier: Frontier, profile: Profile) -> Record:
 
 def _sighting(parent: str | None, seen: Sighting, profile: Profile) -> Record:
     is_listed = seen.position == POSITION
+    paid = [_point(text, profile) for text in seen.points.split(",") if text and not text.endswith(":0")]
     return {
         "parent": parent,
         "anchor_text": None if is_listed else seen.anchor,
         "position": seen.position,
         "lastmod": (seen.anchor or None) if is_listed else None,
         "relevance_score": tidy(seen.score),
-        "points": [
-            _point(text, profile) for text in seen.points.split(",") if text and not text.endswith(":0")
-        ],
+        "points": [point for point in paid if point["rule"] != _BONUS],
+        "bonus": [point for point in paid if point["rule"] == _BONUS],
         "lane": seen.lane or None,
     }
 
@@ -209,7 +214,7 @@ def _point(text: str, profile: Profile) -> Record:
     rule, _, paid = text.rpartition(":")
     card = profile.cards.get("link")
     words = {one.id: one.reason for group in card.card.groups for one in group.rules} if card else {}
-    named = {**words, "parent-bonus": "found on a good page", "range": "a score ends at 10"}
+    named = {**words, _BONUS: "found on a good page", "range": "a score ends at 10"}
     return {"rule": rule, "points": tidy(float(paid)), "reason": named.get(rule) or words_of(rule) or rule}
 
 
@@ -221,95 +226,14 @@ def _page(frontier: Frontier, row: Row | None) -> Record | None:
     return record if claim == row.claim else None
 
 
-# --- the sentences ---
-
-
-def _story(record: Record, run: Run, row: Row | None, profile: Profile) -> list[str]:
-    told = [record["url"]]
-    if record["steps"]:
-        rules = ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"])
-        told.append(f"It is written {record['text']}; it is read as above after: {rules}.")
-    verdict = record["verdict"]
-    detail = f", {verdict['detail']}" if verdict["detail"] else ""
-    kind = {"inside": "inside the crawl", "outside": "outside the crawl"}.get(verdict["kind"], "no page")
-    told.append(f"By its address it is {kind}: {verdict['rule']} ({verdict['id']}{detail}).")
-    told.append(f"Run {run.id}: {run.spec.command or 'crawl'}")
-    if row is None:
-        told.append("No page of this run links it, and it is no seed: so it was never queued.")
-    else:
-        told += _seen_lines(record, row)
-        told.append(_state_line(record, row, profile))
-    told += _page_lines(record["page"])
-    if record["visits"]:
-        shown = record["visits"][-_MOST_VISITS:]
-        times = "; ".join(f"{one['at']} in run {one['run']}: {one['status'] or 'no answer'}" for one in shown)
-        earlier = len(record["visits"]) - len(shown)
-        told.append(f"Fetched {f'{earlier:,} times before; ' if earlier else ''}{times}.")
-    return told
-
-
-def _overflow(row: Row | None, frontier: Frontier) -> list[str]:
-    """Say that a URL of which nothing is known may be one of those that were too many to keep."""
-    over = [] if row is not None else [rule for rule in (FULL, MANY) if frontier.counts().skipped.get(rule)]
-    return (
-        [f"But the crawl met more than it keeps ({', '.join(over)}): it may be one of those."] if over else []
-    )
-
-
-def _seen_lines(record: Record, row: Row) -> list[str]:
-    """Tell who links it, and what each link scored there."""
-    told = ["It is a seed."] if row.lane == "seed" else []
-    if not record["sightings"]:
-        return told or [f"It was reached from {row.parent}."]
-    kept = len(record["sightings"])
-    more = f"; the first {kept} are remembered" if row.seen > kept else ""
-    told += [f"Seen {'once' if row.seen == 1 else f'{row.seen:,} times'}{more}:"]
-    for one in record["sightings"]:
-        if one["position"] == POSITION:
-            where = "in a sitemap" + (f", last changed {one['lastmod']}" if one["lastmod"] else "")
-        else:
-            anchor = f'"{one["anchor_text"]}" ' if one["anchor_text"] else ""
-            where = f"{anchor}in {one['position']} of {one['parent'] or 'a seed'}"
-        score = "" if one["relevance_score"] is None else f", score {number(one['relevance_score'])}"
-        lane = f", lane {one['lane']}" if one["lane"] and one["lane"] != "skip" else ""
-        told.append(f"  {where}{score}{lane}")
-        told += [f"    {points(part['points'])} {part['reason']}" for part in one["points"]]
-    return told
-
-
-def _state_line(record: Record, row: Row, profile: Profile) -> str:
-    far = "1 link" if row.depth == 1 else f"{row.depth} links"
-    place = f"lane {row.lane}, priority {number(row.priority)}, {far} from a seed"
-    why = f"{row.why.rule}: {row.why.text or words_of(row.why.rule, profile)}" if row.why else ""
-    match row.state:
-        case State.QUEUED if row.due_at is not None:
-            return f"It is queued again, not before {iso(row.due_at)} ({why or 'a visit is due'})."
-        case State.QUEUED:
-            return f"It is queued and was not fetched yet: {place}."
-        case State.LEASED:
-            return f"It is being fetched, or its process was killed: {place}."
-        case State.DONE if row.why is not None:
-            return f"It needed no fetch of its own: {why}."
-        case State.DONE:
-            return f"It was fetched as number {row.claim}: {place}."
-        case State.DROPPED if record["page"] is not None:
-            return f"It was asked for as number {row.claim}, and dropped by {why}."
-        case _:
-            return f"It was not fetched: put out by {why}."
-
-
-def _page_lines(page: dict[str, Any] | None) -> list[str]:
-    """Tell what the page said, and what became of its links."""
-    if page is None:
-        return []
-    told = []
-    if page["final_url"]:
-        told.append(f"It redirects to {page['final_url']}.")
-    if page["title"]:
-        told.append(f'Its title is "{page["title"]}".')
-    if page["relevance_score"] is not None:
-        told.append(
-            f"The page scores {number(page['relevance_score'])}; {ACTIONS.get(page['action'], page['action'])}."
-        )
-    told += [f"    {points(one['points'])} {one['reason']}" for one in page["reasons"]]
-    return told
+def _last_read(frontier: Frontier, row: Row | None, record: Record) -> Record | None:
+    """Find the record of the last visit that read the page, where that is not the last visit of all."""
+    page = record["page"]
+    if row is None or row.claim is None or page is None or was_read(page) or len(record["visits"]) == 1:
+        return None
+    last = row.claim
+    earlier = takewhile(lambda item: item[0] < last, frontier.pages())
+    read = None
+    for _, one in earlier:
+        read = one if one["url"] == page["url"] and was_read(one) else read
+    return read

@@ -15,12 +15,12 @@ from honeyguide import app
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli.command import Command
 from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
-from honeyguide.cli.crawled import csv_row, write_csv
+from honeyguide.cli.crawled import csv_row, format_of, write_csv
 from honeyguide.cli.output import json_line, no_color_option, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
 from honeyguide.core.records import SCHEMA, tidy
 from honeyguide.core.url import Url
-from honeyguide.errors import InputError, UrlError
+from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,13 +82,23 @@ def export(  # noqa: PLR0913 - one for each option
     """
     if rule is not None and what != "out":
         raise click.UsageError("--rule is about what was put out: export out.")
-    chosen = output or ("csv" if file is not None and file.lower().endswith(".csv") else "jsonl")
+    chosen = (output or "jsonl") if file in (None, "-") else format_of(str(file), output)
     opened = app.open_store(store, create=False)
     try:
-        records = _records(what, opened.frontier(find_run(opened, run)), rule)
+        frontier = opened.frontier(find_run(opened, run))
+        _check_rule(rule, frontier)
+        records = _records(what, frontier, rule)
         _write(records, COLUMNS[what], chosen, None if file in (None, "-") else Path(str(file)))
     finally:
         opened.close()
+
+
+def _check_rule(rule: str | None, frontier: Frontier) -> None:
+    """Refuse a rule that put nothing out: it is none, or misspelt."""
+    rules = frontier.counts().out
+    if rule is not None and rule not in rules:
+        known = ", ".join(sorted(rules)) or "none"
+        raise InputError(f"no URL was put out by {shown(rule)}; rules that did: {known}", field="--rule")
 
 
 def _records(what: str, frontier: Frontier, rule: str | None) -> Iterator[Record]:

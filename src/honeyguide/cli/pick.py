@@ -19,6 +19,7 @@ import click
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
+from honeyguide.cli.crawled import FORMATS, format_of
 from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import no_color_option, note, say
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 PARTIAL = 3
-_FORMATS = {"jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "parquet": "parquet", "pq": "parquet"}
+_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
 _REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclude", "timings")
 
@@ -132,7 +133,7 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
         raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     if asked["fresh"] and asked["retry_failed"]:
         raise click.UsageError("--fresh tries every site again; leave out --retry-failed.")
-    return Path(file), output or _FORMATS.get(file.rpartition(".")[2].lower(), "jsonl")
+    return Path(file), format_of(file, output, _FORMATS)
 
 
 def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:

@@ -236,7 +236,7 @@ def _warn(plan: Plan) -> None:
 def _check_source(files: tuple[str, ...], kind: str | None, asked: dict[str, Any]) -> None:
     """Refuse two sources, none, and what makes no sense for one."""
     if bool(files) == (asked["store"] is not None):
-        raise click.UsageError("Give FILEs, or a store with --store.")
+        raise click.UsageError(f"Give FILEs, or a store with --store{', not both' if files else ''}.")
     if asked["store"] is None:
         if asked["enqueue"]:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")

@@ -7,18 +7,22 @@ Owns: the command, its options, how budgets are written. Must not know: how worl
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide.cli.command import Command
+from honeyguide.cli.files import STDIN
+from honeyguide.cli.live import watch
 from honeyguide.cli.output import output_options
 from honeyguide.core.plan import read_time
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from honeyguide.adapters.simulator import Budget
@@ -120,42 +124,82 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 @click.option(
     "--empty", is_flag=True, help="Begin without copies; else every page there is has just been fetched."
 )
-@click.option(
-    "-o", "--output-file", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file."
-)
+@click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file.")
 @click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
 @output_options
 def simulate(**asked: Any) -> None:
     """Say what a recrawl policy is worth, in a world whose changes are known: how fresh it keeps the copies.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a made-up one: poisson, bursty, periodic,
-    seasonal, mixed or news, perhaps with settings, as in poisson:pages=20000,days=60.
+    seasonal, mixed, news or archive, perhaps with settings, as in poisson:pages=20000,days=60.
     """
-    from honeyguide.cli.simulated import check_file, show_outcomes, write_outcomes, write_report
+    from honeyguide.cli.simulated import check_file, show_outcomes, tell_written, write_outcomes, write_report
 
-    if not asked["worlds"] and not asked["store"]:
-        raise click.UsageError(
-            "Name a world: a CSV file, poisson, bursty, periodic, seasonal, mixed or news."
-        )
     for option in ("file", "report"):
         check_file(option, asked[option])
-    outcomes: list[Outcome] = []
-    for world in _worlds(asked):
-        for amount in asked["budgets"]:
-            outcomes += _outcomes(world, amount, asked)
+    _check_worlds(asked)
+    outcomes = _all_outcomes(asked)
     if asked["report"]:
         write_report(asked["report"], outcomes)
     if asked["file"]:
         write_outcomes(asked["file"], outcomes)
     else:
         show_outcomes(asked["output"], outcomes)
+    if not asked["quiet"]:
+        tell_written([asked[name] for name in ("file", "report") if asked[name]], len(outcomes))
 
 
-def _outcomes(world: World, amount: _Amount, asked: dict[str, Any]) -> list[Outcome]:
+def _check_worlds(asked: dict[str, Any]) -> None:
+    """Refuse worlds that are none, before one of them is simulated."""
+    try:
+        from honeyguide.adapters.made_worlds import MAKERS, is_made
+    except ImportError:  # numpy is an extra; said once, before anything needs it
+        raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
+    known = ", ".join(MAKERS)
+    if not asked["worlds"] and not asked["store"]:
+        raise click.UsageError(f"Name a world: a CSV file, or one of {known}.")
+    for text in asked["worlds"]:
+        if is_made(text):
+            if asked["start"] is not None:
+                raise click.UsageError(f"--from is about a history; {shown(text)} is made up and has none.")
+        elif text != STDIN and not text.lower().endswith(".csv") and not Path(text).exists():
+            raise InputError(f"is neither a file nor one of the worlds there are: {known}", file=text)
+
+
+def _all_outcomes(asked: dict[str, Any]) -> list[Outcome]:
+    """Run every policy in every world with every budget, and show how far it is."""
+    from honeyguide.adapters.trials import REFERENCE
+    from honeyguide.cli.simulated import Progress
+
+    runs = (len(asked["worlds"]) + bool(asked["store"])) * len(asked["budgets"])
+    progress = Progress(runs * len({*asked["policies"], REFERENCE}), time.monotonic())
+    no_color = "honeyguide.no_color" in click.get_current_context().meta
+    outcomes: list[Outcome] = []
+    with watch(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
+
+        def on_policy(what: str) -> None:
+            progress.begin(what)
+            watcher.update()
+
+        for world in _worlds(asked):
+            for amount in asked["budgets"]:
+                outcomes += _outcomes(world, amount, asked, on_policy)
+    return outcomes
+
+
+def _outcomes(
+    world: World, amount: _Amount, asked: dict[str, Any], on_policy: Callable[[str], None]
+) -> list[Outcome]:
     from honeyguide.adapters.trials import try_policies
 
-    budget = _budget(world, amount, asked["host_limit"])
-    return try_policies(world, budget, asked["policies"], is_copied=not asked["empty"])
+    return try_policies(
+        world,
+        _budget(world, amount, asked["host_limit"]),
+        asked["policies"],
+        is_copied=not asked["empty"],
+        on_policy=lambda policy: on_policy(f"{policy}, budget {amount.text}, {world.name}"),
+    )
 
 
 def _budget(world: World, amount: _Amount, host_per_day: float | None) -> Budget:
@@ -167,10 +211,6 @@ def _budget(world: World, amount: _Amount, host_per_day: float | None) -> Budget
 
 
 def _worlds(asked: dict[str, Any]) -> Iterator[World]:
-    try:
-        import numpy as np  # noqa: F401 - an extra; said once, before anything needs it
-    except ImportError:
-        raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
     from honeyguide.adapters.made_worlds import is_made, made_world
     from honeyguide.adapters.worlds import Window, read_world
 

@@ -1,4 +1,4 @@
-"""How the outcomes of a simulation look: as a table, as records, in a file.
+"""How the outcomes of a simulation look: as a table, as records, in a file; and how far a simulation says it is.
 
 Owns: names and order of columns, words for people. Must not know: how outcomes come about. Start reading at
 `show_outcomes`.
@@ -7,6 +7,7 @@ Owns: names and order of columns, words for people. Must not know: how outcomes 
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,10 @@ import click
 
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli.output import Column, csv_cell, json_line, print_table, say, write_records
+from honeyguide.core.harmless import printable
 from honeyguide.core.records import SCHEMA
+from honeyguide.jobs.harvest import LINE_EVERY_S
+from honeyguide.jobs.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +41,48 @@ _LEGEND = (
 )
 _SUFFIXES = {"file": (".jsonl", ".csv"), "report": (".html", ".htm")}
 _HINTS = {"file": "-o", "report": "--report"}
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a simulation is: what runs now, and how much of all there is has been begun.
+
+    >>> progress = Progress(total=6, started=100.0)
+    >>> progress.begin("learned, budget 10d, poisson")
+    >>> progress.line(112.0)
+    '1 of 6, 12 s: learned, budget 10d, poisson'
+    """
+
+    total: int | None
+    started: float
+    done: int = 0
+    _begun: int = 0
+    _what: str = "reading"
+    _said_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._said_at = self.started
+
+    def begin(self, what: str) -> None:
+        """Hear what runs from now on; what ran before is done."""
+        self.done, self._begun, self._what = self._begun, self._begun + 1, what
+
+    def is_line_due(self, now: float) -> bool:
+        """Say whether a log should get a line now; a yes counts as said."""
+        is_due = now - self._said_at >= LINE_EVERY_S
+        if is_due:
+            self._said_at = now
+        return is_due
+
+    def line(self, now: float) -> str:
+        """Say how far it is."""
+        return f"{self._begun:,} of {self.total:,}, {duration(now - self.started)}: {self._what}"
+
+
+def tell_written(files: Sequence[str], count: int) -> None:
+    """Name the files that were written."""
+    if files:
+        click.echo(printable(f"{', '.join(files)}: {count:,} outcomes"), err=True)
 
 
 def check_file(option: str, file: str | None) -> None:

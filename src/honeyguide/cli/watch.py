@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from honeyguide.adapters.inputs import STDIN
 from honeyguide.adapters.known import LEARNED
 from honeyguide.adapters.page_lines import Truth
 from honeyguide.cli.command import Command
-from honeyguide.cli.crawled import Lines, Printed, Table, shaped
+from honeyguide.cli.crawled import Lines, Printed, Table, format_of, shaped
 from honeyguide.cli.ending import revisit_words
 from honeyguide.cli.given import all_options, check_distinct, how_options, policy_of
 from honeyguide.cli.live import watch as shown
@@ -34,13 +35,12 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
 from honeyguide.core.harmless import printable
 from honeyguide.core.plan import read_time
-from honeyguide.jobs.harvest import HEARTBEAT_S
+from honeyguide.jobs.harvest import HEARTBEAT_S, LINE_EVERY_S
 from honeyguide.jobs.progress import duration
 from honeyguide.jobs.watch import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-    from datetime import datetime
 
     from honeyguide.cli.crawled import Output
     from honeyguide.cli.live import Watch
@@ -80,7 +80,7 @@ def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(
     cls=Command,
-    examples=("honeyguide watch --per-hour 100 --until 2025-01-01T06:00:00Z -o pages.jsonl",),
+    examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
 @store_option
 @_pace_options
@@ -130,14 +130,12 @@ def _output(file: str | None, output: str | None) -> Output:
     if output == "table":
         raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     path = Path(str(file))
-    return (
-        Table(path) if (output or path.suffix.lower().lstrip(".")) == "csv" else Lines(path, (), fresh=False)
-    )
+    return Table(path) if format_of(str(file), output) == "csv" else Lines(path, (), fresh=False)
 
 
 def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
     """Watch, and tell how it went."""
-    progress = _Progress(pace, time.monotonic())
+    progress = Progress(pace, time.monotonic())
     no_color = "honeyguide.no_color" in click.get_current_context().meta
     with shown(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
         request = app.WatchRequest(
@@ -154,7 +152,8 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
             on_store=lambda opened: out.begin(_truth(opened)) if out.name else None,
             on_note=note,
         )
-        stopped = asyncio.run(_until_stopped(app.watch_store(store, request, policy_of(asked))))
+        watching = app.watch_store(store, request, policy_of(asked))
+        stopped = asyncio.run(_until_stopped(watching, watcher))
     if out.name:
         opened = app.open_store(store)
         try:
@@ -167,21 +166,30 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
         click.echo(printable(f"Stopped: {_STOPPED[stopped]}."), err=True)
 
 
-async def _until_stopped(watching: Awaitable[str]) -> str:
-    """Watch until it is over, or until Ctrl-C or SIGTERM."""
+async def _until_stopped(watching: Awaitable[str], watcher: Watch) -> str:
+    """Watch until it is over, or until Ctrl-C or SIGTERM; a log hears that it lives while nothing happens."""
     task = asyncio.current_task()
     if task is not None:
         with suppress(
             NotImplementedError, RuntimeError, ValueError
         ):  # not on Windows, nor outside the main thread
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    beating = asyncio.create_task(_beat(watcher))
     try:
         return await watching
     except asyncio.CancelledError:
         return "interrupted"
+    finally:
+        beating.cancel()
 
 
-def _pages(out: Output, progress: _Progress, watcher: Watch) -> Callable[[Record, Arrival], None]:
+async def _beat(watcher: Watch) -> None:
+    while True:
+        await asyncio.sleep(LINE_EVERY_S)
+        watcher.update()
+
+
+def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record, Arrival], None]:
     def on_page(record: Record, _: Arrival) -> None:
         (row,) = shaped((record,), links=False)
         with nullcontext() if out.name else watcher.paused():
@@ -192,7 +200,7 @@ def _pages(out: Output, progress: _Progress, watcher: Watch) -> Callable[[Record
     return on_page
 
 
-def _rounds(progress: _Progress, watcher: Watch) -> Callable[[Round], None]:
+def _rounds(progress: Progress, watcher: Watch) -> Callable[[Round], None]:
     def on_round(done: Round) -> None:
         progress.last = done
         progress.next_at = time.monotonic() + done.next_at - time.time()
@@ -215,8 +223,11 @@ def _truth(store: Store) -> Truth:
 
 
 @dataclass(slots=True)
-class _Progress:
-    """A watch of this process; times are those of `time.monotonic`."""
+class Progress:
+    """A watch of this process; times are those of `time.monotonic`.
+
+    A log gets a line after a round that fetched something, where the hour's visits are spent, and after a minute.
+    """
 
     pace: Pace
     started: float
@@ -236,22 +247,28 @@ class _Progress:
         return self.verdicts.total()
 
     def is_line_due(self, now: float) -> bool:
-        """Say whether a log should get a line now: after a round that fetched something, or after a minute."""
+        """Say whether a log should get a line now; a yes counts as said."""
         last = self.last
         is_new = last is not None and last.number > self._said_round
-        is_due = is_new and last is not None and (last.fetched > 0 or now - self._said_at >= HEARTBEAT_S)
-        if is_due and last is not None:
-            self._said_at, self._said_round = now, last.number
+        is_news = is_new and last is not None and (last.fetched > 0 or self._is_spent(last))
+        is_due = is_news or now - self._said_at >= HEARTBEAT_S
+        if is_due:
+            self._said_at, self._said_round = now, last.number if last else 0
         return is_due
+
+    def _is_spent(self, last: Round) -> bool:
+        return last.spent >= self.pace.per_hour
 
     def line(self, now: float) -> str:
         """Say how far it is."""
         if self.last is None:
             return revisit_words(self.verdicts)
-        number, spent = self.last.number, self.last.spent
-        wait_s = max(0.0, self.next_at - now)
-        hour = f"{spent:,} of {self.pace.per_hour:,} in the last hour"
-        return f"round {number:,}, {revisit_words(self.verdicts)}; {hour}; next in {duration(wait_s)}"
+        start = f"round {self.last.number:,}, {revisit_words(self.verdicts)}"
+        hour = f"{self.last.spent:,} of {self.pace.per_hour:,}"
+        if self._is_spent(self.last):
+            at = datetime.fromtimestamp(self.last.next_at, UTC)
+            return f"{start}; {hour} visits of this hour are spent; next at {at:%H:%M:%SZ}"
+        return f"{start}; {hour} in the last hour; next in {duration(max(0.0, self.next_at - now))}"
 
     def summary(self, now: float) -> str:
         """Say how it ended."""

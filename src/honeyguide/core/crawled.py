@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from honeyguide.core.rules import Score
 
 
+_UNREAD = frozenset({"unchanged", "dropped"})  # actions of visits that read nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Crawled:
     """What came of a lease."""
@@ -91,8 +94,27 @@ def verdict_of(record: Record) -> str:
         return "gone"
     if record["action"] == "dropped":
         return "failed"
-    rules = {reason["rule"] for reason in record["reasons"]}
-    return next((verdict for verdict in (*UNCHANGED, CHANGED) if verdict in rules), "first")
+    change = change_of(record)
+    return "first" if change is None else change.rule
+
+
+def change_of(record: Record) -> Why | None:
+    """Give what a visit found in comparison with the one before, as `change_told` says it; None at the first.
+
+    >>> change_of({"reasons": [{"rule": "changed", "points": 0, "reason": "its main content changed"}]})
+    Why(rule='changed', text='its main content changed')
+    """
+    reasons = {reason["rule"]: reason["reason"] for reason in record["reasons"]}
+    return next((Why(rule, reasons[rule]) for rule in (*UNCHANGED, CHANGED) if rule in reasons), None)
+
+
+def was_read(record: Record) -> bool:
+    """Say whether a visit read the page; one that is told "not modified", or is turned away, has nothing to read.
+
+    >>> was_read({"action": "expand"}), was_read({"action": "unchanged"})
+    (True, False)
+    """
+    return record["action"] not in _UNREAD
 
 
 def link_record(link: Link, score: Score) -> Record:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.core.history import Known, Site
     from honeyguide.core.profile import Profile
 
+_WHOLE = {"60 seconds": "1 minute", "60 minutes": "1 hour", "24 hours": "1 day", "365 days": "1 year"}
 _SOURCES = {SITEMAP: "Sitemaps", HEADER: "Last-Modified headers"}
 
 
@@ -33,8 +34,7 @@ def history_told(
         return [f"It has moved to {known.arrived}; its history goes on there."]
     told = [_visits_told(known, now, not_modified)]
     if known.changes or known.unchanged:
-        told.append(_change_told(known, now))
-        told += _rate_told(known, site, now)
+        told += _change_told(known, site, now)
     told += filter(None, [kind_words(known, profile)])
     told += _found_told(known)
     told += _trust_told(known, site)
@@ -49,7 +49,26 @@ def ago(moment: float, now: float) -> str:
     >>> ago(0.0, 7200.0), ago(5.0, 5.0)
     ('2 hours ago', 'a moment ago')
     """
-    return f"{duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
+    return f"{span((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
+
+
+def span(hours: float) -> str:
+    """Say how long; what rounds to a whole larger unit is said in that.
+
+    >>> span(59.9 / 3600), span(23.8), span(36.0)
+    ('1 minute', '1 day', '1.5 days')
+    """
+    told = duration(hours)
+    return _WHOLE.get(told, told)
+
+
+def every(hours: float) -> str:
+    """Say how often something happens.
+
+    >>> every(24.0), every(72.0)
+    ('every day', 'every 3 days')
+    """
+    return f"every {span(hours).removeprefix('1 ')}"
 
 
 def times(count: int) -> str:
@@ -71,27 +90,28 @@ def _visits_told(known: Known, now: float, not_modified: int) -> str:
     return f"Visited {times(known.visits)}, {when}{': ' if parts else ''}{', '.join(parts)}."
 
 
-def _change_told(known: Known, now: float) -> str:
-    if known.changed_at is None:
-        return "No visit has seen it change."
-    return f"It last changed {ago(known.changed_at, now)}, as far as visits tell."
-
-
-def _rate_told(known: Known, site: Site, now: float) -> Iterator[str]:
-    """Tell what is believed of its changes (core/rate.py)."""
+def _change_told(known: Known, site: Site, now: float) -> Iterator[str]:
+    """Tell what visits have seen of its changes, and what is believed of them (core/rate.py)."""
+    if known.changed_at is not None:
+        yield f"It last changed {ago(known.changed_at, now)}, as far as visits tell."
+    is_unseen = known.changes == 0
     rate, seen_at = known.rate, known.seen_at
     if rate is None or seen_at is None:
+        yield from ["No visit has seen it change."] * is_unseen
         return
     exposure_h = clock_of(known, site).exposure_h(seen_at, now)
     odds = f"changed with {100 * chance(rate, exposure_h):.0f} % probability"
-    since = f"since the last visit {ago(seen_at, now)}"
-    yield f"It changes about every {duration(rate.mean_interval_h)}; {odds} {since}."
+    often = f"about {every(rate.mean_interval_h)}"
+    # Without a change of its own, the rate is that of its kind, less what its quiet visits say.
+    guess = f"No visit has seen it change; going by pages like it, it may change {often}"
+    yield f"{guess if is_unseen else f'It changes {often}'}; {odds} since the last visit {ago(seen_at, now)}."
 
 
 def _found_told(known: Known) -> Iterator[str]:
     found = known.found
     if found is not None and found.a > 0:
-        yield f"Visits find {amount(24.0 * found.a / found.b)} new pages a day there."
+        daily = amount(24.0 * found.a / found.b)
+        yield f"Visits find {daily} new {'page' if daily == '1' else 'pages'} a day there."
 
 
 def _trust_told(known: Known, site: Site) -> Iterator[str]:
