@@ -117,17 +117,28 @@ def class_of(url: str, *, is_hub: bool, is_dated: bool = False) -> PageClass:
 
 
 _UNITS = ((8760.0, "year"), (24.0, "day"), (1.0, "hour"), (1 / 60, "minute"), (1 / 3600, "second"))
+_WHOLE = {"60 seconds": "1 minute", "60 minutes": "1 hour", "24 hours": "1 day", "365 days": "1 year"}
 
 
 def duration(hours: float) -> str:
-    """Say how long, to two digits.
+    """Say how long, to two digits; what rounds to a whole larger unit is said in that.
 
-    >>> duration(40.8), duration(72.0), duration(0.5), duration(1.0), duration(0.005)
-    ('1.7 days', '3 days', '30 minutes', '1 hour', '18 seconds')
+    >>> duration(40.8), duration(72.0), duration(0.5), duration(1.0), duration(0.005), duration(23.8)
+    ('1.7 days', '3 days', '30 minutes', '1 hour', '18 seconds', '1 day')
     """
     size, unit = next((item for item in _UNITS if hours >= item[0]), _UNITS[-1])
     text = amount(hours / size)
-    return f"{text} {unit}" if text == "1" else f"{text} {unit}s"
+    told = f"{text} {unit}" if text == "1" else f"{text} {unit}s"
+    return _WHOLE.get(told, told)
+
+
+def every(hours: float) -> str:
+    """Say how often something happens.
+
+    >>> every(24.0), every(72.0)
+    ('every day', 'every 3 days')
+    """
+    return f"every {duration(hours).removeprefix('1 ')}"
 
 
 def amount(number: float) -> str:

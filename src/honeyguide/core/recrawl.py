@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from honeyguide.core.ages import AgeClock
 from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
-from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, percent, times
+from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, every, percent, times
 from honeyguide.core.priors import Priors
 from honeyguide.core.rate import SCALARS, Rate, chance, index, prior, reached, score_of, single
 from honeyguide.core.rules import Reason, Score, half_up
@@ -157,12 +157,13 @@ class Learned:
         else:
             rate, exposure_h = self.rate_of(page), self.clock_of(page).exposure_h(page.visited_at, now)
             odds = f"changed with {percent(chance(rate, exposure_h))} probability"
-            often = f"changes about every {duration(rate.mean_interval_h)}"
+            often = f"changes about {every(rate.mean_interval_h)}"
             yield Worth("chance", values[0], f"{odds} since the last visit {since} ago; {often}")
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
             if daily != "0":  # what finds next to nothing needs no reason of its own
-                yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new pages a day")
+                pages = "page" if daily == "1" else "pages"
+                yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day")
 
 
 def _stretched(clock: Clock, rate: Rate, now: float) -> float:

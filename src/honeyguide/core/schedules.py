@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from honeyguide.core.clocks import HOURS_A_SECOND
-from honeyguide.core.page_state import duration
+from honeyguide.core.page_state import duration, every
 from honeyguide.core.plan import Signals, score_url
 from honeyguide.core.priors import Priors
 from honeyguide.core.recrawl import Judged, Learned, Worth, judged
@@ -96,7 +96,7 @@ class Proportional:
 
     def judge(self, page: PageState, now: float, price: float) -> Judged:
         """Explain it."""
-        text = f"; changes about every {duration(self._interval_h(page))}"
+        text = f"; changes about {every(self._interval_h(page))}"
         return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])
 
     def _interval_h(self, page: PageState) -> float:
@@ -144,7 +144,7 @@ class AdaptiveInterval:
 
     def judge(self, page: PageState, now: float, price: float) -> Judged:
         """Explain it."""
-        text = f"; visited every {duration(self.interval_of(page))}"
+        text = f"; visited {every(self.interval_of(page))}"
         return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])
 
 

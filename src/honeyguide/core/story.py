@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.clocks import HOUR_S
 from honeyguide.core.history import UNKNOWN_SITE, Trust
-from honeyguide.core.page_state import amount, drop_reason, duration
+from honeyguide.core.page_state import amount, drop_reason, duration, every
 from honeyguide.core.rate import chance
 from honeyguide.core.signals import kind_words, state_of
 from honeyguide.core.testimony import HEADER, SITEMAP
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from honeyguide.core.history import Known, Site
     from honeyguide.core.profile import Profile
 
-_WHOLE = {"60 seconds": "1 minute", "60 minutes": "1 hour", "24 hours": "1 day", "365 days": "1 year"}
 _SOURCES = {SITEMAP: "Sitemaps", HEADER: "Last-Modified headers"}
 
 
@@ -49,26 +48,7 @@ def ago(moment: float, now: float) -> str:
     >>> ago(0.0, 7200.0), ago(5.0, 5.0)
     ('2 hours ago', 'a moment ago')
     """
-    return f"{span((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
-
-
-def span(hours: float) -> str:
-    """Say how long; what rounds to a whole larger unit is said in that.
-
-    >>> span(59.9 / 3600), span(23.8), span(36.0)
-    ('1 minute', '1 day', '1.5 days')
-    """
-    told = duration(hours)
-    return _WHOLE.get(told, told)
-
-
-def every(hours: float) -> str:
-    """Say how often something happens.
-
-    >>> every(24.0), every(72.0)
-    ('every day', 'every 3 days')
-    """
-    return f"every {span(hours).removeprefix('1 ')}"
+    return f"{duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
 
 
 def times(count: int) -> str:
