@@ -65,7 +65,7 @@ class Root(Group):
         except HoneyguideError as error:
             _fail(ctx, str(error))
         except OSError as error:
-            _fail(ctx, _words(error))
+            _fail(ctx, printable(_words(error)))
         except click.UsageError as error:
             raise _readable(error) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
@@ -112,7 +112,7 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         root.main(None if args is None else list(args), prog_name="honeyguide")
     except OSError as error:  # help and version are printed before there is a command to invoke
-        click.echo(f"Error: {_words(error)}", err=True)
+        click.echo(printable(f"Error: {_words(error)}"), err=True)
         raise SystemExit(ERROR) from None
     finally:
         try:
@@ -128,7 +128,7 @@ def _fail(ctx: click.Context, message: str) -> None:
 
 
 def _words(error: OSError) -> str:
-    return printable(f"{error.filename or 'output'}: {error.strerror or error}")
+    return f"{error.filename or 'output'}: {error.strerror or error}"
 
 
 def _readable(error: click.UsageError) -> click.UsageError:
