@@ -304,7 +304,7 @@ def test_a_site_that_asks_for_a_million_years_is_asked_again_the_next_day(run: C
         )
         explained = json.loads(run("explain", f"{home}/rest").output)
     assert crawled.exit_code == 3
-    assert "the site asks for a longer pause" in crawled.output
+    assert "its site asks for a pause" in crawled.output
     rest_s = datetime.fromisoformat(explained["due_at"]).timestamp() - time.time()
     assert 3_000 < rest_s <= 86_400
 

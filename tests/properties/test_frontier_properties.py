@@ -88,7 +88,9 @@ class Pair:
         self.leases = list(adopted[0])
 
     def schedule(self, wanted: list[tuple[str, int]]) -> None:
-        self.each("schedule", [Due(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)])
+        self.each(
+            "schedule", [Due(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)]
+        )
 
     def claim(self, limit: int, only_due: bool) -> None:
         wanted = ask(self.now, limit, per_site=4, budgets=Budgets(max_pages=BUDGET), only_due=only_due)

@@ -146,5 +146,7 @@ def guarded_socket(addr_info: Sequence[Any]) -> socket.socket:
     why = refusal(str(address[0]))
     if why:
         # The sentence does not name the address: several refusals of one host then read as one error.
-        raise RefusedAddress(errno.EACCES, f"its address is not on the public web ({why}); --allow-private visits it")
+        raise RefusedAddress(
+            errno.EACCES, f"its address is not on the public web ({why}); --allow-private visits it"
+        )
     return socket.socket(family, kind, proto)

@@ -145,7 +145,9 @@ class HttpFetcher:
             if why := refused_port(target.port):
                 raise AddressRefused(url.as_linked, f"its port is not one of the web ({why})")
             if proxy and (why := refused_host(url.host)):
-                raise AddressRefused(url.as_linked, f"its address is not on the public web ({why}); --allow-private visits it")
+                raise AddressRefused(
+                    url.as_linked, f"its address is not on the public web ({why}); --allow-private visits it"
+                )
         session = self._session(guarded=not proxy and not self._policy.allow_private)
         sent = _conditions(validators or Validators())
         async with session.get(target, headers=sent, proxy=proxy, allow_redirects=False) as response:

@@ -349,7 +349,9 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         if place is None:
             raise _no_column(names, path, column)
         if pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item() > MAX_SITES:
-            raise _too_many(path)  # the file says so at its end; a hundred million equal rows are a few kilobytes
+            raise _too_many(
+                path
+            )  # the file says so at its end; a hundred million equal rows are a few kilobytes
         text = pl.col(names[place]).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)
         frame = pl.scan_parquet(io.BytesIO(data)).select(text).head(MAX_SITES + 1).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:

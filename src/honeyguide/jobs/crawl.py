@@ -21,7 +21,16 @@ from honeyguide.core.pace import retry_after_s
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.topic import topic_of
 from honeyguide.core.traps import Traps
-from honeyguide.errors import AddressRefused, ConfigError, FetchError, Forbidden, InputError, LeaseLost, Problem, StoreError
+from honeyguide.errors import (
+    AddressRefused,
+    ConfigError,
+    FetchError,
+    Forbidden,
+    InputError,
+    LeaseLost,
+    Problem,
+    StoreError,
+)
 from honeyguide.jobs.asked import Asked, written
 from honeyguide.jobs.reading import Arrival, Reading
 from honeyguide.ports import Report
