@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
-_FAR = 50_000  # rows further apart than this are read apart: what lies between them would cost more to read
+_FAR = 150_000  # rows further apart than this are read apart: what lies between them would cost more to read
 _READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
