@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from honeyguide import load_profile
 from honeyguide.adapters.policies import load_policy, policy_names
+from honeyguide.cli import root
 from honeyguide.core.page_state import PageState
 from honeyguide.core.priors import Priors
 from honeyguide.errors import InputError
@@ -74,3 +77,20 @@ def test_what_is_wrong_is_said(name: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         load_policy(name, load_profile("news"), Priors())
     assert message in str(caught.value)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_the_command_line_takes_it_too(tmp_path: Path) -> None:
+    known = tmp_path / "known.csv"
+    known.write_text(
+        "url,visits,topic_relevance,hub_depth,is_hub\nhttps://a.example/long-name,1,0.5,1,false\n"
+        "https://a.example/b,1,0.5,1,false\n",
+        encoding="utf-8",
+    )
+    done = CliRunner().invoke(root, ["plan", str(known), "--policy", "shortest", "--format", "jsonl"])
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == [
+        "https://a.example/b",
+        "https://a.example/long-name",
+    ]
+    assert CliRunner().invoke(root, ["plan", str(known), "--policy", "nobody"]).exit_code == 2

@@ -17,13 +17,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
+from honeyguide.adapters.policies import load_policy
 from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
 from honeyguide.core.plan import field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
 from honeyguide.core.ranking import HEURISTIC, Row, RowTable
 from honeyguide.core.recrawl import Learned
-from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         rows = RowTable(_Rows(sources, reject), profile, name)
         if chosen == HEURISTIC:
             return rows
-        return PolicyTable(rows.counted, POLICIES[chosen](profile, Priors()), profile, name, rows)
+        return PolicyTable(rows.counted, load_policy(chosen, profile, Priors()), profile, name, rows)
     from honeyguide.adapters.bulk import ParquetFile, TextFile  # an extra
     from honeyguide.adapters.ranker import ColumnTable
 

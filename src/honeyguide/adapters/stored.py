@@ -15,6 +15,7 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from honeyguide.adapters.policies import load_policy
 from honeyguide.adapters.queries import Database, checked, queries, reads
 from honeyguide.core.clocks import DayProfile
 from honeyguide.core.frontier import digest_of
@@ -26,7 +27,6 @@ from honeyguide.core.priors import Priors, Watched, refit_priors
 from honeyguide.core.ranking import Row
 from honeyguide.core.rate import Rate
 from honeyguide.core.recrawl import Learned
-from honeyguide.core.schedules import POLICIES
 from honeyguide.core.signals import signals_of, state_of
 from honeyguide.core.testimony import SITEMAP
 from honeyguide.core.url import Url
@@ -258,10 +258,10 @@ def judging(name: str, profile: Profile, store: Store, reader: Reader) -> Judgin
     """Make a policy, with what the store has learnt of its sites."""
     site = lru_cache(_SITES_KEPT)(store.history.site)
     if name not in ("learned", "proportional"):
-        return Judging(POLICIES[name](profile, Priors()), profile, site)
+        return Judging(load_policy(name, profile, Priors()), profile, site)
     priors = refit_priors(reader.watched(), Priors())
     if name == "proportional":
-        return Judging(POLICIES[name](profile, priors), profile, site)
+        return Judging(load_policy(name, profile, priors), profile, site)
     days: dict[str, DayProfile] = {}
     trusts = _BySite(site, lambda found: found.trust.get(SITEMAP))
     clocks = _BySite(site, lambda found: found.clock)

@@ -50,11 +50,24 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} {error}.") from None
 
 
+class _PolicyName(click.Choice[str]):
+    """Our own policies by name; one that another package brings is looked for only when it is asked for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Read a name."""
+        if value not in POLICIES:
+            from honeyguide.adapters.policies import policy_names
+
+            if value in policy_names():
+                return str(value)
+        return super().convert(value, param, ctx)
+
+
 def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --policy: what ranks pages (core/recrawl.py)."""
     return click.option(
         "--policy",
-        type=click.Choice(list(POLICIES)),
+        type=_PolicyName(list(POLICIES)),
         default=default,
         show_default=default is not None,
         help=f"How to tell what a visit is worth{more}.",
