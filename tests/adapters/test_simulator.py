@@ -68,7 +68,7 @@ def world_of(changes: list[list[float]], hours: float, **more: object) -> World:
     world = made_world(f"poisson:pages={size},days={hours / 24},hosts=1,importance=0", 1)
     offsets = np.cumsum([0, *map(len, changes)])
     times = np.array([time for page in changes for time in page])
-    return replace(world, offsets=offsets, times=times, is_steady=False, **more)  # type: ignore[arg-type]
+    return replace(world, offsets=offsets, times=times, is_steady=False, **more)  # type: ignore[arg-type]  # a test may set any field
 
 
 def log_of(fetches: list[tuple[int, float]], *, is_copied: bool = True) -> Log:
@@ -327,7 +327,7 @@ def state_of(sight: Sight, page: int, rate: Rate) -> PageState:
     return PageState(
         str(page),
         str(sight.host[page]),
-        KINDS[sight.kind[page]],  # type: ignore[arg-type]
+        KINDS[sight.kind[page]],  # type: ignore[arg-type]  # names of classes are plain text in arrays
         visits=2,
         visited_at=float(sight.visited[page]) * HOUR,
         importance=float(sight.weight[page]),
@@ -350,12 +350,12 @@ def test_priors_are_fitted_as_the_core_does(rows: list[tuple[float, float, int, 
     start = Priors.for_cycle(240.0)
     mine = refit(rates, groups, Rates(np.full(3, 0.5), np.full(3, 120.0)), 3)
     core = core_priors.refit_priors(
-        [Watched(str(host), KINDS[kind], Rate(a, b)) for a, b, host, kind in rows],  # type: ignore[arg-type]
+        [Watched(str(host), KINDS[kind], Rate(a, b)) for a, b, host, kind in rows],  # type: ignore[arg-type]  # names of classes are plain text in arrays
         start,
     )
     for host in range(3):
         for kind in range(3):
-            wanted = core.of(str(host), KINDS[kind])  # type: ignore[arg-type]
+            wanted = core.of(str(host), KINDS[kind])  # type: ignore[arg-type]  # names of classes are plain text in arrays
             assert (mine.a[3 * host + kind], mine.b[3 * host + kind]) == pytest.approx(wanted, rel=1e-6)
     old, new = Rates(np.full(len(rows), 0.5), np.full(len(rows), 100.0)), mine.at(groups)
     moved = rebased(rates, old, new)

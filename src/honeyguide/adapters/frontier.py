@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from honeyguide.adapters.ledger import Ledger, pack
 from honeyguide.adapters.queries import checked, reads
@@ -33,6 +33,7 @@ from honeyguide.errors import LeaseLost
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from honeyguide.adapters.owners import SqliteOwners
     from honeyguide.adapters.queries import Database
     from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
     from honeyguide.core.judge import Findings
@@ -44,26 +45,10 @@ _COUNTED = 20_000  # counters that may wait for the commit
 _ANY_RANK = 1 << 62  # above all ranks
 
 
-class Owners(Protocol):
-    """Who holds leases."""
-
-    def owner(self) -> int:
-        """Give our number."""
-        ...
-
-    def gone(self) -> frozenset[int]:
-        """Give those that are surely gone."""
-        ...
-
-    def forget(self, owners: Iterable[int]) -> None:
-        """Strike out those that hold nothing any more."""
-        ...
-
-
 class SqliteFrontier(Ledger):
     """A `Frontier` in the file of its store."""
 
-    def __init__(self, db: Database, run: int, owners: Owners) -> None:
+    def __init__(self, db: Database, run: int, owners: SqliteOwners) -> None:
         super().__init__(db, run)
         self._owners = owners
         self._site_ids: dict[str, int] = {}

@@ -89,7 +89,7 @@ class Journal:
         made = cls(path, run, journal, None)
         try:
             made._begin(in_order=in_order, fresh=fresh)
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             made.close()
             raise
         return made
@@ -214,7 +214,7 @@ class Journal:
                     new.append(b"%d\t%b" % (index, line.encode("utf-8", "surrogatepass")))
             new.sync()
             new.replace(_beside(self._path, ".journal"))
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             new.close()
             raise
         self._journal.close()

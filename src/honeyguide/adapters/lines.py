@@ -54,7 +54,7 @@ class LineFile:
             try:
                 file.lock(refusal)
                 is_there = path.exists() and path.stat().st_ino == os.fstat(file._fd).st_ino
-            except BaseException:
+            except BaseException:  # put in order whatever it is, and raised again
                 file.close()
                 raise
             if is_there:
@@ -76,7 +76,7 @@ class LineFile:
         except OSError as error:
             self._is_torn = True
             raise OSError(error.errno, error.strerror, str(self.path)) from None
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             self._is_torn = True
             raise
         self.end += len(line) + 1

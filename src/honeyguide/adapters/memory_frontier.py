@@ -6,10 +6,10 @@ Owns: `MemoryFrontier`. Must not know: SQL, jobs. Start reading at `MemoryFronti
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, assert_never
 
+from honeyguide.adapters.memory_entries import Entry, Site, is_due
 from honeyguide.core.frontier import (
     Counts,
     Done,
@@ -44,50 +44,18 @@ _NOWHERE = "memory"
 _OUTSIDE = "other-site"
 
 
-@dataclass(slots=True)
-class _Entry:
-    """One URL of a run; `found` is the evidence that gave it its place."""
-
-    id: int
-    found: Discovered
-    url: Url
-    state: State
-    rank: int
-    parent: int | None
-    why: Why | None = None
-    seen: int = 1
-    attempts: int = 0
-    visits: int = 0
-    claim: int | None = None
-    due_at: float | None = None
-    sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Site:
-    """One site of a run: its queue as a heap that may hold entries which have moved on."""
-
-    name: str
-    is_external: bool = False
-    is_inside: bool = False
-    blocked_until: float = 0.0
-    fetched: int = 0
-    leased: int = 0
-    heap: list[tuple[int, int]] = field(default_factory=list)
-
-
 class MemoryFrontier:
     """A `Frontier` in memory; there is only one process, so nobody else holds leases."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, _Entry] = {}  # by digest
-        self._by_id: list[_Entry] = []
-        self._sites: dict[str, _Site] = {}
+        self._entries: dict[int, Entry] = {}  # by digest
+        self._by_id: list[Entry] = []
+        self._sites: dict[str, Site] = {}
         self._records: dict[int, Record] = {}
         self._contents: dict[str, str] = {}
         self._families: dict[str, Family] = {}
         self._skipped: Counter[str] = Counter()
-        self._waiting: dict[int, _Entry] = {}
+        self._waiting: dict[int, Entry] = {}
         self.claims = 0
         self.fetched = 0
 
@@ -122,7 +90,7 @@ class MemoryFrontier:
     def release(self) -> None:
         """Whoever comes next takes them anyway."""
 
-    def _best(self, ask: Ask, outstanding: Mapping[str, int]) -> _Entry | None:
+    def _best(self, ask: Ask, outstanding: Mapping[str, int]) -> Entry | None:
         external = sum(site.fetched + site.leased for site in self._sites.values() if site.is_external)
         heads = []
         for site in self._sites.values():
@@ -135,7 +103,7 @@ class MemoryFrontier:
                 heads.append((head.rank, head.id, head))
         return min(heads)[2] if heads else None
 
-    def _head(self, site: _Site, ask: Ask) -> _Entry | None:
+    def _head(self, site: Site, ask: Ask) -> Entry | None:
         """Give the best queued entry of a site; what has moved on leaves the heap here."""
         while site.heap:
             rank, number = site.heap[0]
@@ -145,13 +113,13 @@ class MemoryFrontier:
             heappop(site.heap)
         return None
 
-    def _lease(self, entry: _Entry) -> Lease:
+    def _lease(self, entry: Entry) -> Lease:
         self.claims += 1
         entry.state, entry.claim, entry.attempts = State.LEASED, self.claims, entry.attempts + 1
         self._site(entry).leased += 1
         return self._as_lease(entry)
 
-    def _as_lease(self, entry: _Entry) -> Lease:
+    def _as_lease(self, entry: Entry) -> Lease:
         found, site = entry.found, self._site(entry)
         parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.text
         return Lease(
@@ -210,7 +178,7 @@ class MemoryFrontier:
             else:
                 self._families[name] = family
 
-    def _end(self, entry: _Entry, outcome: Outcome) -> None:
+    def _end(self, entry: Entry, outcome: Outcome) -> None:
         match outcome:
             case Done():
                 entry.state, entry.due_at, entry.why = State.DONE, None, None
@@ -240,13 +208,13 @@ class MemoryFrontier:
         if found.digest in self._entries:
             return
         state = State.DROPPED if found.out else State.QUEUED
-        entry = _Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out)
+        entry = Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out)
         if found.sighting is not None:
             entry.sightings.append((parent, found.sighting))
         self._by_id.append(entry)
         self._entries[found.digest] = entry
         if found.site is not None:
-            self._sites.setdefault(found.site, _Site(found.site, found.is_external))
+            self._sites.setdefault(found.site, Site(found.site, found.is_external))
         if state == State.QUEUED:
             self._queue(entry)
 
@@ -256,7 +224,7 @@ class MemoryFrontier:
         if entry.state not in (State.QUEUED, State.DROPPED):
             return
         if found.site is not None:
-            self._sites.setdefault(found.site, _Site(found.site, found.is_external))
+            self._sites.setdefault(found.site, Site(found.site, found.is_external))
         if entry.state == State.DROPPED or found.rank < entry.rank:
             entry.found, entry.rank, entry.parent = found, found.rank, parent
         if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
@@ -266,21 +234,21 @@ class MemoryFrontier:
         entry.seen, entry.why = entry.seen + 1, None
         self._queue(entry)
 
-    def _queue(self, entry: _Entry) -> None:
+    def _queue(self, entry: Entry) -> None:
         entry.state = State.QUEUED
         if entry.due_at is None:
             heappush(self._site(entry).heap, (entry.rank, entry.id))
 
-    def _arrive(self, entry: _Entry, digest: int, url: Url) -> None:
+    def _arrive(self, entry: Entry, digest: int, url: Url) -> None:
         """Note that the target of a redirect needs no visit of its own."""
         why = Why("redirected", f"{entry.url.text} leads here")
         known = self._entries.get(digest)
         if known is None:
             found = entry.found._replace(url=url, digest=digest, out=None, sighting=None, is_seed=False)
-            made = _Entry(len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0)
+            made = Entry(len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0)
             self._by_id.append(made)
             self._entries[digest] = made
-            self._sites.setdefault(url.site, _Site(url.site, self._site(entry).is_external))
+            self._sites.setdefault(url.site, Site(url.site, self._site(entry).is_external))
         elif known.state in (State.QUEUED, State.DROPPED):
             known.state, known.why = State.DONE, why
 
@@ -310,7 +278,7 @@ class MemoryFrontier:
 
     def enter(self, site: str, instead_of: str | None = None) -> None:
         """Make a site part of the crawl; `instead_of` leaves it, unless it has more seeds."""
-        known = self._sites.setdefault(site, _Site(site))
+        known = self._sites.setdefault(site, Site(site))
         known.is_inside, known.is_external = True, False
         seeds = sum(entry.found.is_seed and entry.found.site == instead_of for entry in self._by_id)
         if instead_of is not None and seeds <= 1:
@@ -368,7 +336,7 @@ class MemoryFrontier:
             dict(self._skipped),
             self.fetched,
             out[_OUTSIDE],
-            sum(_is_due(entry) for entry in self._by_id),
+            sum(is_due(entry) for entry in self._by_id),
         )
 
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
@@ -377,7 +345,7 @@ class MemoryFrontier:
             if rule is None or (entry.why is not None and entry.why.rule == rule):
                 yield self._row(entry)
 
-    def _row(self, entry: _Entry) -> Row:
+    def _row(self, entry: Entry) -> Row:
         parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.as_linked
         found = entry.found
         place = (found.lane, found.priority, found.score, found.depth, parent)
@@ -402,11 +370,5 @@ class MemoryFrontier:
         """Give what traps have learnt, in their order."""
         return list(self._families.values())
 
-    def _site(self, entry: _Entry) -> _Site:
+    def _site(self, entry: Entry) -> Site:
         return self._sites[entry.found.site or entry.url.site]
-
-
-def _is_due(entry: _Entry) -> bool:
-    """Tell whether an entry was scheduled and has not been had since."""
-    is_open = entry.state in (State.QUEUED, State.LEASED)
-    return entry.rank < 0 and (is_open or (entry.state == State.DONE and entry.due_at is not None))

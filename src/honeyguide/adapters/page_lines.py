@@ -76,7 +76,7 @@ class PageLines:
         try:
             _check_ours(file)
             file.cut(0) if fresh else file.cut_torn()
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             file.close()
             raise
         return cls(file, form)
@@ -134,7 +134,7 @@ class PageLines:
                 self._check_pending([self._file.line_at(start) for start in old.values()], truth)
             new.sync()
             new.replace(self.path)
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             new.remove()
             raise
         self._file.close()

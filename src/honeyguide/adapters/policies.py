@@ -34,7 +34,7 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
     for entry in entry_points(group=GROUP, name=name):
         try:
             policy: RecrawlPolicy = entry.load()(profile, priors)
-        except Exception as error:
+        except Exception as error:  # whatever the code of another package raises
             raise InputError(
                 f"the policy {shown(name)} of {entry.value} cannot be made: {type(error).__name__}: {error}"
             ) from error

@@ -125,7 +125,7 @@ class Database:
         self.write("SAVEPOINT whole")
         try:
             yield
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             if self._connection.in_transaction:  # a full disk may have rolled back everything already
                 self.write("ROLLBACK TO whole")
                 self.write("RELEASE whole")

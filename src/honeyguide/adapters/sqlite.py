@@ -9,25 +9,22 @@ loses nothing that was committed; a power cut may lose the last commits, but nev
 
 from __future__ import annotations
 
-import os
-import socket
-import sys
 import time
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from honeyguide.adapters.frontier import SqliteFrontier
 from honeyguide.adapters.history import SqliteHistory
+from honeyguide.adapters.owners import SqliteOwners
 from honeyguide.adapters.queries import BUSY_S, Database, checked, queries, reads, sql_text
 from honeyguide.adapters.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import Busy, SchemaMismatch, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
 MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
@@ -42,8 +39,6 @@ _SETTINGS = (
 _POLL_S = 0.02
 _NOT_OURS = "is no Honeyguide store; name another file"
 
-_alive: set[str] = set()  # tokens of the stores that this process has open
-
 
 class SqliteStore:
     """A `Store` in a file; made if it is not there."""
@@ -55,14 +50,12 @@ class SqliteStore:
         self._db = Database(self.path, busy_s)
         try:
             self._prepare()
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             self._db.close()
             raise
         self.history = SqliteHistory(self._db)
-        self._token = uuid4().hex
-        self._owner: int | None = None
+        self._owners = SqliteOwners(self._db)
         self._frontiers: dict[int, SqliteFrontier] = {}
-        _alive.add(self._token)
 
     # --- runs ---
 
@@ -95,7 +88,7 @@ class SqliteStore:
     def frontier(self, run: Run) -> SqliteFrontier:
         """Give the queue of a run; there is one, as it keeps what is not yet written."""
         if run.id not in self._frontiers:
-            self._frontiers[run.id] = SqliteFrontier(self._db, run.id, self)
+            self._frontiers[run.id] = SqliteFrontier(self._db, run.id, self._owners)
         return self._frontiers[run.id]
 
     # --- transactions ---
@@ -106,7 +99,7 @@ class SqliteStore:
         try:
             with self._db.transaction():
                 yield
-        except BaseException:
+        except BaseException:  # put in order whatever it is, and raised again
             for frontier in self._frontiers.values():
                 frontier.forget()
             raise
@@ -117,42 +110,22 @@ class SqliteStore:
 
     def close(self) -> None:
         """Commit and let go."""
-        _alive.discard(self._token)
+        self._owners.leave()
         try:
-            if self._owner is not None:
-                self._db.write(queries("runs")["disown"], (self._owner,))
+            self._owners.disown()
             self._db.flush()
         finally:
             self._db.close()
 
     def abandon(self) -> None:
         """Let go without a commit, as a process does that is killed."""
-        _alive.discard(self._token)
+        self._owners.leave()
         self._db.close()
 
     def check(self) -> tuple[str, ...]:
         """Look through the whole file; gives what is wrong with it."""
         found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
         return () if found == ["ok"] else tuple(found)
-
-    # --- owners ---
-
-    def owner(self) -> int:
-        """Give our number as a holder of leases."""
-        if self._owner is None:
-            values = (socket.gethostname(), os.getpid(), self._token)
-            self._owner = self._db.write(queries("runs")["own"], values).lastrowid or 0
-        return self._owner
-
-    @reads
-    def gone(self) -> frozenset[int]:
-        """Give the holders of leases that are surely gone: no process of this machine has their number."""
-        rows = self._db.all(queries("runs")["owners"])
-        return frozenset(number for number, host, pid, token in rows if not _is_alive(host, pid, token))
-
-    def forget(self, owners: Iterable[int]) -> None:
-        """Strike out holders that hold nothing any more."""
-        self._db.write_many(queries("runs")["disown"], [(number,) for number in owners])
 
     # --- opening ---
 
@@ -220,23 +193,6 @@ def _check_file(path: Path) -> None:
     # With a log the file may lawfully be behind: whoever was killed in the middle of moving it over left both.
     if len(head) < 100 or (not has_log and path.stat().st_size < expected):
         raise StoreError(str(path), "is cut off; restore it from a copy, or name another file")
-
-
-def _is_alive(host: str, pid: int, token: str) -> bool:
-    """Tell whether a holder of leases may still be there; when in doubt it is, until its leases run out."""
-    if host != socket.gethostname():
-        return True
-    if pid == os.getpid():
-        return token in _alive
-    if sys.platform == "win32":  # where signal 0 is not a question
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _run(row: tuple[Any, ...]) -> Run:

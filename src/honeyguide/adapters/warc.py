@@ -173,7 +173,7 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
         )
         file.seek(whole_end(file, str(path), is_packed=is_packed))
         file.truncate()
-    except BaseException:
+    except BaseException:  # put in order whatever it is, and raised again
         file.close()
         raise
     return file

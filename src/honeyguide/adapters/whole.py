@@ -33,7 +33,7 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
         part.replace(path)
         if is_synced:
             _sync_names(path.parent)
-    except BaseException:
+    except BaseException:  # put in order whatever it is, and raised again
         with suppress(OSError):  # the first error is the one to tell
             part.unlink(missing_ok=True)
         raise

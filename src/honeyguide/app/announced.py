@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from honeyguide.app.crawling import asked_of, ground_of
+from honeyguide.app.crawling import asked_of
 from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, InputError
 
@@ -53,6 +53,7 @@ def _seeds(frontier: Frontier) -> list[Url]:
 
 def _take(store: Store, run: Run, listing: Listing, request: CrawlRequest, profile: Profile) -> None:
     """Queue what a run may fetch and does not know yet, and note when the listed pages say that they changed."""
+    from honeyguide.jobs.asked import ground_of
     from honeyguide.jobs.sitemaps import Listing, lastmods_of, queue_listed
 
     frontier = store.frontier(run)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.app.given import pattern_of
 from honeyguide.core.url import Url
 from honeyguide.errors import StoreError
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.sqlite import SqliteStore
     from honeyguide.core.frontier import Run
-    from honeyguide.core.judge import Ground
     from honeyguide.core.policy import Policy
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
@@ -118,18 +116,8 @@ def _queue(
     frontier: Frontier, listing: Listing, asked: Asked, request: CrawlRequest, profile: Profile
 ) -> None:
     """Queue what sitemaps list, by the rules of the crawl."""
+    from honeyguide.jobs.asked import ground_of
     from honeyguide.jobs.sitemaps import queue_listed
 
     sites = frozenset(url.site for url in (*request.seeds, *asked.addresses))
     queue_listed(frontier, listing, request.seeds, sites, ground_of(request, profile))
-
-
-def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
-    """Give what a crawl judges links by, where no page links them."""
-    from honeyguide.core.judge import Ground
-    from honeyguide.core.traps import Traps
-
-    return Ground(
-        profile, profile.traversals[request.traversal], Traps(profile.traps), pattern_of(request.include),
-        pattern_of(request.exclude), request.max_depth, request.budgets.external_pages > 0,
-    )  # fmt: skip

@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crowd import Crowd
-from honeyguide.core.frontier import Discovered, Sighting, State, Why, digest_of, is_better, rank_of
+from honeyguide.core.frontier import Discovered, Due, Sighting, State, Why, digest_of, is_better, rank_of
 from honeyguide.core.scope import Kind, classify_url
 from honeyguide.core.text import fold
 from honeyguide.core.topic import link_score, page_score, skip_rule
 from honeyguide.core.traps import soft_404
 from honeyguide.core.traverse import Placement, band_of, place
+from honeyguide.errors import AddressRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from honeyguide.core.frontier import Lease, Standing
     from honeyguide.core.page import Link, Page
@@ -155,6 +156,17 @@ def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
             digest, Discovered(url, digest, url.site, rank_of(_SEED, 0), "seed", 0.0, None, 0, is_seed=True)
         )
     return list(found.values())
+
+
+def refused_seeds(
+    seeds: Iterable[Url], known: Callable[[list[int]], Mapping[int, Standing]], ground: Ground, now: float
+) -> list[Due]:
+    """Give the seeds whose address was refused, to be tried again: whoever gives the same command may allow it now."""
+    digests = [ground.digest(seed) for seed in seeds]
+    refused = AddressRefused.__name__.lower()  # the rule that such an error becomes
+    found = known(digests)
+    again = (digest for digest in digests if digest in found and found[digest].rule == refused)
+    return [Due(digest, now, place) for place, digest in enumerate(again)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from honeyguide.core.history import site_of
-from honeyguide.core.page_state import PageState, drop_reason
+from honeyguide.core.page_state import drop_reason, page_of
 from honeyguide.core.plan import Scored, future_fields, level_of
 from honeyguide.core.ranking import Asked, Best, Count, Entry, Plan
-from honeyguide.core.rate import Rate, score_of
+from honeyguide.core.rate import score_of
 from honeyguide.core.schedules import Heuristic
 from honeyguide.core.url import Url
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
-    from honeyguide.core.plan import Signals
+    from honeyguide.core.page_state import PageState
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Row, RowTable
     from honeyguide.core.recrawl import RecrawlPolicy
@@ -190,22 +190,6 @@ def state_of(row: Row) -> PageState:
     >>> state_of(Row(1, "row 1", Signals("https://a.example/", visits=3, is_hub=True))).page_class
     'hub'
     """
-    return row.state if row.state is not None else _of_signals(row.signals)
-
-
-def _of_signals(signals: Signals) -> PageState:
-    visited, changed = signals.last_visited, signals.last_changed
-    return PageState(
-        signals.url,
-        site_of(Url.parse(signals.url).text),
-        signals.page_class or ("hub" if signals.is_hub else "page"),
-        signals.visits or 0,
-        None if visited is None else visited.timestamp(),
-        None if changed is None else changed.timestamp(),
-        relevance=signals.topic_relevance,
-        hub_depth=signals.hub_depth,
-        importance=signals.importance,
-        rate=None
-        if signals.rate_a is None or signals.rate_b is None
-        else Rate(signals.rate_a, signals.rate_b),
+    return (
+        row.state if row.state is not None else page_of(row.signals, site_of(Url.parse(row.signals.url).text))
     )

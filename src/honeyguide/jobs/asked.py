@@ -1,19 +1,52 @@
-"""How a run was asked for, as the store keeps it: enough to go on with it without saying it again.
+"""What a crawl is asked for, and what of it the store keeps: enough to go on without saying it again.
 
-Owns: the JSON of `RunSpec.request`. Must not know: who reads it, how profiles are loaded. Budgets are not part of it:
-whoever goes on brings their own.
+Owns: `CrawlRequest`, what a crawl judges by and what makes a run the same run, the JSON of `RunSpec.request`. Must not
+know: who reads it, how profiles are loaded, fetching. Budgets are not kept: whoever goes on brings their own.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.errors import InputError
+from honeyguide.core.frontier import Budgets, RunSpec, key_of
+from honeyguide.core.judge import Ground
+from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.topic import topic_of
+from honeyguide.core.traps import Traps
+from honeyguide.errors import ConfigError, InputError, Problem
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Run
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.url import Url
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRequest:
+    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on.
+
+    `only_due` fetches what was scheduled and nothing else; then the budgets are of this process. `spec` goes on with
+    that run, whatever its key would be today; it needs no seeds. `profile` is the name or path of the profile and
+    `related` the terms that replace its own, for whoever goes on later.
+    """
+
+    seeds: tuple[Url, ...]
+    traversal: str = "focused"
+    budgets: Budgets = field(default_factory=Budgets)
+    max_depth: int | None = None
+    max_time_s: float | None = None
+    include: str | None = None
+    exclude: str | None = None
+    links: bool = False
+    concurrency: int = 32
+    fresh: bool = False
+    command: str = ""
+    only_due: bool = False
+    spec: RunSpec | None = None
+    profile: str = ""
+    related: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +83,40 @@ def read_asked(run: Run) -> Asked:
             f"run {run.id} ({run.spec.command or 'crawl'}) does not say how it was asked for, because another version "
             "made it; add --due to the command that made it"
         ) from None
+
+
+def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
+    """Give what a crawl judges by; what cannot be asked for is said here, before anything is fetched."""
+    if not request.seeds and request.spec is None:
+        raise InputError("no URL to start from is given", field="seeds")
+    traversal = profile.traversals.get(request.traversal)
+    if traversal is None:
+        known = ", ".join(profile.traversals)
+        raise ConfigError(
+            profile.name, (Problem("traversal", f"has no {request.traversal!r}; it has {known}"),)
+        )
+    if traversal.order == "score":
+        topic_of(profile)
+    include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
+    return Ground(
+        profile, traversal, Traps(profile.traps), include or None, exclude or None,
+        request.max_depth, request.budgets.external_pages > 0, request.links,
+    )  # fmt: skip
+
+
+def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
+    """Give what makes a run the same run."""
+    if request.spec is not None:
+        return request.spec
+    tracking = profile.scope.tracking
+    pattern = profile.topic.pattern
+    topic = None if pattern is None else pattern.source
+    seeds = [seed.key(tracking) for seed in request.seeds]
+    external = request.budgets.external_pages > 0
+    limits = (request.include, request.exclude, external)
+    key = key_of((request.traversal, topic, profile.hash, *limits, *seeds))
+    asked = Asked(
+        request.traversal, request.max_depth, request.include, request.exclude, external,
+        request.profile or profile.name, request.related,
+    )  # fmt: skip
+    return RunSpec(key, request.command, topic, profile.name, profile.hash, written(asked))

@@ -11,27 +11,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core import crawl as machine
-from honeyguide.core.frontier import Ask, Budgets, Dropped, Due, Granted, RunSpec, Why, key_of
-from honeyguide.core.judge import Ground, seeds_of
+from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, Why
+from honeyguide.core.judge import Ground, refused_seeds, seeds_of
 from honeyguide.core.pace import retry_after_s
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.topic import topic_of
-from honeyguide.core.traps import Traps
 from honeyguide.errors import (
-    AddressRefused,
-    ConfigError,
     FetchError,
     Forbidden,
     InputError,
     LeaseLost,
-    Problem,
     StoreError,
 )
-from honeyguide.jobs.asked import Asked, written
+from honeyguide.jobs.asked import CrawlRequest, ground_of, spec_of
 from honeyguide.jobs.reading import Arrival, Reading
 from honeyguide.ports import Report
 
@@ -41,40 +35,12 @@ if TYPE_CHECKING:
     from honeyguide.core.frontier import Counts, Lease, Outcome, Run
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
-    from honeyguide.core.url import Url
     from honeyguide.ports import Clock, Fetched, Fetcher, Frontier, PageReader, Store, Validators
 
 __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
 
 _NO_LIMIT = 1 << 40
-_REFUSED = AddressRefused.__name__.lower()  # the rule of addresses that nobody was asked about
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlRequest:
-    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on.
-
-    `only_due` fetches what was scheduled and nothing else; then the budgets are of this process. `spec` goes on with
-    that run, whatever its key would be today; it needs no seeds. `profile` is the name or path of the profile and
-    `related` the terms that replace its own, for whoever goes on later.
-    """
-
-    seeds: tuple[Url, ...]
-    traversal: str = "focused"
-    budgets: Budgets = field(default_factory=Budgets)
-    max_depth: int | None = None
-    max_time_s: float | None = None
-    include: str | None = None
-    exclude: str | None = None
-    links: bool = False
-    concurrency: int = 32
-    fresh: bool = False
-    command: str = ""
-    only_due: bool = False
-    spec: RunSpec | None = None
-    profile: str = ""
-    related: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +75,8 @@ class Crawler:
 
         `on_run` learns the run before anything is fetched: outputs follow it, and sitemaps are queued in it.
         """
-        ground = self._ground(request)
-        spec = self._spec(request)
+        ground = ground_of(request, self.profile)
+        spec = spec_of(request, self.profile)
         if request.only_due and all(run.spec.key != spec.key for run in self.store.runs()):
             raise InputError(
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
@@ -131,40 +97,6 @@ class Crawler:
                 session.release()
                 self.store.end(run, stopped, self.clock.now())
         return session.summary(stopped)
-
-    def _ground(self, request: CrawlRequest) -> Ground:
-        """Check what is asked for before anything is fetched."""
-        if not request.seeds and request.spec is None:
-            raise InputError("no URL to start from is given", field="seeds")
-        traversal = self.profile.traversals.get(request.traversal)
-        if traversal is None:
-            known = ", ".join(self.profile.traversals)
-            raise ConfigError(
-                self.profile.name, (Problem("traversal", f"has no {request.traversal!r}; it has {known}"),)
-            )
-        if traversal.order == "score":
-            topic_of(self.profile)
-        include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
-        return Ground(
-            self.profile, traversal, Traps(self.profile.traps), include or None, exclude or None,
-            request.max_depth, request.budgets.external_pages > 0, request.links,
-        )  # fmt: skip
-
-    def _spec(self, request: CrawlRequest) -> RunSpec:
-        if request.spec is not None:
-            return request.spec
-        tracking = self.profile.scope.tracking
-        pattern = self.profile.topic.pattern
-        topic = None if pattern is None else pattern.source
-        seeds = [seed.key(tracking) for seed in request.seeds]
-        external = request.budgets.external_pages > 0
-        limits = (request.include, request.exclude, external)
-        key = key_of((request.traversal, topic, self.profile.hash, *limits, *seeds))
-        asked = Asked(
-            request.traversal, request.max_depth, request.include, request.exclude, external,
-            request.profile or self.profile.name, request.related,
-        )  # fmt: skip
-        return RunSpec(key, request.command, topic, self.profile.name, self.profile.hash, written(asked))
 
 
 def _of_this_process(budgets: Budgets, run: Run) -> Budgets:
@@ -246,7 +178,7 @@ class _Session:
                     frontier.enter(seed.site)
             if not request.only_due:
                 frontier.deepen(request.max_depth)
-                frontier.schedule(self._refused_seeds(now))
+                frontier.schedule(refused_seeds(request.seeds, frontier.known, self._ground, now))
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             room = 0 if request.only_due else self._rules.window
             adopted = frontier.adopt(Ask(now, room, now + self._rules.lease_s))
@@ -254,16 +186,6 @@ class _Session:
         self._store.flush()
         self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
         return adopted
-
-    def _refused_seeds(self, now: float) -> list[Due]:
-        """Find seeds whose address was refused: whoever gives the same command again may allow it now."""
-        digests = [self._ground.digest(seed) for seed in self._request.seeds]
-        known = self._frontier.known(digests)
-        return [
-            Due(digest, now, place)
-            for place, digest in enumerate(digests)
-            if digest in known and known[digest].rule == _REFUSED
-        ]
 
     async def _rest(self, until: float) -> None:
         """Wait for a pause to end, or for time to run out."""

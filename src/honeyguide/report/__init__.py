@@ -71,7 +71,7 @@ def _replace(path: Path, first: str, body: IO[str], last: str) -> None:
             os.fsync(file.fileno())
         Path(name).chmod(_mode(path))
         Path(name).replace(path)
-    except BaseException:
+    except BaseException:  # put in order whatever it is, and raised again
         with suppress(OSError):
             Path(name).unlink()
         raise

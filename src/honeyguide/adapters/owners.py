@@ -1,0 +1,75 @@
+"""Who works on a store: processes that hold leases, and which of them are gone.
+
+Owns: the table `owner`. Must not know: what is leased. Start reading at `SqliteOwners.gone`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from honeyguide.adapters.queries import queries, reads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.adapters.queries import Database
+
+_alive: set[str] = set()  # tokens of the stores that this process has open
+
+
+class SqliteOwners:
+    """The holders of leases of one store; we are one of them as soon as we hold any."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._sql = queries("runs")
+        self._token = uuid4().hex
+        self._owner: int | None = None
+        _alive.add(self._token)
+
+    def owner(self) -> int:
+        """Give our number as a holder of leases."""
+        if self._owner is None:
+            values = (socket.gethostname(), os.getpid(), self._token)
+            self._owner = self._db.write(self._sql["own"], values).lastrowid or 0
+        return self._owner
+
+    @reads
+    def gone(self) -> frozenset[int]:
+        """Give the holders of leases that are surely gone: no process of this machine has their number."""
+        rows = self._db.all(self._sql["owners"])
+        return frozenset(number for number, host, pid, token in rows if not _is_alive(host, pid, token))
+
+    def forget(self, owners: Iterable[int]) -> None:
+        """Strike out holders that hold nothing any more."""
+        self._db.write_many(self._sql["disown"], [(number,) for number in owners])
+
+    def disown(self) -> None:
+        """Strike ourselves out, if we hold nothing."""
+        if self._owner is not None:
+            self.forget([self._owner])
+
+    def leave(self) -> None:
+        """Be gone, as far as others in this process can tell."""
+        _alive.discard(self._token)
+
+
+def _is_alive(host: str, pid: int, token: str) -> bool:
+    """Tell whether a holder of leases may still be there; when in doubt it is, until its leases run out."""
+    if host != socket.gethostname():
+        return True
+    if pid == os.getpid():
+        return token in _alive
+    if sys.platform == "win32":  # where signal 0 is not a question
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
