@@ -33,7 +33,7 @@ class Used:
 def run_apart(command: Sequence[str], folder: str, *, expected: Iterable[int] = (0,)) -> Used:
     """Run a command in a folder that is its home, too; an exit code that is not expected ends it all."""
     env = {**os.environ, "HOME": folder, "CRAWL4_AI_BASE_DIRECTORY": folder, "CRAWLEE_STORAGE_DIR": folder}
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))  # noqa: PTH109
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))  # noqa: PTH109 - a text is wanted, not a Path
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - ourselves
         command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -226,7 +226,7 @@ def _run_trafilatura(url: str, pages: int) -> None:
     def renamed(host: str, *rest: Any, **settings: Any) -> Any:
         return look_up(there.hostname if host == _NAME else host, *rest, **settings)
 
-    socket.getaddrinfo = renamed  # type: ignore[assignment]
+    socket.getaddrinfo = renamed  # type: ignore[assignment]  # the name of the site, for a peer that follows no bare address
     spider.focused_crawler(named.geturl(), max_seen_urls=pages, config=config)
 
 

@@ -36,7 +36,7 @@ def test_the_index_grows_with_time_and_importance(rate: Rate, tau: float, more: 
 def test_posteriors_stay_finite_and_positive(start: Rate, story: list[tuple[object, float]]) -> None:
     rate = start
     for update, exposure in story:
-        rate = update(rate, exposure)  # type: ignore[operator]
+        rate = update(rate, exposure)  # type: ignore[operator]  # drawn from functions of one shape
         assert 0.0 < rate.a < math.inf
         assert 0.0 < rate.b < math.inf
         assert 0.0 <= chance(rate, exposure) <= 1.0
