@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.made_worlds import made_world
-from honeyguide.adapters.measures import (
+from honeyguide.adapters.simulation.ages import Ages
+from honeyguide.adapters.simulation.clocks import HubDays, SiteClocks
+from honeyguide.adapters.simulation.learned import Learned
+from honeyguide.adapters.simulation.made import made_world
+from honeyguide.adapters.simulation.measures import (
     all_knowing,
     discovery_delay,
     fresh_spans,
@@ -22,12 +25,15 @@ from honeyguide.adapters.measures import (
     optimal_freshness,
     stale_spans,
 )
-from honeyguide.adapters.sim_ages import Ages
-from honeyguide.adapters.sim_clocks import HubDays, SiteClocks
-from honeyguide.adapters.sim_learned import Learned
-from honeyguide.adapters.sim_policies import AdaptiveInterval, PlanFacts, Proportional, Uniform, card_points
-from honeyguide.adapters.sim_priors import Rates, rebased, refit
-from honeyguide.adapters.simulator import (
+from honeyguide.adapters.simulation.policies import (
+    AdaptiveInterval,
+    PlanFacts,
+    Proportional,
+    Uniform,
+    card_points,
+)
+from honeyguide.adapters.simulation.priors import Rates, rebased, refit
+from honeyguide.adapters.simulation.running import (
     Budget,
     Log,
     Sight,
@@ -38,8 +44,8 @@ from honeyguide.adapters.simulator import (
     simulate,
     tick_of,
 )
-from honeyguide.adapters.trials import POLICIES, try_policies
-from honeyguide.adapters.worlds import World
+from honeyguide.adapters.simulation.trials import POLICIES, try_policies
+from honeyguide.adapters.simulation.worlds import World
 from honeyguide.config import load_profile
 from honeyguide.core import priors as core_priors
 from honeyguide.core import schedules
@@ -56,7 +62,7 @@ from honeyguide.core.recrawl import RecrawlPolicy
 from honeyguide.core.schedules import AdaptiveInterval as CoreAdaptive
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulation.worlds import Floats, Ints
     from honeyguide.core.priors import PageClass
 
 HOUR = 3600.0

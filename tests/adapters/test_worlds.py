@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from honeyguide.adapters.made_worlds import MAKERS, made_world
-from honeyguide.adapters.worlds import ARTICLE, HUB, Window, World, read_world
+from honeyguide.adapters.simulation.made import MAKERS, made_world
+from honeyguide.adapters.simulation.worlds import ARTICLE, HUB, Window, World, read_world
 from honeyguide.errors import InputError
 
 ROWS = """page,timestamp,kind,pages_in_commit

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from honeyguide.adapters.simulator import Budget
-    from honeyguide.adapters.trials import Outcome
-    from honeyguide.adapters.worlds import World
+    from honeyguide.adapters.simulation.running import Budget
+    from honeyguide.adapters.simulation.trials import Outcome
+    from honeyguide.adapters.simulation.worlds import World
 
 POLICIES = ("learned", "heuristic", "uniform", "proportional", "adaptive-interval", "known-rates")
 MOST_DAYS = 36_500.0
@@ -153,7 +153,7 @@ def simulate(**asked: Any) -> None:
 def _check_worlds(asked: dict[str, Any]) -> None:
     """Refuse worlds that are none, before one of them is simulated."""
     try:
-        from honeyguide.adapters.made_worlds import MAKERS, is_made
+        from honeyguide.adapters.simulation.made import MAKERS, is_made
     except ImportError:  # numpy is an extra; said once, before anything needs it
         raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
     known = ", ".join(MAKERS)
@@ -169,7 +169,7 @@ def _check_worlds(asked: dict[str, Any]) -> None:
 
 def _all_outcomes(asked: dict[str, Any]) -> list[Outcome]:
     """Run every policy in every world with every budget, and show how far it is."""
-    from honeyguide.adapters.trials import REFERENCE
+    from honeyguide.adapters.simulation.trials import REFERENCE
     from honeyguide.cli.simulated import Progress
 
     runs = (len(asked["worlds"]) + bool(asked["store"])) * len(asked["budgets"])
@@ -191,7 +191,7 @@ def _all_outcomes(asked: dict[str, Any]) -> list[Outcome]:
 def _outcomes(
     world: World, amount: _Amount, asked: dict[str, Any], on_policy: Callable[[str], None]
 ) -> list[Outcome]:
-    from honeyguide.adapters.trials import try_policies
+    from honeyguide.adapters.simulation.trials import try_policies
 
     return try_policies(
         world,
@@ -204,15 +204,15 @@ def _outcomes(
 
 def _budget(world: World, amount: _Amount, host_per_day: float | None) -> Budget:
     """Turn what was written into fetches a day of this world."""
-    from honeyguide.adapters.simulator import Budget
+    from honeyguide.adapters.simulation.running import Budget
 
     per_day = amount.per_day or world.alive / (amount.cycle_days or 1.0)
     return Budget(amount.text, per_day, host_per_day)
 
 
 def _worlds(asked: dict[str, Any]) -> Iterator[World]:
-    from honeyguide.adapters.made_worlds import is_made, made_world
-    from honeyguide.adapters.worlds import Window, read_world
+    from honeyguide.adapters.simulation.made import is_made, made_world
+    from honeyguide.adapters.simulation.worlds import Window, read_world
 
     window = Window(asked["start"], asked["days"])
     for text in asked["worlds"]:
@@ -222,7 +222,7 @@ def _worlds(asked: dict[str, Any]) -> Iterator[World]:
             yield read_world(text, window, asked["seed"])
     if asked["store"]:
         from honeyguide import app
-        from honeyguide.adapters.stored_world import stored_world
+        from honeyguide.adapters.simulation.stored import stored_world
 
         app.open_store(asked["store"], create=False).close()  # says what is wrong with it, if anything is
         yield stored_world(asked["store"], window, asked["seed"])

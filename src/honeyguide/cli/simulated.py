@@ -24,7 +24,7 @@ from honeyguide.jobs.progress import duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from honeyguide.adapters.trials import Outcome
+    from honeyguide.adapters.simulation.trials import Outcome
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.queries import Database, queries
-from honeyguide.adapters.worlds import CLASSES, MAX_ROWS, History, world_of
+from honeyguide.adapters.simulation.worlds import CLASSES, MAX_ROWS, History, world_of
 from honeyguide.core.history import site_of
 from honeyguide.core.page_state import LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError
@@ -17,7 +17,7 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from honeyguide.adapters.worlds import Window, World
+    from honeyguide.adapters.simulation.worlds import Window, World
 
 _FIRST = -(2**63)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.measures import (
+from honeyguide.adapters.simulation.learned import Learned
+from honeyguide.adapters.simulation.measures import (
     Spans,
     all_knowing,
     discovery_delay,
@@ -21,15 +22,20 @@ from honeyguide.adapters.measures import (
     optimal_freshness,
     stale_spans,
 )
-from honeyguide.adapters.sim_learned import Learned
-from honeyguide.adapters.sim_policies import AdaptiveInterval, Heuristic, KnownRates, Proportional, Uniform
-from honeyguide.adapters.simulator import simulate, tick_of
+from honeyguide.adapters.simulation.policies import (
+    AdaptiveInterval,
+    Heuristic,
+    KnownRates,
+    Proportional,
+    Uniform,
+)
+from honeyguide.adapters.simulation.running import simulate, tick_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from honeyguide.adapters.simulator import Budget, Sight, SimPolicy
-    from honeyguide.adapters.worlds import World
+    from honeyguide.adapters.simulation.running import Budget, Sight, SimPolicy
+    from honeyguide.adapters.simulation.worlds import World
 
     Maker = Callable[[Sight, World], SimPolicy]
 

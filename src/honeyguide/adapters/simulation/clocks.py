@@ -1,6 +1,6 @@
 """The clocks of all pages of a simulation at once: the same as those of `core.clocks`, as arrays.
 
-Owns: the days of sites, the hours of hubs, and exposure by them. Must not know: rates, policies. Ages are in `sim_ages.py`.
+Owns: the days of sites, the hours of hubs, and exposure by them. Must not know: rates, policies. Ages are in `ages.py`.
 Start reading at `Clocks.exposure_h`. Moments are hours since the start of the world, taken as the beginning of a day.
 """
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.adapters.sim_ages import Ages
-from honeyguide.adapters.worlds import ARTICLE, HUB, PAGE
+from honeyguide.adapters.simulation.ages import Ages
+from honeyguide.adapters.simulation.worlds import ARTICLE, HUB, PAGE
 from honeyguide.core.clocks import OLD_SPEED, SITE_DAYS
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Flags, Sight
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulation.running import Flags, Sight
+    from honeyguide.adapters.simulation.worlds import Floats, Ints
     from honeyguide.core.priors import PageClass
 
 _CLASSES: tuple[PageClass, ...] = ("page", "hub", "article")  # by number, as in `worlds`

@@ -14,8 +14,8 @@ import numpy as np
 from honeyguide.core.rate import changed_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Flags
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulation.running import Flags
+    from honeyguide.adapters.simulation.worlds import Floats, Ints
 
 # As in `core.priors`; a test compares what comes out.
 LEAST_A, MOST_A = 0.1, 4.0

@@ -1,4 +1,4 @@
-"""The policies that the simulator compares, as arrays: all but `learned`, which is in `sim_learned.py`.
+"""The policies that the simulator compares, as arrays: all but `learned`, which is in `learned.py`.
 
 Owns: `heuristic`, `uniform`, `proportional`, `adaptive-interval`, and `known`, which is told the rates. Must not know:
 the world, except that `known` is given its rates. Start reading at `Heuristic`.
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.sim_priors import Rates, updated
-from honeyguide.adapters.worlds import HUB, NEVER
+from honeyguide.adapters.simulation.priors import Rates, updated
+from honeyguide.adapters.simulation.worlds import HUB, NEVER
 from honeyguide.core import schedules
 from honeyguide.core.rate import FIRST_A, known_index_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Flags, Sight, Visits
-    from honeyguide.adapters.worlds import Floats
+    from honeyguide.adapters.simulation.running import Flags, Sight, Visits
+    from honeyguide.adapters.simulation.worlds import Floats
 
 _HOUR_S, _DAY_S, _WEEK_S = 3600.0, 86_400.0, 604_800.0
 _LONGEST_H = 1e9  # since a visit that never was

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.worlds import NEVER
+from honeyguide.adapters.simulation.worlds import NEVER
 from honeyguide.core.rate import known_index_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Budget, Log
-    from honeyguide.adapters.worlds import Floats, Ints, World
+    from honeyguide.adapters.simulation.running import Budget, Log
+    from honeyguide.adapters.simulation.worlds import Floats, Ints, World
 
 _HALVINGS = 50
 

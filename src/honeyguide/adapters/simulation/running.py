@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from honeyguide.adapters.worlds import NEVER
+from honeyguide.adapters.simulation.worlds import NEVER
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from honeyguide.adapters.worlds import Floats, Ints, World
+    from honeyguide.adapters.simulation.worlds import Floats, Ints, World
 
     Flags = NDArray[np.bool_]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from honeyguide.adapters.worlds import ARTICLE, HUB, NEVER, PAGE, World, hindsight_rates
+from honeyguide.adapters.simulation.worlds import ARTICLE, HUB, NEVER, PAGE, World, hindsight_rates
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulation.worlds import Floats, Ints
 
 MAX_CHANGES = 50_000_000
 _DAY = 24.0

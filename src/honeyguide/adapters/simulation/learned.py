@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.sim_clocks import Clocks, Lessons
-from honeyguide.adapters.sim_priors import CLASS_COUNT, Rates, rebased, refit, updated
-from honeyguide.adapters.worlds import HUB
+from honeyguide.adapters.simulation.clocks import Clocks, Lessons
+from honeyguide.adapters.simulation.priors import CLASS_COUNT, Rates, rebased, refit, updated
+from honeyguide.adapters.simulation.worlds import HUB
 from honeyguide.core.page_state import HUB_IMPORTANCE
 from honeyguide.core.rate import FIRST_A, chance_by, changes_by, index_by
 from honeyguide.core.worth import first_visit_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.simulator import Sight, Visits
-    from honeyguide.adapters.worlds import Floats
+    from honeyguide.adapters.simulation.running import Sight, Visits
+    from honeyguide.adapters.simulation.worlds import Floats
 
 _FIT_EVERY_H = 24.0
 _FIT_SHARE = 0.02  # of what was learned so far changes little by a fiftieth more

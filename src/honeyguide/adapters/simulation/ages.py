@@ -13,7 +13,7 @@ import numpy as np
 from honeyguide.core.ages import EDGES_H, SLOWEST, first_weights, lasting_by, weight_by
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.worlds import Floats, Ints
+    from honeyguide.adapters.simulation.worlds import Floats, Ints
     from honeyguide.core.priors import PageClass
 
 _EDGES = np.array(EDGES_H)

@@ -1,7 +1,7 @@
 """Worlds to simulate: which pages there are, and when each of them really changed.
 
 Owns: `World`, and reading one from a CSV of change times. Must not know: policies, fetches, scores. Generated worlds
-are in `made_worlds.py`. Start reading at `World`. numpy is an extra: whoever needs this module imports it when it does.
+are in `made.py`. Start reading at `World`. numpy is an extra: whoever needs this module imports it when it does.
 Times are hours since the world's start; what happened before is not kept.
 """
 
