@@ -314,7 +314,7 @@ INNER = {
     "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",
     "core.pattern:_MAX_PROGRAM_BYTES", "core.ranking:MAX_REMEMBERED", "jobs.sitemaps:MAX_S",
     # What a person asks for, not a stranger: sizes of simulations.
-    "adapters.made_worlds:MAX_CHANGES", "adapters.simulator:MAX_FETCHES", "adapters.worlds:MAX_ROWS",
+    "adapters.simulation.made:MAX_CHANGES", "adapters.simulation.running:MAX_FETCHES", "adapters.simulation.worlds:MAX_ROWS",
 }  # fmt: skip
 
 
