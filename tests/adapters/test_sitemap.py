@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +87,31 @@ def test_a_bomb_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitemap, "MAX_BYTES", 1_000)
     data = gzip.compress(f"{A}\n".encode() * 100_000)
     assert 0 < len(read_sitemap(data).pages) <= 1_000 // len(A)
+
+
+def test_many_short_members_cost_what_they_weigh(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"{A}{number}\n" for number in range(3_000)]
+    data = b"".join(gzip.compress(line.encode()) for line in lines)
+    read = 0
+
+    class Counted:
+        """A member that counts what it is given to read."""
+
+        def __init__(self, wbits: int) -> None:
+            self._member = unpacking(wbits)
+
+        def decompress(self, block: bytes, limit: int) -> bytes:
+            nonlocal read
+            read += len(block)
+            return self._member.decompress(block, limit)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._member, name)
+
+    unpacking = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Counted)
+    assert len(read_sitemap(data + data[:12]).pages) == len(lines)
+    assert read <= (len(lines) + 2) * 4_200
 
 
 def test_too_many_pages_are_cut() -> None:

@@ -33,6 +33,7 @@ _TAG = re.compile(
     r"<(url|sitemap|loc|lastmod)(?:\s[^<>]{0,200})?>\s{0,200}(?:<!\[CDATA\[)?([^<\]]{0,4096})"
 )  # `<image:loc>` and `<urlset>` are other tags
 _GZIP = b"\x1f\x8b"
+_BLOCK = 4096  # bytes that are unpacked at a time
 
 
 def read_sitemap(data: bytes) -> Sitemap:
@@ -119,12 +120,15 @@ def _decoded(data: bytes) -> str:
 
 def _unpacked(data: bytes) -> bytes:
     """Unpack all members of a gzip file, as far as they are whole and within bounds."""
-    out = bytearray()
-    while data.startswith(_GZIP) and len(out) < MAX_BYTES:
+    out, at = bytearray(), 0
+    while data.startswith(_GZIP, at) and len(out) < MAX_BYTES:
         member = zlib.decompressobj(wbits=31)
-        try:
-            out += member.decompress(data, MAX_BYTES - len(out))
-        except zlib.error:
-            break
-        data = member.unused_data
+        # Each member hands back what it leaves of its block: of the whole file, many short ones would take for ever.
+        while not member.eof and at < len(data) and len(out) < MAX_BYTES:
+            block = data[at : at + _BLOCK]
+            try:
+                out += member.decompress(block, MAX_BYTES - len(out))
+            except zlib.error:
+                return bytes(out)
+            at += len(block) - len(member.unused_data)
     return bytes(out)

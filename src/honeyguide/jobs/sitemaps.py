@@ -179,5 +179,5 @@ def queue_listed(
     new = [one for one in found if one.digest not in own]
     for start in range(0, len(new), _AT_ONCE):
         frontier.add(new[start : start + _AT_ONCE])
-    for site in sites - {seed.site for seed in seeds}:
+    for site in sorted(sites - {seed.site for seed in seeds}):  # they are numbered in this order
         frontier.enter(site)
