@@ -263,11 +263,12 @@ def test_a_page_that_moves_brings_its_history_along_once() -> None:
     assert (back.is_moved, back.arrived, back.changes) == (False, None, 2)
 
 
-def test_a_redirect_for_now_is_a_visit_without_a_page() -> None:
-    old = known_after(visit(0.0))
-    away = next_known(
-        old, visit(DAY_S, None, None, status=302, is_led_on=True, arrived="https://a.example/wait")
-    )
-    assert (away.is_moved, away.failures, away.content, away.seen_at) == (False, 1, "x", 0.0)
+def test_a_redirect_for_now_is_a_visit_without_a_page_and_no_failure() -> None:
+    away = known_after(visit(0.0))
+    for _ in range(6):  # as often as a page may fail
+        away = next_known(
+            away, visit(DAY_S, None, None, status=302, is_led_on=True, arrived="https://a.example/wait")
+        )
+    assert (away.is_moved, away.failures, away.content, away.seen_at) == (False, 0, "x", 0.0)
     back = next_known(away, visit(2 * DAY_S))
     assert (back.failures, back.unchanged, back.exposure_h) == (0, 1, 48.0)

@@ -68,7 +68,7 @@ class Known(NamedTuple):
 
     `changed_at` is when its content became what it is: exactly, where the site tells and is known to be honest; else
     when a visit first saw it; None if it never changed. `seen_at` is the last visit that had the page, or heard that it
-    is the same. `failures` counts visits in a row without a page. `links` (into the site, from the main part), `new_links`
+    is the same. `failures` counts visits in a row that led to no page at all. `links` (into the site, from the main part), `new_links`
     and `link_share` are of the last visit that read the page, in the run `run`.
 
     `rate_a` and `rate_b` are what is believed of its change rate (core/rate.py), None before two visits could be
