@@ -90,6 +90,12 @@ def test_links_to_parts_of_a_page_are_one(hrefs: tuple[str, ...], targets: list[
     assert [link.url.target for link in links] == targets
 
 
+def test_a_link_to_a_part_can_be_too_long_where_the_link_to_the_page_is_not() -> None:
+    found = page(f"<a href=a>x</a><a href=a#b>y</a><a href=a#{'c' * 70_000}>z</a>")
+    assert [occurrence.anchor for occurrence in found.links[0].occurrences] == ["x", "y"]
+    assert [rule for _, rule in found.skipped] == ["unparsable"]
+
+
 def anchors(data: bytes | str) -> list[tuple[str, str]]:
     return [
         (link.url.target, occurrence.anchor) for link in page(data).links for occurrence in link.occurrences
@@ -131,6 +137,29 @@ def test_broken_markup_is_read_as_browsers_read_it(
     data: bytes | str, expected: list[tuple[str, str]]
 ) -> None:
     assert anchors(data) == expected
+
+
+@pytest.mark.parametrize("hidden", ["", "hidden"])  # where anything is hidden, every element is looked at
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("<pre>\n<b>def</b> <i>f<u>oo</u></i>(<s>x</s>):\n  <b></b>1<!-- y --></pre>z", "def foo(x): 1\nz"),
+        ("<pre>a<b>b<br>c</b><i>d</i></pre>e", "ab\ncd\ne"),
+        ("<pre>a<b>b<pre><i>c</i>d</pre>e</b>f</pre>", "ab\ncd\nef"),
+        ("<pre>a<b>b<script>c</script></b><svg><title>d</title>e</svg></pre>f", "abe\nf"),
+        ("a<pre><b></b><i></i></pre>b", "a\nb"),
+        ("<pre>a<b>b<i hidden>c</i></b>d</pre>", "abd"),
+        ("a<b><i><u>b</u></i></b>c", "abc"),
+        ("a<b><i><u>b</u><s>c</s></i></b>d<p>e", "abcd\ne"),
+        ("a<b><i><div>b</div></i></b>c", "a\nb\nc"),
+        ("a<b><i><!-- b --></i></b>c<b><i></i></b>d", "acd"),
+        ("a<b><i><script>b</script></i></b>c<b><title>d</title></b>", "ac"),
+    ],
+)
+def test_listings_and_styling_are_read_to_the_end(data: str, text: str, hidden: str) -> None:
+    assert page(f"<body><p {hidden}></p>{data}").text == text
+    (link,) = page(f"<body><p {hidden}></p><h1>{data}<a href=x>y</a></h1>").links
+    assert link.anchor == "y"
 
 
 # --- heads ---

@@ -25,6 +25,7 @@ BLOCKS = [
     "<p>", "</p>", "<div>", "</div>", "<div class=menu>", "<div id=footer>", "<nav>", "</nav>", "<header>", "</header>",
     "<footer>", "</footer>", "<ul>", "<li>", "</ul>", "<table>", "<tr>", "<td>", "</table>", "<h1>", "</h1>", "<h2>", "<br>",
     "<select>", "<option>", "<form>", "<b>", "</b>", "<i class=n>", "<font size=1>", "</font>", "<span hidden>", "</span>",
+    "<pre>", "<pre>", "</pre>", "<code><i>", "</code>",
 ]  # fmt: skip
 ABOUT = [
     "<title>", "</title>", "<base href=/o/>", "<base href='http://['>", "<link rel=canonical href=p>", "<html lang=de>",
@@ -77,6 +78,13 @@ def test_any_markup_gives_a_sane_page(markup: str) -> None:
     assert extract_links(markup, PAGE) == page.links
     assert parse_page(markup, PAGE) == page
     parse_head(markup)
+
+
+@settings(deadline=None, max_examples=300)
+@given(MARKUP)
+def test_short_cuts_through_a_document_lead_to_the_same_page(markup: str) -> None:
+    # Where anything is hidden, every element is looked at.
+    assert parse_page("<body><p></p>" + markup, PAGE) == parse_page("<body><p hidden></p>" + markup, PAGE)
 
 
 @settings(deadline=None)

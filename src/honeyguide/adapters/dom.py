@@ -4,9 +4,9 @@ Owns: selectolax (lexbor), and what each element of HTML means to a reader: bloc
 Must not know: URLs, pages, scope. Start reading at `Document`.
 
 Python walks through the whole document once, and keeps its visible text and all elements that somebody will ask for
-(`_walk`): that is cheaper than to let the parser search for each kind. It climbs from each anchor only as far as nobody
-has climbed before (`_climb`). There is no recursion, and the work for one anchor is bounded, so the cost is in proportion
-to the document.
+(`_walk`): that is cheaper than to let the parser search for each kind. Only listings, where every word may have its own
+colour, are read by the parser (`_read`). It climbs from each anchor only as far as nobody has climbed before (`_climb`).
+There is no recursion, and the work for one anchor is bounded, so the cost is in proportion to the document.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
     _IGNORED,
     _BREAK,
     _BLOCK,
+    _LISTING,
     _H1,
     _H2,
     _CONTAINER,
@@ -66,7 +67,7 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
     _HEADER,
     _FOOTER,
     _LIST,
-) = range(15)
+) = range(16)
 _NAMES: Final = {
     _ANCHOR: "a area",
     _TOLD: "base meta link",
@@ -75,7 +76,8 @@ _NAMES: Final = {
     _IGNORED: "head template noscript iframe noembed noframes datalist desc",
     _BREAK: "br hr",
     _BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
-    "legend li optgroup option p pre select summary td textarea th",
+    "legend li optgroup option p select summary td textarea th",
+    _LISTING: "pre",
     _H1: "h1",
     _H2: "h2",
     _CONTAINER: "address article aside dir div dl form main search section table tbody tfoot thead tr",
@@ -85,6 +87,7 @@ _NAMES: Final = {
     _LIST: "ul ol menu",
 }
 _LEVELS: Final = {_H1: 1, _H2: 2}
+_PART_END = "\0"  # stands between pieces of text; no parsed text has it
 _LINE_END = "\x1e"  # stands between blocks in gathered text; it is white space, so folding swallows it
 
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
@@ -105,6 +108,7 @@ _KINDS: Final = {number: kind for kind, names in _NAMES.items() for number in _n
 _TEXT_NUMBER: Final = next(
     node.tag_id for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True)
 )
+_NO_STYLING: Final = frozenset({*_KINDS, _TEXT_NUMBER})
 _AREA: Final = _numbers("area")
 _IMAGES: Final = {
     number: name for name in ("img", "input", "title") for number in _numbers(name)
@@ -179,10 +183,9 @@ class Document:
     def _walk(self, node: LexborNode | None) -> None:  # noqa: C901, PLR0912 - one loop: calls for each node cost more
         """Walk through the document and keep its visible text, its headings, its anchors, and what tells about it."""
         parts, hidden = self._visible, self._hidden
-        found, labels = self._found, self._labels
-        anchors = found[_ANCHOR]
+        found, labels, anchors = self._found, self._labels, self._found[_ANCHOR]
         append = parts.append
-        kind_of, text = _KINDS.get, _TEXT_NUMBER
+        kind_of, text, no_styling = _KINDS.get, _TEXT_NUMBER, _NO_STYLING
         path: list[tuple[LexborNode, int, list[str], int, int]] = []
         while node is not None:
             tag = node.tag_id
@@ -194,20 +197,30 @@ class Document:
                     append(_LINE_END)
                 elif kind:
                     found[kind].append(node)
-                child = node.first_child
-                if child is None or kind == _SCRIPT:
+                child = node.first_child if kind != _SCRIPT else None
+                outside = parts
+                if child is None:
                     pass
-                elif kind <= _ANCHOR and not hidden and child.next is None and child.tag_id == text:
-                    # Most styling and most anchors: the walk need not go down and up again.
-                    append(content := child.text_content or "")
-                    if kind:
-                        labels[len(anchors)] = fold(content, MAX_LABEL)
-                else:
-                    outside = parts
-                    # Links count also in what nobody sees.
-                    if _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
-                        parts = []
-                        append = parts.append
+                elif kind <= _ANCHOR and not hidden:
+                    # Nothing happens where styling ends, so the walk need not come back to what is alone in an element.
+                    while (
+                        child.next is None
+                        and (tag := child.tag_id) not in no_styling
+                        and (inner := child.first_child) is not None
+                    ):
+                        child = inner
+                    if tag == text:
+                        append(content := child.text_content or "")
+                        if kind:
+                            labels[len(anchors)] = content
+                        child = None
+                elif kind == _LISTING and not hidden and child.next is not None and _read(node, parts):
+                    append(_LINE_END)
+                    child = None
+                elif _TITLE <= kind <= _IGNORED or (hidden and node.mem_id in hidden):
+                    parts = []  # but links count also in what nobody sees
+                    append = parts.append
+                if child is not None:
                     path.append((node, kind, outside, len(parts), len(anchors)))
                     node = child
                     continue
@@ -231,7 +244,7 @@ class Document:
             headings.append(text)
 
     def anchors(self) -> Iterator[tuple[LexborNode, Attributes, str]]:
-        """Find everything that links somewhere, in document order, with its attributes and its visible text."""
+        """Find everything that links somewhere, in document order, with its attributes and its text, not yet folded."""
         for number, node in enumerate(self._found[_ANCHOR], 1):
             attributes = node.attributes
             if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in _AREA):
@@ -244,13 +257,17 @@ class Document:
 
     def text(self) -> str:
         """Give the visible text, a line for each block that has any."""
-        lines = [
-            " ".join(words) for line in "".join(self._visible).split(_LINE_END) if (words := line.split())
+        lines = "".join(self._visible).replace("\n", " ").split(_LINE_END)
+        folded = [
+            line if "  " not in line and line.isprintable() else " ".join(line.split())
+            for line in map(str.strip, lines)
+            if line
         ]
-        return "\n".join(lines)[:MAX_TEXT].rstrip()
+        return "\n".join(folded)[:MAX_TEXT].rstrip()
 
     def occurrence(self, node: LexborNode, attributes: Attributes, text: str) -> Occurrence:
         """Describe an anchor."""
+        text = fold(text, MAX_LABEL)
         parent, is_alone = node.parent, False
         if parent is not None and node.next is None and node.prev is None:
             kind = _KINDS.get(parent.tag_id, _OTHER)
@@ -320,6 +337,18 @@ class Document:
                 spot = _Spot(where, spot.block)
             self._spots[node.mem_id] = spot
         return spot
+
+
+def _read(block: LexborNode, parts: list[str]) -> bool:
+    """Read a block of text and styling at one go, twice as fast as the walk; if there is more in it, read nothing."""
+    inside = block.traverse()
+    next(inside)  # the block itself
+    for node in inside:
+        if node.tag_id in _KINDS:
+            return False
+    if text := block.text(separator=_PART_END):
+        parts += text.split(_PART_END)
+    return True
 
 
 def _inside(node: LexborNode, kind: int, where: int) -> int:

@@ -30,6 +30,7 @@ LIMIT = "limit"  # the rule that puts out what is over one of these
 
 _ABSOLUTE = ("http://", "https://")
 _SURELY_A_PAGE = ("/", *_ABSOLUTE)
+_FRAGMENT_ONLY = "fragment-only"  # what `not_a_page` says of most hrefs that are none
 
 # What hrefs came to, by the folder of the page: the pages of a folder repeat their menu, and link each other.
 _KNOWN: dict[tuple[str, str], Url] = {}
@@ -126,14 +127,17 @@ class _Links:
         self._by_stem: dict[str, list[Occurrence]] = {}  # by what is before the fragment
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
-        by_href, order, describe = self._by_href, 0, document.occurrence
+        by_href, by_stem, order = self._by_href, self._by_stem, 0
         for node, attributes, text in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
-            occurrences = by_href[href] if href in by_href else self._meet(href, order)
+            stem = href.partition("#")[0]
+            occurrences = by_stem.get(stem)
+            if occurrences is None or len(href) > MAX_CHARS:
+                occurrences = by_href[href] if href in by_href else self._meet(href, stem, order)
             if occurrences is not None:
                 order += 1
                 if len(occurrences) < MAX_OCCURRENCES:
-                    occurrences.append(describe(node, attributes, text))
+                    occurrences.append(document.occurrence(node, attributes, text))
 
     def merged(self) -> tuple[Link, ...]:
         """Give the links in the order of their first occurrences."""
@@ -150,20 +154,17 @@ class _Links:
             skipped.append((f"{left_out} bytes of markup", LIMIT))
         return tuple(skipped)
 
-    def _meet(self, href: str, order: int) -> list[Occurrence] | None:
+    def _meet(self, href: str, stem: str, order: int) -> list[Occurrence] | None:
         """Find the link that a new href belongs to, or skip the href."""
-        found = self._place(href, order)
+        found = _FRAGMENT_ONLY if href[:1] == "#" else self._place(href, stem, order)
         occurrences = None if isinstance(found, str) else found
         if isinstance(found, str):
             self._skipped.append((href[:MAX_SKIPPED_HREF], found))
         self._by_href[href] = occurrences
         return occurrences
 
-    def _place(self, href: str, order: int) -> list[Occurrence] | str:
+    def _place(self, href: str, stem: str, order: int) -> list[Occurrence] | str:
         """Find the occurrences of a link, or the rule that puts the href out (URL-9)."""
-        stem = href.partition("#")[0]
-        if stem in self._by_stem and len(href) <= MAX_CHARS:
-            return self._by_stem[stem]
         url = self._read(href, stem)
         if isinstance(url, str):
             return url
