@@ -61,6 +61,13 @@ def test_bytes_in_any_encoding(codec: str) -> None:
 
 
 @pytest.mark.usefixtures("trafilatura")
+def test_an_encoding_that_only_the_header_names() -> None:
+    page = PAGE.replace("hotels", "Пожарная сигнализация").encode("cp1251")
+    assert "Пожарная сигнализация" in main_content(page, URL, "text/html; charset=windows-1251").text
+    assert "Пожарная сигнализация" not in main_content(page, URL).text
+
+
+@pytest.mark.usefixtures("trafilatura")
 def test_the_visible_text_stands_in_where_nothing_is_found() -> None:
     assert main_content(b"<h1>Hi</h1>", URL) == Content("Hi", "Hi", ("Hi",))
 

@@ -41,16 +41,17 @@ _SPAN_MARK = re.compile(
 )  # an escape is what it escapes, a mark is nothing
 
 
-def main_content(html: bytes, url: str) -> Content:
+def main_content(html: bytes, url: str, content_type: str | None = None) -> Content:
     """Read the main content of a page; raises `HoneyguideError` and nothing else.
 
-    The bytes may be in any encoding, as they were sent. The same bytes always give the same content.
+    The bytes may be in any encoding, as they were sent, with the content type that they were sent with. The same bytes
+    always give the same content.
     """
     extract = load_extractor()
-    markup = to_utf8(html[: MAX_HTML_BYTES + 1], None)[:MAX_HTML_BYTES]
+    markup = to_utf8(html[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
         return Content("", "", ())
-    markup, _ = tamed(markup)
+    markup, _ = tamed(markup, has_ends=True)
     page = parse_page(markup, Url.parse(url), "text/html; charset=utf-8")
     markdown = _cut(extract(_whole(markup).decode("utf-8", "replace"), url))
     if not markdown:

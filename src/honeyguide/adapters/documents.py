@@ -26,8 +26,8 @@ class Documents:
         """Read title and description from the beginning of a document."""
         return parse_head(body, content_type)
 
-    def content(self, body: bytes, url: Url) -> Content:
+    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
         """Read the main content."""
         from honeyguide.adapters.content import main_content  # an extra, and slow to import
 
-        return main_content(body, url.text)
+        return main_content(body, url.text, content_type)

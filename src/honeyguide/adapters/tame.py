@@ -24,7 +24,7 @@ from honeyguide.adapters.depth import WS as _WS
 from honeyguide.adapters.depth import Bounds, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 MAX_BYTES = 10 * 1024 * 1024  # of a document; real pages are under 1 MB
 MAX_TAGS = 250_000  # of a document, start and end; about 9 MB of ordinary markup
@@ -35,46 +35,51 @@ MANY_TAGS = 20_000  # under this, the worst nesting costs half a second
 SMALL_BYTES = 8 * 1024  # under this, not even styling can do harm
 MAX_COPIES = 1_000_000  # elements that a parser may have to make up for unclosed styling
 
-# What follows matches a document as far as it is harmless. Searching for harm instead would begin anew at each `<`, and
-# look at `<a<a<a` as often as it has letters.
-_FEW_ATTRIBUTES = re.compile(
-    rb"(?:[^<]++|<(?![A-Za-z])|<[A-Za-z][^%b/>]*+(?:[%b/]*+%b){0,%d}+(?![%b/]*+%b))*+"
+# Whatever comes before it, no tag goes on after a quotation mark that begins no value and the `>` behind it ...
+_SURE_END = rb"\">(?<=[^=%b]\">)" % _WS
+_NEXT_SURE_END = re.compile(_SURE_END)
+# ... except where both may stand in a value of the other kind.
+_OTHER_VALUE = re.compile(rb"'(?:(?<==')|(?<=[=%b][%b]'))[^'\"]*+(?:\"(?!>)[^'\"]*+)*+\">[^']*+" % (_WS, _WS))
+_SHORT = 2 * MAX_ATTRIBUTES  # bytes: each attribute takes two at least
+_SHORT_PARTS = re.compile(rb"(?s:.{0,%d}%b)*+" % (_SHORT - 2, _SURE_END))
+_TAG = re.compile(
+    rb"<(?=[A-Za-z][^%b/>]*+((?:[%b/]*+%b){0,%d}+[%b/]*+)(%b)?+)"
     % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES, _WS, _ATTRIBUTE)
 )
+_LOOKS = 4  # how often a byte is looked at, on average; `<a<a<a` is a tag at each `<`
 
 # Elements whose styling a parser carries over into every following block (the standard's formatting elements) and which
-# hold nothing that we read. Both cases are spelled out, which is three times as fast as ignoring case.
-_STYLE_NAMES = (
-    rb"(?:[bB](?:[iI][gG])?+|[sS](?:[mM][aA][lL]{2}|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+|[iIuU]|[eE][mM]|[tT]{2}"
-    rb"|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])"
-)
-# The first two letters tell most other tags apart at once, `span` among them.
-_STYLE_START = rb"[bBcCeEfFiInNsStTuU][iImMoOtT%b/>]" % _WS
-_STYLE = re.compile(rb"<(?=/?%b)(/?)%b(?=[%b/>])" % (_STYLE_START, _STYLE_NAMES, _WS))
-_STYLE_WITH_ATTRIBUTES = re.compile(rb"<(?=%b)%b[%b/]" % (_STYLE_START, _STYLE_NAMES, _WS))
-# `embed` has no content, holds nothing that we read, and stands where styling may stand, in drawings as in tables.
-_PLAIN = {b"": b"<embed", b"/": b"</embed"}
+# hold nothing that we read. Both cases are spelled out, which is three times as fast as ignoring case. The first two
+# letters tell most other tags apart at once, `span` among them.
+_STYLE = (
+    rb"(?=[bBcCeEfFiInNsStTuU][iImMoOtT%b/>])"
+    rb"(?:[cC][oO][dD][eE]|[eE][mM]|[sS](?:[tT][rR](?:[oO][nN][gG]|[iI][kK][eE])|[mM][aA][lL]{2})?+|[bB](?:[iI][gG])?+"
+    rb"|[iIuU]|[fF][oO][nN][tT]|[tT]{2}|[nN][oO][bB][rR])(?=([%b/>]))"
+) % (_WS, _WS)
+_STYLE_START = re.compile(b"<" + _STYLE)
+_STYLE_END = re.compile(b"</" + _STYLE)
 
-# The names of all tags, as `reach` reads them one by one: what is in comments, values and raw text has none.
+# The names of all tags, as `reach` reads them one by one: what is in comments, values and raw text has none. Letters are
+# small here. Usual attributes come first, and a `span` with nothing but text is left out as a whole: both are faster.
+_USUAL_ATTRIBUTES = rb"(?: [a-z]++=\"[^\"]*+\")*+"
+_ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (_WS, _ATTRIBUTE)
 _NAMES = re.compile(
-    rb"<(?:(?=[iInNsStTxX][cCeEfFiImMoOtT])(?i:%b)|(/?[A-Za-z][^%b/>]*+)(?:[%b/]++|%b)*+"
-    rb"|!--(?:-?>|(?:[^-]++|-(?!-!?>))*+)|(?:[!?]|/(?![A-Za-z]))[^>]*+)"
+    rb"<(?:span%b>[^<]*+</span>|%b|(/?[a-z][^%b/>]*+)(?:>|%b(?:>|%b))"
+    rb"|!--(?:-?>|(?:[^-]++|-(?!-!?>))*+)|(?:[!?]|/(?![a-z]))[^>]*+)"
     % (
+        _USUAL_ATTRIBUTES,
         b"|".join(
-            rb"%b(?=[%b/>])(?:[%b/]++|%b)*+(?:[^<]++|<(?!/%b[%b/>]))*+"
-            % (name, _WS, _WS, _ATTRIBUTE, name, _WS)
+            rb"%b(?=[%b/>])%b(?:[^<]++|<(?!/%b[%b/>]))*+" % (name, _WS, _ATTRIBUTES, name, _WS)
             for name in _RAW
         ),
         _WS,
-        _WS,
-        _ATTRIBUTE,
+        _USUAL_ATTRIBUTES,
+        _ATTRIBUTES,
     )
 )
-_SPECIAL = re.compile(rb"<(?:[sS](?:[vV][gG]|[eE][lL][eE][cC][tT])|[mM][aA][tT][hH])")
-_UNCOUNTED = _FLAT.union(
-    (b"/%b" % name for name in _FLAT), [b""]
-)  # where there are no drawings and no choices
+_UNCOUNTED = _FLAT.union((b"/%b" % name for name in _FLAT), [b""])  # outside of drawings and choices
 _DOUBTFUL = frozenset({b"frameset", b"rb", b"rt", b"rp", b"rtc", b"annotation-xml"})  # see there
+_SPECIAL = _ROOTS | {b"select"}  # where other rules hold
 # No script in a comment: it may go on after what looks like its end.
 _PLAIN_SCRIPTS = re.compile(
     rb"(?:[^<]++|<(?!!--)|<!--(?:[^-<]++|-(?!->)|<(?![sS][cC][rR][iI][pP][tT]))*+(?!<))*+"
@@ -88,6 +93,7 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_SLASH = ord("/")
 _LOOK_BYTES = 2048  # where a document shows what it is
 
 
@@ -103,8 +109,11 @@ def is_page(data: bytes) -> bool:
     return not _CONTROL.search(start) or bool(_HTML.search(start))
 
 
-def tamed(data: bytes) -> tuple[bytes, int]:
+def tamed(data: bytes, *, has_ends: bool = False) -> tuple[bytes, int]:
     """Give markup that parses in time and space in proportion to its size, and how many bytes had to be left out.
+
+    Where styling becomes plain, its end tags mean nothing any more, and stay. `has_ends` is for readers that wait for
+    the end of every element.
 
     >>> markup, left_out = tamed(b"<div>" * 100_000)
     >>> len(markup), left_out
@@ -112,23 +121,63 @@ def tamed(data: bytes) -> tuple[bytes, int]:
     """
     if len(data) <= SMALL_BYTES:
         return data, 0
-    if len(data) <= LARGE_BYTES and data.count(b"<") <= MANY_TAGS:
-        styled = len(_STYLE_WITH_ATTRIBUTES.findall(data))
-        # Each may be made anew in each block, and the shortest block has four bytes.
-        return (data if styled * len(data) <= 4 * MAX_COPIES else _plain(data)), 0
+    kept, copies = data, MAX_COPIES
+    if len(data) > LARGE_BYTES or data.count(b"<") > MANY_TAGS:
+        kept, copies = _cut(data), 0
+    return _plain(kept, copies, has_ends=has_ends), len(data) - len(kept)
+
+
+def _cut(data: bytes) -> bytes:
+    """Cut a large document off where it goes over a bound."""
     kept = data[:MAX_BYTES]
     tags = kept.count(b"<")
     is_shallow = tags <= MANY_TAGS or (tags <= MAX_TAGS and _is_shallow(kept))
-    if not (is_shallow and _matches(_FEW_ATTRIBUTES, kept)):
-        kept = kept[: reach(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
-    return _plain(kept), len(data) - len(kept)
+    if is_shallow and _has_few_attributes(kept):
+        return kept
+    return kept[: reach(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
 
 
-def _plain(data: bytes) -> bytes:
-    """Turn all styling into what parsers neither nest nor carry over."""
-    pieces = _STYLE.split(data)  # substituting would call Python for each tag
-    pieces[1::2] = map(_PLAIN.__getitem__, pieces[1::2])
-    return b"".join(pieces)
+def _plain(data: bytes, copies: int = 0, *, has_ends: bool = False) -> bytes:
+    """Turn all styling into what parsers neither nest nor carry over, if it could make for too many copies.
+
+    That is `embed`: it has no content, holds nothing that we read, and stands where styling may stand, in drawings as in
+    tables.
+    """
+    pieces = _STYLE_START.split(data)
+    after = pieces[1::2]
+    # Each with attributes may be made anew in each block, and the shortest block has four bytes.
+    if copies and (len(after) - after.count(b">")) * len(data) <= 4 * copies:
+        return data
+    plain = b"<embed".join(pieces[::2])
+    return _STYLE_END.sub(b"</embed", plain) if has_ends else plain
+
+
+def _has_few_attributes(data: bytes) -> bool:
+    """Tell whether surely no tag has more than `MAX_ATTRIBUTES`, wherever tags begin: scripts and comments count."""
+    data = _OTHER_VALUE.sub(_without_ends, data)
+    at = 0
+    while len(data) - (at := _end(_SHORT_PARTS, data, at)) > _SHORT:
+        sure = _NEXT_SURE_END.search(data, at)
+        end = sure.end() if sure else len(data)
+        if not _have_few_attributes(data, at, end):
+            return False
+        at = end
+    return True
+
+
+def _without_ends(value: re.Match[bytes]) -> bytes:
+    """Let no tag end in what may be a value; if it is none, tags only seem to have more attributes."""
+    return value[0].replace(b'">', b'"x')
+
+
+def _have_few_attributes(data: bytes, start: int, end: int) -> bool:
+    """Tell the same of the tags in a part of a document, one by one."""
+    left = _LOOKS * (end - start)
+    for tag in _TAG.finditer(data, start, end):
+        left -= tag.end(1) - tag.end()
+        if left < 0 or tag[2]:
+            return False
+    return True
 
 
 def _is_shallow(data: bytes) -> bool:
@@ -138,29 +187,41 @@ def _is_shallow(data: bytes) -> bool:
     which knows better and takes longer, need not read them.
     """
     path: list[bytes] = []
-    foreign = choices = 0
-    names: Iterable[bytes] = map(bytes.lower, _NAMES.findall(data))
-    if not _SPECIAL.search(data):
-        names = filterfalse(_UNCOUNTED.__contains__, names)
-    for name in names:
-        if not name:
-            if foreign or choices:
-                return False  # what looks like raw text may be none
-        elif name[0] == 0x2F:
+    names = iter(_NAMES.findall(data.lower()))
+    for name in filterfalse(_UNCOUNTED.__contains__, names):
+        if name[0] == _SLASH:
             if path and path[-1] == name[1:]:
-                last = path.pop()
-                foreign -= last in _ROOTS
-                choices -= last == b"select"
-        elif foreign or (name not in _FLAT and not (name in _ITEMS and path and path[-1] == name)):
+                path.pop()
+        elif not (name in _ITEMS and path and path[-1] == name):
             path.append(name)
-            foreign += name in _ROOTS
-            choices += name == b"select"
             if len(path) > MAX_DEPTH or name in _DOUBTFUL:
                 return False
-    return b"<!--" not in data or _matches(_PLAIN_SCRIPTS, data)
+            if name in _SPECIAL and not _is_special_shallow(names, path):
+                return False
+    return b"<!--" not in data or _end(_PLAIN_SCRIPTS, data) == len(data)
 
 
-def _matches(harmless: re.Pattern[bytes], data: bytes) -> bool:
-    """Tell whether a pattern that always matches does so to the end."""
-    found = harmless.match(data)
-    return found is not None and found.end() == len(data)
+def _is_special_shallow(names: Iterator[bytes], path: list[bytes]) -> bool:
+    """Tell the same of a drawing, a formula or choices that were just opened, and take their names away."""
+    outside = len(path) - 1
+    foreign = int(path[-1] in _ROOTS)
+    for name in names:
+        if not name:
+            return False  # what looks like raw text may be none, and `span` ends a drawing
+        if name[0] == _SLASH:
+            if path[-1] == name[1:]:
+                foreign -= path.pop() in _ROOTS
+                if len(path) == outside:
+                    return True
+        elif foreign or (name not in _FLAT and not (name in _ITEMS and path[-1] == name)):
+            path.append(name)
+            foreign += name in _ROOTS
+            if len(path) > MAX_DEPTH or name in _DOUBTFUL:
+                return False
+    return True
+
+
+def _end(harmless: re.Pattern[bytes], data: bytes, start: int = 0) -> int:
+    """Tell how far a document is harmless."""
+    found = harmless.match(data, start)
+    return found.end() if found else start
