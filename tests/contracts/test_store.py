@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
 from honeyguide.core.frontier import Done
+from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
 from honeyguide.testing_history import HistoryContract
@@ -83,6 +85,70 @@ def test_a_failed_transaction_leaves_no_trace(tmp_path: Path) -> None:
     assert list(frontier.pages()) == []
     frontier.finish(lease, Done(), Report({"url": "x"}))
     assert len(list(frontier.pages())) == 1
+    store.close()
+
+
+def seen(store: SqliteStore) -> tuple[int, int]:
+    """Give how many pages link `/9`, and how many hrefs were skipped, as the file says."""
+    digest = found("/9").digest
+    (row,) = store._db.all("SELECT seen FROM entry WHERE digest = ?", (digest,))  # noqa: SLF001 - as it lies there
+    (tally,) = store._db.all("SELECT coalesce(sum(n), 0) FROM tally")  # noqa: SLF001 - as it lies there
+    return row[0], tally[0]
+
+
+def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    digest = found("/9").digest
+    met = Report(findings=Findings(again=[digest], skipped=Counter({"mailto": 2})))
+    leases = frontier.claim(ask(limit=3)).leases
+    frontier.finish(leases[0], Done(), met)
+
+    def fail() -> None:
+        with store.transaction():
+            frontier.finish(leases[1], Done(), met)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert frontier.known([digest])[digest].seen == 2  # what waits is known already
+    frontier.finish(leases[2], Done(), met)
+    assert seen(store) == (1, 0)
+    store.flush()
+    assert seen(store) == (3, 4)
+    store.flush()
+    assert seen(store) == (3, 4)
+    store.close()
+
+
+def test_what_the_disk_took_back_does_not_count(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    met = Report(findings=Findings(again=[found("/9").digest], skipped=Counter({"mailto": 2})))
+    frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
+    store._db.undo()  # noqa: SLF001 - as a full disk does, in the middle of any statement
+    store.flush()
+    assert seen(store) == (1, 0)
+    frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
+    store.flush()
+    assert seen(store) == (2, 2)
+    store.close()
+
+
+def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    (lease,) = frontier.claim(ask()).leases
+    store.flush()
+    frontier.finish(lease, Done(), Report({"url": "x"}, Findings(again=[found("/9").digest])))
+    fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF seen ON entry BEGIN SELECT raise(ABORT, 'no'); END"
+    store._db.write(fault)  # noqa: SLF001 - a disk that fails at the worst moment
+    with pytest.raises(StoreError, match="cannot be used: 'no'"):
+        store.flush()
+    assert list(frontier.pages()) == []
+    frontier.finish(lease, Done(), Report({"url": "x"}, Findings(again=[found("/9").digest])))
+    store.flush()
+    assert seen(store) == (2, 0)
     store.close()
 
 

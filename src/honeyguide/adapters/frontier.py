@@ -1,7 +1,7 @@
 """The frontier of one run in the SQLite store: leases given and ended.
 
-Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page`, `family` and `tally`, and what of them is
-kept in memory. Must not know: why links are placed as they are (core), when to commit (the job).
+Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page` and `family`, and what of them is kept in
+memory. Must not know: why links are placed as they are (core), when to commit (the job).
 Start reading at `SqliteFrontier.claim` and `SqliteFrontier.finish`.
 """
 
@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
+from honeyguide.adapters.counters import SqliteCounters
 from honeyguide.adapters.ledger import Ledger, pack
 from honeyguide.adapters.queries import checked, reads
 from honeyguide.core.frontier import (
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from honeyguide.ports import Report
 
 _CACHED = 60_000  # URLs whose standing is kept in memory: menus are met on every page
-_COUNTED = 20_000  # counters that may wait for the commit
 _ANY_RANK = 1 << 62  # above all ranks
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class SqliteFrontier(Ledger):
@@ -53,14 +54,10 @@ class SqliteFrontier(Ledger):
         self._owners = owners
         self._site_ids: dict[str, int] = {}
         self._standings: dict[int, Standing] = {}
-        self._again: Counter[int] = Counter()
-        self._skipped: Counter[str] = Counter()
-        db.before_commit(self._write_counters)
+        self.counters = SqliteCounters(db, run)
 
     def forget(self) -> None:
-        """Forget what is known from memory: what it was learnt from was undone. Earlier pages were committed."""
-        self._again.clear()
-        self._skipped.clear()
+        """Forget what is known from memory: what it was learnt from was undone."""
         self._standings.clear()
         self._site_ids.clear()
 
@@ -85,7 +82,7 @@ class SqliteFrontier(Ledger):
             leases.append(lease)
         if not leases:
             return Granted((), self._rest(ask, is_spent=room <= 0 < ask.limit))
-        self._db.write(self._sql["count_claim"], (len(leases), len(leases), self._run))
+        self._db.write(self._sql["count"], (len(leases), len(leases), 0, self._run))
         return Granted(tuple(leases))
 
     @reads
@@ -130,8 +127,7 @@ class SqliteFrontier(Ledger):
     def _lease(self, site: tuple[Any, ...], claim: int, ask: Ask) -> Lease:
         number, entry = site[0], site[7]
         self._db.write(self._sql["lease"], (claim, self._owners.owner(), ask.until, entry))
-        self._db.write(self._sql["site_leased"], (number,))
-        self._refresh(number)
+        self._refresh(number, leased=1)
         return self._read_lease(entry, claim, number, is_new=True)
 
     def _read_lease(self, entry: int, claim: int, site: int, *, is_new: bool) -> Lease:
@@ -163,9 +159,8 @@ class SqliteFrontier(Ledger):
 
     def _give_back(self, entry: int, site: int) -> None:
         self._db.write(self._sql["give_back"], (entry,))
-        self._db.write(self._sql["site_gave_back"], (site,))
-        self._db.write(self._sql["count_claim"], (0, -1, self._run))
-        self._refresh(site)
+        self._db.write(self._sql["count"], (0, -1, 0, self._run))
+        self._refresh(site, leased=-1)
 
     def _rest(self, ask: Ask, *, is_spent: bool) -> Rest:
         """Say why nothing was granted."""
@@ -194,19 +189,19 @@ class SqliteFrontier(Ledger):
         if self._db.write(self._sql["finish"], values).rowcount != 1:
             raise LeaseLost(self._db.path, f"{lease.url} was given to another process in the meantime")
         site = self._site(lease.site, is_external=lease.is_external)
-        self._db.write(self._sql["site_finished"], (fetches, site))
-        self._db.write(self._sql["run_finished"], (fetches, self._run))
+        self._db.write(self._sql["count"], (0, -1, fetches, self._run))
         if report.record is not None:
-            record = json.dumps(report.record, ensure_ascii=False, separators=(",", ":"))
+            record = _JSON.encode(report.record)
             self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
-        touched = {site}
+        touched: set[int] = set()
         if report.findings is not None:
             touched |= self._take_in(report.findings, lease.entry)
         if report.arrived is not None:
             touched.add(self._arrive(lease, *report.arrived))
         self._write_families(report.families)
-        for number in touched:
+        for number in touched - {site}:
             self._refresh(number)
+        self._refresh(site, leased=-1, fetched=fetches)
 
     @staticmethod
     def _ending(outcome: Outcome) -> tuple[Any, ...]:
@@ -231,11 +226,7 @@ class SqliteFrontier(Ledger):
             standing = self._standings.get(digest)
             if standing is not None:
                 self._standings[digest] = standing._replace(seen=standing.seen + 1)
-        self._again.update(findings.again)
-        self._again.update(digest for digest, _ in findings.sightings)
-        self._skipped.update(findings.skipped)
-        if len(self._again) > _COUNTED:
-            self._write_counters()
+        self.counters.add(findings)
         names = {found.site for group in (findings.new, findings.better) for found in group}
         return {self._site_ids[name] for name in names if name is not None and name in self._site_ids}
 
@@ -275,7 +266,8 @@ class SqliteFrontier(Ledger):
             self._standings.pop(one.digest, None)
 
     def _write_sightings(self, sightings: Iterable[tuple[int, Sighting]], parent: int) -> None:
-        rows = [(self._run, digest, parent, *sighting) for digest, sighting in sightings]
+        run = self._run
+        rows = [(run, digest, parent, *sighting, run, digest) for digest, sighting in sightings]
         self._db.write_many(self._sql["sighting"], rows)
 
     def _arrive(self, lease: Lease, digest: int, url: Url) -> int:
@@ -291,19 +283,6 @@ class SqliteFrontier(Ledger):
             else:
                 values = (self._run, name, family.admitted, family.alike, pack(family.recent))
                 self._db.write(self._sql["put_family"], values)
-
-    def _write_counters(self) -> None:
-        """Write what was only counted since the last commit."""
-        if self._again:
-            self._db.write_many(
-                self._sql["seen"], [(n, self._run, digest) for digest, n in self._again.items()]
-            )
-            self._again.clear()
-        if self._skipped:
-            self._db.write_many(
-                self._sql["tally"], [(self._run, rule, n) for rule, n in self._skipped.items()]
-            )
-            self._skipped.clear()
 
     # --- the rest ---
 
@@ -327,6 +306,7 @@ class SqliteFrontier(Ledger):
             self._make_room()
             for digest, *rest in self._db.all(self._sql["known"], (json.dumps(missing), self._run)):
                 state, rank, seen, rule, is_https = rest
+                seen += self.counters.again[digest]
                 found[digest] = cache[digest] = Standing(state, rank, seen, rule, bool(is_https))
         return found
 
@@ -376,8 +356,9 @@ class SqliteFrontier(Ledger):
             self._site_ids[name] = number
         return number
 
-    def _refresh(self, site: int) -> None:
-        self._db.write(self._sql["refresh_head"], (site,))
+    def _refresh(self, site: int, leased: int = 0, fetched: int = 0) -> None:
+        """Find the best entry of a site anew, and count what became of others."""
+        self._db.write(self._sql["refresh"], (site, leased, fetched))
 
     def _make_room(self) -> None:
         if len(self._standings) >= _CACHED:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.resources import files
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
+_LOOK_S = 0.001  # between two looks whether it is our turn to write
 P = ParamSpec("P")
 R = TypeVar("R")
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
@@ -51,7 +53,8 @@ class Database:
 
     def __init__(self, path: str, busy_s: float = BUSY_S) -> None:
         self.path = path
-        self._before_commit: list[Callable[[], None]] = []
+        self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
+        self._busy_s = busy_s
         with self.translated():
             self._connection = sqlite3.connect(
                 path, timeout=busy_s, isolation_level=None, cached_statements=256
@@ -82,7 +85,7 @@ class Database:
     def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Change something; it is committed by the next `flush`."""
         try:
-            self.begin()
+            self.begin_write()
             return self._connection.execute(sql, numbered(sql, values))
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
@@ -90,7 +93,7 @@ class Database:
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Change many things alike."""
         try:
-            self.begin()
+            self.begin_write()
             # Most statements take rows as they are.
             named = (numbered(sql, row) for row in rows) if ":1" in sql else rows
             self._connection.executemany(sql, named)
@@ -100,49 +103,72 @@ class Database:
     def script(self, text: str) -> None:
         """Run several statements inside the transaction."""
         with self.translated():
-            self.begin()
+            self.begin_write()
             for statement in statements(text):
                 self._connection.execute(statement)
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Read rows one by one, as far as the caller goes on."""
-        with self.translated():
+        try:
             yield from self._connection.execute(sql, numbered(sql, values))
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
 
     def begin_write(self) -> None:
         """Take the write lock before reading what a decision to write depends on."""
-        with self.translated():
-            self.begin()
-
-    def begin(self) -> None:
-        """Take the write lock, unless we hold it."""
         if not self._connection.in_transaction:
-            self._connection.execute("BEGIN IMMEDIATE")
+            with self.translated():
+                self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Wait for the write lock. Who has it lets go for moments only; SQLite itself would hardly ever look just then."""
+        deadline = time.monotonic() + self._busy_s
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    if not _is_busy(error) or time.monotonic() > deadline:
+                        raise
+                else:
+                    self.turn += 1
+                    return
+                time.sleep(_LOOK_S)
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {round(self._busy_s * 1000)}")
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Do several things whole or not at all, inside the commit that others share."""
+    def transaction(self, undone: Callable[[], None] | None = None) -> Iterator[None]:
+        """Do several things whole or not at all, inside the commit that others share; `undone` learns of the latter."""
         self.write("SAVEPOINT whole")
         try:
             yield
         except BaseException:  # put in order whatever it is, and raised again
-            if self._connection.in_transaction:  # a full disk may have rolled back everything already
+            if self.is_open:  # a full disk may have rolled back everything already
                 self.write("ROLLBACK TO whole")
                 self.write("RELEASE whole")
+            if undone is not None:
+                undone()
             raise
         self.write("RELEASE whole")
 
-    def before_commit(self, call: Callable[[], None]) -> None:
-        """Have something written at the last moment before each commit."""
-        self._before_commit.append(call)
+    @property
+    def is_open(self) -> bool:
+        """Whether something waits for a commit."""
+        return self._connection.in_transaction
 
     def flush(self) -> None:
         """Commit."""
-        if self._connection.in_transaction:
-            for call in self._before_commit:
-                call()
+        if self.is_open:
             with self.translated():
                 self._connection.execute("COMMIT")
+
+    def undo(self) -> None:
+        """Give up what was not committed."""
+        if self.is_open:
+            with self.translated():
+                self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Let go of the file; what was not flushed is gone."""
@@ -167,10 +193,18 @@ _SENTENCES = {
 }
 
 
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
 def translate(error: sqlite3.Error, path: str) -> StoreError:
     """Make a sentence of an error."""
-    name = getattr(error, "sqlite_errorname", None) or ""
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+    name = _name(error)
+    if _is_busy(error):
         return Busy(
             path, "another process has been writing to it for too long; wait for it, or name another file"
         )

@@ -3,15 +3,16 @@
 Owns: the file, its schema and versions, who is working on it. Must not know: jobs; what frontier and history keep is
 their business. Start reading at `SqliteStore`.
 
-One connection writes, in WAL mode. A commit does not wait for the disk (`synchronous = NORMAL`): killing the process
-loses nothing that was committed; a power cut may lose the last commits, but never leaves half of one.
+One connection writes, in WAL mode. Transactions may share a commit, and other processes wait for it with theirs. A
+commit does not wait for the disk (`synchronous = NORMAL`): killing the process loses nothing that was committed; a power
+cut may lose the last commits, but never leaves half of one.
 """
 
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,8 @@ from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import Busy, SchemaMismatch, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
 MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
@@ -93,27 +95,34 @@ class SqliteStore:
 
     # --- transactions ---
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Do several things as one; `flush` commits."""
-        try:
-            with self._db.transaction():
-                yield
-        except BaseException:  # put in order whatever it is, and raised again
-            for frontier in self._frontiers.values():
-                frontier.forget()
-            raise
+        waiting = {number: len(frontier.counters) for number, frontier in self._frontiers.items()}
+        return self._db.transaction(partial(self._forget, waiting))
 
     def flush(self) -> None:
-        """Commit."""
-        self._db.flush()
+        """Commit. If that fails, what was done since the last commit is undone."""
+        try:
+            for frontier in self._frontiers.values():
+                frontier.counters.write()
+            self._db.flush()
+        except BaseException:  # put in order whatever it is, and raised again
+            self._db.undo()
+            self._forget({})
+            raise
+
+    def _forget(self, waiting: Mapping[int, int]) -> None:
+        """Forget what was undone; the first so many pages of a frontier still wait for a commit."""
+        for number, frontier in self._frontiers.items():
+            frontier.counters.keep(waiting.get(number, 0))
+            frontier.forget()
 
     def close(self) -> None:
         """Commit and let go."""
         self._owners.leave()
         try:
             self._owners.disown()
-            self._db.flush()
+            self.flush()
         finally:
             self._db.close()
 

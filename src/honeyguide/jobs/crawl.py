@@ -2,9 +2,11 @@
 
 Owns: the loop around `core.crawl.step`: it fetches what it is told to, reads pages, commits. Must not know: rules
 (core), SQL (the store), HTTP, HTML, robots.txt (the fetcher it is given behaves by itself).
-Start reading at `Crawler.crawl`; a page's way into the store is `_Session.finish`.
+Start reading at `Crawler.crawl`; a page's way into the store is `_Session._apply`.
 
-A page is one transaction, committed before the next one is applied. `on_page` is called before the commit, so a killed process may hand over a page twice, but never lose one: the store says which pages there are.
+A page is one transaction. Pages that come one right after the other share a commit, a few of them; whenever there is
+nothing to do but wait, everything is committed. `on_page` is called before the commit, so a killed process may hand over
+pages twice, but never lose one: the store says which pages there are.
 """
 
 from __future__ import annotations
@@ -41,6 +43,10 @@ __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
 
 _NO_LIMIT = 1 << 40
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
+# What may share a commit: half of what is leased of a site by default, so that the other half is being fetched; and no
+# longer than others, who wait for their turn to write, would mind.
+_SHARED_PAGES = 4
+_SHARED_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +138,14 @@ class _Session:
         limits = machine.Limits(self._rules, budgets, request.max_time_s, request.only_due)
         self._state = machine.State(limits, crawler.clock.now())
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
+        self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._results: dict[int, tuple[Fetched | FetchError, float]] = {}
         self._arrived: deque[int] = deque()
         self._wake = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
-        self._renewed_at = crawler.clock.now()
+        self._renewed_at = self._committed_at = crawler.clock.now()
+        self._uncommitted = 0
         self._is_late = False
         self._wait_until: float | None = None
         self._stopped: str | None = None
@@ -197,7 +205,9 @@ class _Session:
         self._send(machine.Tick(self._clock.now()))
 
     async def _tick_after(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
+        """Wake the loop when so many seconds of the crawl are over, and not a moment before."""
+        while (left_s := seconds - (self._clock.now() - self._state.started_at)) > 0:
+            await self._clock.sleep(left_s)
         self._is_late = True
         self._wake.set()
 
@@ -216,8 +226,7 @@ class _Session:
             case machine.Claim(ask):
                 return machine.Claimed(self._claim(ask), self._clock.now())
             case machine.Fetch(lease):
-                fetching = self._fetch(lease, self._reading.validators(lease))
-                self._tasks[lease.claim] = asyncio.create_task(fetching)
+                self._granted.append((lease, self._reading.validators(lease)))
             case machine.Finish(lease, outcome):
                 self._apply(lease, outcome)
             case machine.Block(site, until):
@@ -255,17 +264,17 @@ class _Session:
         kept: list[Lease] = []
         with self._store.transaction():
             while True:
-                outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in kept)
-                granted = self._frontier.claim(
-                    replace(ask, limit=ask.limit - len(kept), outstanding=outstanding)
-                )
+                granted = self._frontier.claim(ask)
                 closed = [(lease, why) for lease in granted.leases if (why := self._trap(lease)) is not None]
                 for lease, why in closed:
                     self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
                 out = {lease.claim for lease, _ in closed}
-                kept += [lease for lease in granted.leases if lease.claim not in out]
+                fresh = [lease for lease in granted.leases if lease.claim not in out]
+                kept += fresh
                 if not closed:
                     break
+                outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in fresh)
+                ask = replace(ask, limit=ask.limit - len(fresh), outstanding=outstanding)
         return Granted(tuple(kept), granted.rest)
 
     def _trap(self, lease: Lease) -> Why | None:
@@ -279,8 +288,6 @@ class _Session:
                 got = await self._crawler.fetcher.fetch(lease.url, validators=validators)
             except FetchError as error:
                 got = error
-            except Exception as error:  # noqa: BLE001 - the one broad except: a fetcher's bug costs a page, not the run
-                got = FetchError(lease.url.as_linked, f"unexpected {type(error).__name__}: {error}")
         self._results[lease.claim] = got, self._clock.now()
         self._tasks.pop(lease.claim, None)
         self._arrived.append(lease.claim)
@@ -301,9 +308,11 @@ class _Session:
     def _apply(self, lease: Lease, outcome: Outcome) -> None:
         """Take a result into the store: one transaction."""
         result, at = self._results.pop(lease.claim)
+        self._share_commit()
+        ended = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
         with self._store.transaction():
             try:
-                record, arrival = self._reading.finish(lease, outcome, result, at)
+                record, arrival = self._reading.finish(ended)
             except LeaseLost:
                 return  # whoever has the page now records it
             if record is not None:
@@ -311,14 +320,28 @@ class _Session:
                 self._pages += 1
                 score = record["relevance_score"]
                 self._relevant += score is not None and score >= RELEVANT
-        self._commit()  # at once: what is fetched again after a kill is what was in flight, and nothing else
+        if self._pages == 1:
+            self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
 
     # --- commits ---
 
+    def _share_commit(self) -> None:
+        """Count a page that is about to be applied; those before it are committed now if they are enough."""
+        if self._uncommitted >= _SHARED_PAGES or self._clock.now() - self._committed_at >= _SHARED_S:
+            self._commit()
+        self._uncommitted += 1
+
     def _commit(self) -> None:
-        """Commit, and now and then say that we are still here."""
+        """Commit, and now and then say that we are still here. Then fetch what was claimed.
+
+        In this order a kill repeats what the store knows as leased, and nothing else.
+        """
         now = self._clock.now()
         if now - self._renewed_at >= self._rules.lease_s / 4:
             self._frontier.renew(now + self._rules.lease_s)
             self._renewed_at = now
         self._store.flush()
+        self._committed_at, self._uncommitted = now, 0
+        for lease, validators in self._granted:
+            self._tasks[lease.claim] = asyncio.create_task(self._fetch(lease, validators))
+        self._granted.clear()

@@ -1,13 +1,13 @@
-"""A page's way into the store: read, judged, recorded, in one transaction.
+"""A page's way into the store: read and judged, then recorded, in one transaction.
 
 Owns: what is done with one result, and what is sent along to spare a page from being sent again. Must not know: when it
-is its turn (crawl.py), rules (core), SQL. Start reading at `Reading.finish`.
+is its turn (crawl.py), rules (core), SQL. Start reading at `Reading.read`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawled import Crawled, change_told, page_record
 from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
@@ -41,8 +41,7 @@ class Arrival:
     page: Page | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """A lease and its result, on the way into the store.
 
     `url` is where redirects led, `known` what history knows of the page there, `is_again` whether this run had it.
@@ -93,24 +92,26 @@ class Reading:
 
     # --- after it ---
 
-    def finish(
-        self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float
-    ) -> tuple[Record | None, Arrival]:
-        """Take a result into the store; gives the page's record, unless it is tried again."""
+    def read(self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float) -> Ended:
+        """Read and judge a result; what takes most of the time leaves the store to others meanwhile."""
         fetched = None if isinstance(result, FetchError) else result
         ended = self._arrive(Ended(lease, outcome, fetched, at, lease.url), fetched)
         if fetched is not None and isinstance(ended.outcome, Done) and fetched.status != _NOT_MODIFIED:
-            ended = replace(ended, body=body_digest(fetched.body))
+            ended = ended._replace(body=body_digest(fetched.body))
             if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
                 ended = self._read(ended, fetched)
+        return ended
+
+    def finish(self, ended: Ended) -> tuple[Record | None, Arrival]:
+        """Take a result into the store; gives the page's record, unless it is tried again."""
         visit = self._visit(ended)
         record = (
             None if isinstance(ended.outcome, Retry) else self._record(ended, compared(ended.known, visit))
         )
-        self._frontier.finish(lease, ended.outcome, self._report(ended, record))
+        self._frontier.finish(ended.lease, ended.outcome, self._report(ended, record))
         if is_fetch(ended.outcome):
             self._note(ended, visit)
-        return record, Arrival(fetched, ended.page)
+        return record, Arrival(ended.fetched, ended.page)
 
     def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
@@ -122,13 +123,13 @@ class Reading:
             self._frontier.enter(site, instead_of=lease.site)
             self._sites = self._frontier.sites()
         elif site not in (lease.site, *self._sites) and not self._ground.follow_external:
-            return replace(ended, outcome=Dropped(Why("redirect-outside", f"leads to {fetched.url.text}")))
+            return ended._replace(outcome=Dropped(Why("redirect-outside", f"leads to {fetched.url.text}")))
         known = self._store.history.get(self._ground.digest(fetched.url))
         if fetched.status == _NOT_MODIFIED and not self._was_read(known):
-            return replace(
-                ended, outcome=Dropped(Why("http-304", "answered 304, though nothing was had before"))
+            return ended._replace(
+                outcome=Dropped(Why("http-304", "answered 304, though nothing was had before"))
             )
-        return replace(ended, url=fetched.url, known=known, is_again=self._was_read(known))
+        return ended._replace(url=fetched.url, known=known, is_again=self._was_read(known))
 
     def _read(self, ended: Ended, fetched: Fetched) -> Ended:
         """Parse a page and let the core judge it by what the store knows."""
@@ -144,7 +145,7 @@ class Reading:
         judged = judge_page(page, lease, candidates, around, ground)
         if not lease.is_seed and not ended.is_again:
             ground.traps.learn(lease.url, sketch_of(lines))
-        return replace(ended, page=page, judged=judged, content=content, made=made, kind=kind)
+        return ended._replace(page=page, judged=judged, content=content, made=made, kind=kind)
 
     def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:
         """Find a page that says the same; pages that hardly say anything, and a page itself, are no twins."""

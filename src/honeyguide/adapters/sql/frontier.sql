@@ -18,15 +18,12 @@ FROM entry e JOIN site s ON s.id = e.site LEFT JOIN entry p ON p.id = e.parent W
 -- name: lease
 UPDATE entry SET state = 1, claim = ?, owner = ?, lease_until = ?, attempts = attempts + 1 WHERE id = ?;
 
--- name: count_claim
-UPDATE run SET claims = claims + ?, leased = leased + ? WHERE id = ?;
+-- name: count
+UPDATE run SET claims = claims + ?, leased = leased + ?, fetched = fetched + ? WHERE id = ?;
 
--- name: site_leased
-UPDATE site SET leased = leased + 1 WHERE id = ?;
-
--- name: refresh_head
+-- name: refresh
 -- The index entry_ready gives the best entry in one step.
-UPDATE site SET (head_rank, head_entry) =
+UPDATE site SET leased = leased + :2, fetched = fetched + :3, (head_rank, head_entry) =
   (SELECT e.rank, e.id FROM entry e WHERE e.site = :1 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
 WHERE id = :1;
 
@@ -41,9 +38,6 @@ UPDATE entry SET owner = ?, lease_until = ? WHERE id = ?;
 
 -- name: give_back
 UPDATE entry SET state = 0, owner = NULL, lease_until = NULL WHERE id = ? AND state = 1;
-
--- name: site_gave_back
-UPDATE site SET leased = leased - 1 WHERE id = ?;
 
 -- name: due
 SELECT id, site FROM entry WHERE run = ? AND due_at <= ? AND state IN (0, 2);
@@ -70,12 +64,6 @@ UPDATE entry SET lease_until = 0 WHERE run = ? AND state = 1 AND owner = ?;
 UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, owner = NULL, lease_until = NULL
 WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
--- name: site_finished
-UPDATE site SET leased = leased - 1, fetched = fetched + ? WHERE id = ?;
-
--- name: run_finished
-UPDATE run SET leased = leased - 1, fetched = fetched + ? WHERE id = ?;
-
 -- name: insert
 INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth,
   parent, is_seed, rule, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -100,8 +88,8 @@ WHERE run = :11 AND digest = :12 AND state IN (0, 3);
 UPDATE entry SET seen = seen + ? WHERE run = ? AND digest = ?;
 
 -- name: sighting
-INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)
-SELECT :1, :2, coalesce(max(nth), 0) + 1, :3, :4, :5, :6, :7, :8 FROM sighting WHERE run = :1 AND digest = :2;
+INSERT OR IGNORE INTO sighting (run, digest, parent, anchor, position, score, points, lane, nth)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(nth), 0) + 1 FROM sighting WHERE run = ? AND digest = ?));
 
 -- name: first_sighting
 INSERT OR IGNORE INTO sighting (run, digest, nth, parent, anchor, position, score, points, lane)

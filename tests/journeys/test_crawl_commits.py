@@ -1,0 +1,128 @@
+"""When a crawl commits: pages share commits, nothing is asked for before its lease is kept, and others get their turn."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide import load_profile
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.core.url import Url
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.ports import Fetched, Headers, Part, Validators
+from honeyguide.testing import FrozenClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from honeyguide.core.records import Record
+
+SIZE = 60
+SHARED = 4  # pages that may share a commit
+
+
+class Site:
+    """Answers at once with pages that link the next few; `look` is called with every request."""
+
+    def __init__(self, look: Callable[[str], None] | None = None, words: int = 0) -> None:
+        self._look = look
+        self._words = words
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators, part
+        if self._look is not None:
+            self._look(url.text)
+        number = int(url.path.removeprefix("/") or 0)
+        links = "".join(
+            f'<p><a href="/{n}">fire {n}</a></p>' for n in range(number + 1, min(number + 10, SIZE))
+        )
+        words = "".join(f"<p>fire {number * self._words + n}</p>" for n in range(self._words))
+        body = f"<title>fire {number}</title><p>fire {number}</p>{links}{words}".encode()
+        return Fetched(url, url, 200, Headers(content_type="text/html"), body)
+
+
+def crawl(path: Path, site: Site, on_page: Callable[[str], None], host: str = "a.example") -> str:
+    store = SqliteStore(path)
+    crawler = Crawler(site, Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+
+    def handed(record: Record, _: object) -> None:
+        on_page(record["url"])
+
+    try:
+        request = CrawlRequest((Url.parse(f"https://{host}/"),))
+        return asyncio.run(crawler.crawl(request, handed)).stopped
+    finally:
+        store.close()
+
+
+def test_nothing_is_asked_for_before_its_lease_is_kept(tmp_path: Path) -> None:
+    path, states = tmp_path / "h.db", []
+
+    def look(url: str) -> None:
+        with closing(sqlite3.connect(path)) as other:
+            states.append(
+                other.execute("SELECT state, owner > 0 FROM entry WHERE url = ?", (url,)).fetchall()
+            )
+
+    assert crawl(path, Site(look), lambda _: None) == "complete"
+    assert states == [[(1, 1)]] * SIZE
+
+
+def test_a_few_pages_share_a_commit_and_the_first_has_its_own(tmp_path: Path) -> None:
+    path, kept = tmp_path / "h.db", []
+
+    def count(_: str) -> None:
+        with closing(sqlite3.connect(path)) as other:
+            kept.append(other.execute("SELECT count(*) FROM page").fetchone()[0])
+
+    crawl(path, Site(), count)
+    behind = [handed - committed for handed, committed in enumerate(kept)]
+    assert len(kept) == SIZE
+    assert behind[:2] == [0, 0]
+    assert max(behind) == SHARED - 1
+    assert len(set(kept)) < SIZE / 2
+
+
+def test_an_output_that_fails_takes_its_page_along_and_no_other(tmp_path: Path) -> None:
+    handed: list[str] = []
+
+    def fail(url: str) -> None:
+        if len(handed) == 3:  # in the middle of what shares a commit
+            raise OSError(url)
+        handed.append(url)
+
+    with pytest.raises(OSError, match=r"^https://a\.example/"):
+        crawl(tmp_path / "h.db", Site(), fail)
+    store = SqliteStore(tmp_path / "h.db")
+    (run,) = store.runs()
+    assert [record["url"] for _, record in store.frontier(run).pages()] == handed
+    store.close()
+
+
+def test_two_crawls_on_one_store_both_get_on(tmp_path: Path) -> None:
+    path, handed = tmp_path / "h.db", []
+    SqliteStore(path).close()
+    together = threading.Barrier(2)
+
+    def work(host: str) -> None:
+        together.wait()
+        crawl(path, Site(words=2000), lambda _: handed.append(host), host)
+
+    threads = [threading.Thread(target=work, args=(host,)) for host in ("a.example", "b.example")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(handed) == 2 * SIZE
+    last = handed[-1]
+    first_ended = max(place for place, host in enumerate(handed) if host != last)
+    assert handed[:first_ended].count(last) > SIZE / 5
