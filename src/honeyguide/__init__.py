@@ -3,73 +3,162 @@
 The names below are the public API; they are loaded when first used, so that importing the package costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from honeyguide.lazily import names_of
 from honeyguide.version import __version__
 
 if TYPE_CHECKING:
+    from honeyguide.adapters.known import Rejected
     from honeyguide.app import (
+        WatchRequest,
         classify,
+        crawl_site,
         extract_links,
+        open_store,
+        parse_markdown,
         parse_page,
+        pick_sites,
+        plan_file,
+        plan_store,
         rank_urls,
         score_link,
+        score_links,
         score_page,
         score_url,
+        select_files,
         select_links,
+        watch_store,
     )
     from honeyguide.config import load_profile
+    from honeyguide.core.frontier import Budgets
     from honeyguide.core.markdown import parse_markdown_links
+    from honeyguide.core.page import Head, Link, Occurrence, Page, Position
+    from honeyguide.core.plan import Scored, Signals
+    from honeyguide.core.policy import Policy
+    from honeyguide.core.profile import Profile
+    from honeyguide.core.ranking import Plan
+    from honeyguide.core.rules import Reason, Score
+    from honeyguide.core.scope import Verdict
+    from honeyguide.core.select import Candidate, Selection
     from honeyguide.core.url import Url, display, normalize
     from honeyguide.errors import (
+        AddressRefused,
+        Busy,
         ConfigError,
+        FetchError,
+        Forbidden,
         HoneyguideError,
         InputError,
+        LeaseLost,
+        NameNotFound,
+        NotText,
         PatternError,
+        Problem,
+        SchemaMismatch,
+        StoreError,
+        TimedOut,
+        TooLarge,
+        Unreachable,
         UrlError,
     )
+    from honeyguide.jobs.asked import CrawlRequest
+    from honeyguide.jobs.crawl import CrawlSummary
+    from honeyguide.jobs.pick import PickRequest
+    from honeyguide.jobs.watch import Pace
 
-_HOME = {
-    "classify": "app", "extract_links": "app", "parse_page": "app", "rank_urls": "app", "score_link": "app",
-    "score_page": "app", "score_url": "app", "select_links": "app",
-    "load_profile": "config",
-    "parse_markdown_links": "core.markdown",
-    "Url": "core.url", "display": "core.url", "normalize": "core.url",
-    "ConfigError": "errors", "HoneyguideError": "errors", "InputError": "errors", "PatternError": "errors",
-    "UrlError": "errors",
-}  # fmt: skip
+# Which module each name is in.
+_ROOMS = {
+    "adapters.known": "Rejected",
+    "app": "WatchRequest classify crawl_site extract_links open_store parse_markdown parse_page pick_sites plan_file "
+    "plan_store rank_urls score_link score_links score_page score_url select_files select_links watch_store",
+    "config": "load_profile",
+    "core.frontier": "Budgets",
+    "core.markdown": "parse_markdown_links",
+    "core.page": "Head Link Occurrence Page Position",
+    "core.plan": "Scored Signals",
+    "core.policy": "Policy",
+    "core.profile": "Profile",
+    "core.ranking": "Plan",
+    "core.rules": "Reason Score",
+    "core.scope": "Verdict",
+    "core.select": "Candidate Selection",
+    "core.url": "Url display normalize",
+    "errors": "AddressRefused Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost NameNotFound "
+    "NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
+    "jobs.asked": "CrawlRequest",
+    "jobs.crawl": "CrawlSummary",
+    "jobs.pick": "PickRequest",
+    "jobs.watch": "Pace",
+}
 
 __all__ = [
+    "AddressRefused",
+    "Budgets",
+    "Busy",
+    "Candidate",
     "ConfigError",
+    "CrawlRequest",
+    "CrawlSummary",
+    "FetchError",
+    "Forbidden",
+    "Head",
     "HoneyguideError",
     "InputError",
+    "LeaseLost",
+    "Link",
+    "NameNotFound",
+    "NotText",
+    "Occurrence",
+    "Pace",
+    "Page",
     "PatternError",
+    "PickRequest",
+    "Plan",
+    "Policy",
+    "Position",
+    "Problem",
+    "Profile",
+    "Reason",
+    "Rejected",
+    "SchemaMismatch",
+    "Score",
+    "Scored",
+    "Selection",
+    "Signals",
+    "StoreError",
+    "TimedOut",
+    "TooLarge",
+    "Unreachable",
     "Url",
     "UrlError",
+    "Verdict",
+    "WatchRequest",
     "__version__",
     "classify",
+    "crawl_site",
     "display",
     "extract_links",
     "load_profile",
     "normalize",
+    "open_store",
+    "parse_markdown",
     "parse_markdown_links",
     "parse_page",
+    "pick_sites",
+    "plan_file",
+    "plan_store",
     "rank_urls",
     "score_link",
+    "score_links",
     "score_page",
     "score_url",
+    "select_files",
     "select_links",
+    "watch_store",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'honeyguide' has no attribute {name!r}")
-    value = getattr(import_module(f"honeyguide.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(__name__, _ROOMS)
 
 
 def __dir__() -> list[str]:

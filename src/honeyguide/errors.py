@@ -7,7 +7,7 @@ Must not know: anything else of the package.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class HoneyguideError(Exception):
@@ -26,8 +26,7 @@ class UrlError(HoneyguideError, ValueError):
         super().__init__(f"not an http(s) URL: {shown(text)}: {why}")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One mistake in a file: where it is and what would be allowed there."""
 
     where: str

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,8 +49,7 @@ class Part(StrEnum):
     FILE = "file"  # a file of any type, whole (sitemaps); more than the policy allows is TooLarge
 
 
-@dataclass(frozen=True, slots=True)
-class Validators:
+class Validators(NamedTuple):
     """What the last answer said of its version; sent back, it lets a server answer 304.
 
     `of` is the URL that answered, where redirects led elsewhere than was asked: they are sent to no other.
@@ -61,8 +60,7 @@ class Validators:
     of: Url | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Headers:
+class Headers(NamedTuple):
     """The few response headers that we use, as sent, or None. `location` may hold anything: parse it."""
 
     content_type: str | None = None
@@ -146,8 +144,7 @@ class Robots(Protocol):
 RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """What a page says when menus and footers are left out."""
 
     text: str
@@ -166,7 +163,7 @@ class PageReader(Protocol):
         """Read title and description from the beginning of a document."""
         ...
 
-    def content(self, body: bytes, url: Url) -> Content:
+    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
         """Read the main content."""
         ...
 

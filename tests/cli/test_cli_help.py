@@ -93,13 +93,27 @@ def test_version(run: Run) -> None:
     assert run("--version").stdout == f"honeyguide {__version__}\n"
 
 
-def test_help_imports_nothing_heavy(start: Start) -> None:
-    with start("--help", python=("-X", "importtime")) as process:
+@pytest.mark.parametrize(
+    ("arguments", "needed", "heavy"),
+    [
+        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.select"}),
+        (
+            ["crawl", "--help"],
+            "honeyguide.cli.work",
+            {
+                "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.sitemap", "honeyguide.app.planning",
+                "honeyguide.app.watching", "honeyguide.core.markdown", "honeyguide.core.select",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_help_imports_nothing_heavy(start: Start, arguments: list[str], needed: str, heavy: set[str]) -> None:
+    with start(*arguments, python=("-X", "importtime")) as process:
         assert process.stderr
         imported = {line.rpartition(b"|")[2].strip().decode() for line in process.stderr}
     assert process.returncode == 0
-    assert "click" in imported
-    assert not {"rich", "pydantic", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.select"} & imported
+    assert needed in imported
+    assert heavy & imported == set()
 
 
 @pytest.mark.parametrize(

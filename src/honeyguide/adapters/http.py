@@ -12,7 +12,6 @@ import codecs
 import re
 import socket
 import ssl
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import getproxies_environment
 
@@ -38,7 +37,8 @@ from honeyguide.errors import (
 from honeyguide.ports import Fetched, Headers, Part, Validators
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from honeyguide.adapters.names import Lookup
     from honeyguide.core.policy import Policy
@@ -80,6 +80,8 @@ class HttpFetcher:
         self._lookup = lookup
         self._names: Names | None = None
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
+        names = (name.strip().lstrip(".").lower() for name in self._proxies.get("no", "").split(","))
+        self._unproxied = [name for name in names if name]
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         problems = tuple(
             # The value stays out of the message: proxies are often given with a password.
@@ -112,34 +114,42 @@ class HttpFetcher:
         loop = asyncio.get_running_loop()
         started = loop.time()
         patience_s = self._policy.head_timeout_s if part is Part.HEAD else self._policy.total_timeout_s
-        async with (
-            _our_errors(url.as_linked),
-            asyncio.timeout(patience_s),
-            self._request(url, validators) as response,
-        ):
-            if response.status < 200:  # 101 answers nobody here, and 000 is no status
-                raise _final(Unreachable(url.as_linked, f"its answer is not HTTP: status {response.status}"))
-            headers = _headers(response)
-            body, truncated = b"", False
-            if 200 <= response.status < 300:
-                _check_type(url.as_linked, _kind(headers), part)
-                body, truncated = await _Reading(url.as_linked, response, self._policy, part).whole()
-            return Fetched(
-                url=url,
-                asked=url,
-                status=response.status,
-                headers=headers,
-                body=body,
-                truncated=truncated,
-                elapsed_s=loop.time() - started,
-            )
+        try:
+            async with asyncio.timeout(patience_s), self._request(url, validators) as response:
+                headers, (body, truncated) = await self._answer(url, response, part)
+        except FetchError:
+            raise
+        except (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError) as error:
+            raise _translated(url.as_linked, error) from error
+        return Fetched(
+            url=url,
+            asked=url,
+            status=response.status,
+            headers=headers,
+            body=body,
+            truncated=truncated,
+            elapsed_s=loop.time() - started,
+        )
 
-    @asynccontextmanager
-    async def _request(
+    async def _answer(
+        self, url: Url, response: aiohttp.ClientResponse, part: Part
+    ) -> tuple[Headers, tuple[bytes, bool]]:
+        """Read headers, and the body of a page with whether it was cut on purpose; others have none that matters."""
+        if response.status < 200:  # 101 answers nobody here, and 000 is no status
+            raise _final(Unreachable(url.as_linked, f"its answer is not HTTP: status {response.status}"))
+        headers = _headers(response)
+        if response.status >= 300:
+            return headers, (b"", False)
+        _check_type(url.as_linked, _kind(headers), part)
+        return headers, await _Reading(url.as_linked, response, self._policy, part).whole()
+
+    def _request(
         self, url: Url, validators: Validators | None
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send the request, through the proxy that its URL asks for."""
-        target = URL(url.as_linked, encoded=True).with_user(None)  # a link's password is not ours to send
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Make the request, through the proxy that its URL asks for; it is sent when it is entered."""
+        target = URL(url.as_linked, encoded=True)
+        if "@" in url.as_linked:
+            target = target.with_user(None)  # a link's password is not ours to send
         proxy = self._proxy(url)
         if not self._policy.allow_private:
             if why := refused_port(target.port):
@@ -150,13 +160,11 @@ class HttpFetcher:
                 )
         session = self._session(guarded=not proxy and not self._policy.allow_private)
         sent = _conditions(validators or Validators())
-        async with session.get(target, headers=sent, proxy=proxy, allow_redirects=False) as response:
-            yield response
+        return session.get(target, headers=sent, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
         """Find the proxy for a URL; NO_PROXY lists hosts, domains with all below them, or `*`."""
-        exempt = [name.strip().lstrip(".").lower() for name in self._proxies.get("no", "").split(",")]
-        if any(name and (name in ("*", url.host) or url.host.endswith(f".{name}")) for name in exempt):
+        if any(name in ("*", url.host) or url.host.endswith(f".{name}") for name in self._unproxied):
             return None
         return self._proxies.get(url.scheme)
 
@@ -275,12 +283,14 @@ class _Reading:
         )
         if transfer not in ("", "identity", "chunked"):
             raise NotText(self._url, f"its transfer encoding is {shown(transfer)}, which was not asked for")
-        accepted = self._response.request_info.headers.get("Accept-Encoding", "")
-        if encoding not in ("", "identity", *re.split(r"\s*,\s*", accepted)):
+        if encoding not in ("", "identity") and encoding not in self._accepted():
             raise NotText(self._url, f"its compression is {shown(encoding)}, which was not asked for")
         announced = self._response.content_length or 0
         if self._cut is None and announced > self._policy.max_bytes:
             raise TooLarge(self._url, f"{announced} bytes announced, {self._policy.max_bytes} allowed")
+
+    def _accepted(self) -> list[str]:
+        return re.split(r"\s*,\s*", self._response.request_info.headers.get("Accept-Encoding", ""))
 
     def _check_size(self) -> None:
         """Refuse what turns out too large; where reading is cut anyway, the cut is the limit."""
@@ -305,17 +315,6 @@ class _Reading:
             return False
         past_head = self._part is Part.HEAD and _HEAD_ENDS.search(self._body, max(0, seen - _HEAD_END_BYTES))
         return bool(past_head) or len(self._body) > self._cut
-
-
-@asynccontextmanager
-async def _our_errors(url: str) -> AsyncIterator[None]:
-    """Let nothing but our own errors (and cancellation) out."""
-    try:
-        yield
-    except FetchError:
-        raise
-    except (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError) as error:
-        raise _translated(url, error) from error
 
 
 def _translated(url: str, error: Exception) -> FetchError:

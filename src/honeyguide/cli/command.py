@@ -6,7 +6,6 @@ Start reading at `Group`: `honeyguide --help` lists its commands without importi
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +57,12 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is asked for; a slip of the pen is told what it may have meant."""
-        name = args[0]
-        near = get_close_matches(name, self.list_commands(ctx), 1)
-        if near and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
-            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # not for those who know what they want
+
+            if near := get_close_matches(name, known, 1):
+                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

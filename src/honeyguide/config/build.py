@@ -173,16 +173,18 @@ class Builder:
         return chains
 
 
-def build(shape: ProfileShape, file: str) -> Profile:
-    """Put a profile together, or tell everything that is wrong with it."""
+def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Profile:
+    """Put a profile together, or tell everything that is wrong with it; `own` is what it says without another's topic."""
     builder = Builder(shape)
     cards = builder.cards()
     chains = builder.chains(cards)
     problems = builder.reader.problems
+    full_hash = stable_hash(shape.model_dump(by_alias=True))
     profile = Profile(
         name=shape.name,
         description=shape.description,
-        hash=stable_hash(shape.model_dump(by_alias=True)),
+        hash=full_hash,
+        own_hash=full_hash if own is None else stable_hash(own.model_dump(by_alias=True)),
         scope=Scope(
             frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
             Tracking(tuple(shape.scope.tracking)),

@@ -6,7 +6,6 @@ Mistakes are collected, not raised, so that all of a profile's mistakes are told
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +92,9 @@ class Reader:
                 return Kind.NUMBER
             self._wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
             return None
-        close = difflib.get_close_matches(name, FIELDS, n=1)
+        from difflib import get_close_matches  # for mistakes only
+
+        close = get_close_matches(name, FIELDS, n=1)
         hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(FIELDS)}"
         self._wrong(where, f"no fact is named {name!r}; {hint}")
         return None

@@ -35,12 +35,12 @@ def _load(source: str | Path, topic: str | None, related: tuple[str, ...] | None
     from honeyguide.config.build import build  # pydantic costs a tenth of a second
     from honeyguide.config.shape import read_shape
 
-    raw = read_merged(source)
-    if topic is not None or related is not None:
-        stated = raw.get("topic")
-        table = dict(stated) if isinstance(stated, dict) else {}
-        raw["topic"] = {**table, **_given("pattern", topic), **_given("related", related)}
-    return build(read_shape(raw, str(source)), str(source))
+    raw, file = read_merged(source), str(source)
+    own = read_shape(raw, file)
+    if topic is None and related is None:
+        return build(own, file)
+    raw["topic"] = {**raw.get("topic", {}), **_given("pattern", topic), **_given("related", related)}
+    return build(read_shape(raw, file), file, own)
 
 
 def _given(key: str, value: str | tuple[str, ...] | None) -> dict[str, str | list[str]]:

@@ -22,7 +22,7 @@ Words = list[Annotated[str, Field(min_length=1, max_length=200)]]
 class Shape(BaseModel):
     """Unknown keys are mistakes, and nothing is converted behind the author's back."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class RuleShape(Shape):

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class TextField:
+class TextField(NamedTuple):
     """A field that the query is matched against: its weight, and the length such texts usually have, in words."""
 
     name: str

@@ -13,9 +13,9 @@ Start reading at `step`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from honeyguide.core.frontier import Ask, Budgets, Done, Dropped, Retry, Why
 from honeyguide.core.pace import backoff_s
@@ -82,10 +82,9 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time passed; `is_interrupted` asks for an end."""
+    """Time passed."""
 
     now: float
-    is_interrupted: bool = False
 
 
 Event = Adopted | Claimed | Fetched | Failed | Tick
@@ -110,7 +109,7 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Apply the result of a lease: read the page if there is one, and commit."""
+    """Apply the result of a lease: read the page if there is one, and take it into the store."""
 
     lease: Lease
     outcome: Outcome
@@ -142,32 +141,29 @@ Command = Claim | Fetch | Finish | Block | Wait | Stop
 Ended = Fetched | Failed
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A lease in the window, and how it ended if it did."""
 
     lease: Lease
     ended: Ended | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a run may do; `only_due` leaves what is queued alone, and fetches what was scheduled."""
 
-    rules: CrawlRules = field(default_factory=CrawlRules)
-    budgets: Budgets = field(default_factory=Budgets)
+    rules: CrawlRules = CrawlRules()
+    budgets: Budgets = Budgets()
     max_time_s: float | None = None
     only_due: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A crawl between two events. The window is in claim order; `failing` counts failures in a row, by site."""
 
     limits: Limits
     started_at: float
     window: tuple[Slot, ...] = ()
-    failing: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    failing: Mapping[str, int] = MappingProxyType({})
     closed: frozenset[str] = frozenset()
     stopping: str | None = None
     is_claiming: bool = False
@@ -183,37 +179,48 @@ def step(state: State, event: Event) -> tuple[State, tuple[Command, ...]]:
     state = _watch(state, event)
     match event:
         case Adopted(leases, now):
-            state, commands = _claim(replace(state, window=tuple(map(Slot, leases))), now)
-            return state, (*map(Fetch, leases), *commands)
+            state, commands = _claim(state._replace(window=tuple(Slot(lease) for lease in leases)), now)
+            return state, (*(Fetch(lease) for lease in leases), *commands)
         case Claimed(granted, now):
             return _take(state, granted, now)
         case Fetched(claim) | Failed(claim):
             window = tuple(
-                replace(slot, ended=event) if slot.lease.claim == claim else slot for slot in state.window
+                slot._replace(ended=event) if slot.lease.claim == claim else slot for slot in state.window
             )
-            return _advance(replace(state, window=window), event.now)
+            return _advance(state._replace(window=window), event.now)
         case Tick(now):
+            if state.stopping is not None:
+                return _wind_up(state, state.stopping)
             return _advance(state, now) if state.window else _claim(state, now)
         case _:
             assert_never(event)
 
 
 def _watch(state: State, event: Event) -> State:
-    """Decide to stop when the time is over or somebody asks; what is in flight is still applied."""
-    if state.stopping is not None:
-        return state
-    if isinstance(event, Tick) and event.is_interrupted:
-        return replace(state, stopping="interrupted")
+    """Decide to stop when the time is over: from then on nothing is claimed."""
     limit_s = state.limits.max_time_s
-    if limit_s is not None and event.now - state.started_at >= limit_s:
-        return replace(state, stopping="max_time")
+    if state.stopping is None and limit_s is not None and event.now - state.started_at >= limit_s:
+        return state._replace(stopping="max_time")
     return state
+
+
+def _wind_up(state: State, why: str) -> tuple[State, tuple[Command, ...]]:
+    """Apply what has come, in claim order, and stop; what has not is left to whoever goes on.
+
+    Waiting for it could take hours: a site that asks for pauses is fetched from one page after the other.
+    """
+    commands: tuple[Command, ...] = ()
+    for slot in state.window:
+        if slot.ended is not None:
+            state, more = _end(state, slot)
+            commands += more
+    return state._replace(window=()), (*commands, Stop(why))
 
 
 def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Command, ...]]:
     """Put leases into the window; without any, apply a result, wait, or stop."""
     slots = tuple(Slot(lease) for lease in granted.leases)
-    state = replace(state, window=state.window + slots, is_claiming=False)
+    state = state._replace(window=state.window + slots, is_claiming=False)
     fetches = tuple(Fetch(lease) for lease in granted.leases)
     if state.window:
         state, more = _advance(state, now)
@@ -242,7 +249,7 @@ def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
     if not state.window or state.window[0].ended is None or state.is_claiming:
         return state, ()
     slot, window = state.window[0], state.window[1:]
-    state, commands = _end(replace(state, window=window), slot)
+    state, commands = _end(state._replace(window=window), slot)
     state, more = _claim(state, now)
     return state, commands + more
 
@@ -257,7 +264,7 @@ def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
         now, rules.window - len(state.window), now + rules.lease_s, rules.lookahead,
         outstanding, state.closed, state.limits.budgets, state.limits.only_due,
     )  # fmt: skip
-    return replace(state, is_claiming=True), (Claim(ask),)
+    return state._replace(is_claiming=True), (Claim(ask),)
 
 
 def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
@@ -294,11 +301,11 @@ def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outc
 def _answered(state: State, site: str) -> State:
     if site not in state.failing:
         return state
-    return replace(state, failing={name: n for name, n in state.failing.items() if name != site})
+    return state._replace(failing={name: n for name, n in state.failing.items() if name != site})
 
 
 def _failed(state: State, site: str) -> State:
     """Count a failure; a site that fails again and again is left alone for the rest of this process."""
     failing = {**state.failing, site: state.failing.get(site, 0) + 1}
     gone = failing[site] >= state.limits.rules.max_site_failures
-    return replace(state, failing=failing, closed=state.closed | {site} if gone else state.closed)
+    return state._replace(failing=failing, closed=state.closed | {site} if gone else state.closed)

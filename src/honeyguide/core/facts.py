@@ -7,10 +7,9 @@ conditions on it are neither true nor false, and the score says what was not kno
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from honeyguide.core.text import fold
@@ -38,8 +37,7 @@ class Kind(StrEnum):
     FLAG = "flag"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One name that rules may read."""
 
     name: str

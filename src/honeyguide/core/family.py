@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.facts import plain, stem_of
 
@@ -29,8 +29,7 @@ PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings,
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyWords:
+class FamilyWords(NamedTuple):
     """What the shapes are recognised by; all of it profile data, folded."""
 
     min_size: int = 3
@@ -62,7 +61,7 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     """
     siblings = [_sibling(link) for link in links]
     if page is not None:  # /de is a language on a German page, not Delaware
-        words = replace(words, states=words.states - {(page.language or "")[:2]})
+        words = words._replace(states=words.states - {(page.language or "")[:2]})
     common = None if page is None else ordinary_words(page)
     found: dict[Url, str] = {}
     for story, least, members in _shapes(siblings, words):

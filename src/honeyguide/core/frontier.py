@@ -58,8 +58,7 @@ class Why(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """Permission to fetch one URL until a deadline; `claim` is its number in the run, and the order of results."""
 
     entry: int
@@ -192,20 +191,18 @@ class Ask:
     only_due: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(NamedTuple):
     """Why nothing was granted, and when to ask again; without a time, asking again is no use."""
 
     why: str
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(NamedTuple):
     """Leases in claim order; `rest` says what stands in the way where there are none."""
 
     leases: tuple[Lease, ...] = ()
-    rest: Rest = field(default_factory=lambda: Rest("complete"))
+    rest: Rest = Rest("complete")
 
 
 def digest_of(url: Url, tracking: Tracking) -> int:
@@ -346,8 +343,7 @@ class Run:
     stopped: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Everything the frontier knows of one URL of a run."""
 
     entry: int
@@ -365,8 +361,7 @@ class Row:
     why: Why | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule.
 
     `due` is what was scheduled and has not been had yet.

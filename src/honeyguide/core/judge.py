@@ -9,7 +9,7 @@ A link that is known and settled costs no more than a look-up: it is counted, no
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crowd import Crowd
@@ -89,8 +89,7 @@ class Findings:
     scored: list[tuple[Link, Score]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """The page's score, what happens to its branch, and why if that is not the score's doing."""
 
     score: Score | None
@@ -98,20 +97,16 @@ class Judged:
     why: Why | None
     findings: Findings
 
-    @property
-    def is_expanded(self) -> bool:
-        """Whether its links were looked at."""
-        return self.action not in ("duplicate", "soft-404")
-
 
 def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
-    """Give the links of a page with their identities, each once, in document order."""
+    """Give the links of a page with their identities, each once, in document order; https stands for both (URL-7)."""
     digest = ground.digest
     found: dict[int, Candidate] = {}
     for link in page.links:
         number = digest(link.url)
-        if number not in found:
-            found[number] = Candidate(link, number)
+        first = found.setdefault(number, Candidate(link, number)).link
+        if first is not link and link.url.scheme == "https" != first.url.scheme:
+            found[number] = Candidate(replace(first, url=link.url), number)
     return list(found.values())
 
 
@@ -134,8 +129,7 @@ def judge_page(
     return Judged(score, _action(judge, ground.traversal), None, findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(NamedTuple):
     """What matters for one page besides itself: its links in the store, the sites of the crawl, a page that says the same.
 
     `is_hub` says that its links are near to a hub, which they are by being on it.
@@ -211,9 +205,7 @@ class _Judge:
             if standing.state == State.DROPPED or is_better(rank, standing.rank, self.ground.traversal):
                 findings.better.append(self._placed(candidate, score, rank))
                 return
-            if not standing.is_https and candidate.link.url.text.startswith(
-                "https:"
-            ):  # URL-7: it keeps its place
+            if not standing.is_https and candidate.link.url.scheme == "https":  # URL-7: it keeps its place
                 findings.better.append(self._placed(candidate, score, standing.rank))
                 return
         if self.lease.is_recrawl:

@@ -7,9 +7,9 @@ Must not know: clocks, sleeping, requests. Start reading at `Pace`: one host's p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
+from typing import NamedTuple
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # RFC 9110 5.6.7: the one date format that may be sent today; the two obsolete ones are not worth their code.
@@ -21,8 +21,7 @@ LONGEST_REST_S = (
 _LAST_DOUBLING = 30  # beyond this the cap has long been reached; it keeps 2**attempt small
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(NamedTuple):
     """One host: how often it was asked, when it may be asked again, how often in a row it pushed back."""
 
     starts: int = 0
@@ -52,7 +51,7 @@ class Pace:
         >>> Pace().started(10.0, 0.5)
         Pace(starts=1, ready_at=10.5, blocked_until=0.0, strikes=0)
         """
-        return replace(self, starts=self.starts + 1, ready_at=now + gap_s)
+        return self._replace(starts=self.starts + 1, ready_at=now + gap_s)
 
     def struck(self, until: float) -> Pace:
         """Note that the host pushed back (429, 503): nothing starts before `until`; an earlier, longer block stays.
@@ -60,7 +59,7 @@ class Pace:
         >>> Pace(blocked_until=50.0).struck(20.0)
         Pace(starts=0, ready_at=0.0, blocked_until=50.0, strikes=1)
         """
-        return replace(self, blocked_until=max(self.blocked_until, until), strikes=self.strikes + 1)
+        return self._replace(blocked_until=max(self.blocked_until, until), strikes=self.strikes + 1)
 
     def answered(self) -> Pace:
         """Note that the host answered as usual: its strikes are forgotten, a block that still runs is not.
@@ -68,7 +67,7 @@ class Pace:
         >>> Pace(strikes=3, blocked_until=7.0).answered()
         Pace(starts=0, ready_at=0.0, blocked_until=7.0, strikes=0)
         """
-        return replace(self, strikes=0) if self.strikes else self
+        return self._replace(strikes=0) if self.strikes else self
 
 
 def spread(host: str, nth: int) -> float:

@@ -71,8 +71,7 @@ class Link:
         return next(p for p in BEST_FIRST if p in seen)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What the head of a link's target says (PICK-11); None where it does not say it."""
 
     title: str | None = None

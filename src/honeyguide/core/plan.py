@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.core.facts import Facts
 from honeyguide.core.priors import CLASSES, PageClass
@@ -52,8 +52,7 @@ class Signals:
     importance: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A URL with its score, the reasons, and its level (PLAN-2)."""
 
     signals: Signals
@@ -113,6 +112,7 @@ _CAMEL = {
 }  # fmt: skip
 NAMES = tuple(field.name for field in fields(Signals))
 REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
+MISSING = f"is missing; needed are {', '.join(REQUIRED)}, and all but url may be empty"
 
 
 def field_name(column: str) -> str:
@@ -129,9 +129,7 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
     known = {field_name(key): value for key, value in row.items() if key is not None}
     for name in REQUIRED:
         if name not in known:
-            raise InputError(
-                f"is missing; expected are {', '.join(NAMES)}", file=file, row=number, field=name
-            )
+            raise InputError(MISSING, file=file, row=number, field=name)
     values: dict[str, Any] = {}
     for name, read in _READERS.items():
         try:
@@ -157,6 +155,9 @@ def future_fields(signals: Signals, now: datetime) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
+    """Write a value as a person would."""
+    if isinstance(value, date):
+        return shown(value.isoformat())
     return shown(value) if isinstance(value, str) else shown(repr(value))
 
 

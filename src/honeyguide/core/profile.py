@@ -7,7 +7,7 @@ Start reading at `Profile`; `honeyguide.config` builds one from TOML.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.facts import CARD, Facts
 from honeyguide.core.rows import RuleList
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 _NO_RULES = RuleList.of()
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(NamedTuple):
     """A kind of page; `priority` breaks ties, `handicap` is what it must be ahead by to win (PICK-17)."""
 
     name: str
@@ -38,8 +37,7 @@ class Bucket:
     handicap: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
+class Kinds(NamedTuple):
     """The buckets of a profile or strategy: rules of which the first match names the bucket."""
 
     rules: RuleList
@@ -68,8 +66,7 @@ class Strategy:
     kinds: Kinds | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContentRules:
+class ContentRules(NamedTuple):
     """When a fetched page is empty (PICK-21), what a page says that is not there, which words are worth noting.
 
     `min_own_chars` counts only lines that the homepage does not have: menus and footers are no content.
@@ -81,16 +78,14 @@ class ContentRules:
     keywords: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """What a crawl is about: a pattern, and terms that are near to it."""
 
     pattern: Pattern | None = None
     related: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """A range of scores from `at_least` up, and what happens to what falls into it."""
 
     at_least: float
@@ -98,8 +93,7 @@ class Band:
     bonus: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Traversal:
+class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
     `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether.
@@ -128,8 +122,7 @@ class CrawlRules:
     hub_points: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """A name for a range of plan scores (PLAN-2)."""
 
     name: str
@@ -139,11 +132,15 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Scope, filters, scorecards, strategies, traversals and levels; immutable and hashed."""
+    """Scope, filters, scorecards, strategies, traversals and levels; immutable and hashed.
+
+    `hash` covers everything that it decides by; `own_hash` what its file says, without a topic that was given besides.
+    """
 
     name: str
     description: str
     hash: str
+    own_hash: str
     scope: Scope
     cards: Mapping[str, CompiledCard]
     chains: Mapping[str, tuple[str, ...]]

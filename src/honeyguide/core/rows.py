@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from honeyguide.core.facts import FIELDS, FILL, JOIN, Kind
 from honeyguide.core.rules import (
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 _UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped over
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledCard:
+class CompiledCard(NamedTuple):
     """A scorecard ready to run: on a row of facts, or straight on a link, which spares the row."""
 
     card: Scorecard

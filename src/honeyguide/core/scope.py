@@ -7,8 +7,8 @@ profile data and arrive in `Scope`. Start reading at `classify`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from honeyguide.core.rewrite import scheme_of, trim
 from honeyguide.core.url import Tracking, Url
@@ -23,8 +23,7 @@ class Kind(StrEnum):
     SKIP = "skip"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What scope says about a link: the slug and id of the rule that decided, and what it saw."""
 
     kind: Kind
@@ -34,12 +33,15 @@ class Verdict:
     url: Url | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What a profile says about links: extensions without dot and in lower case, parameters that only track."""
 
     skip_extensions: frozenset[str] = frozenset()
-    tracking: Tracking = field(default_factory=Tracking)
+    tracking: Tracking = Tracking()
+
+
+_EMPTY = Verdict(Kind.SKIP, "empty", "URL-9")
+_FRAGMENT = Verdict(Kind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
 
 
 def not_a_page(href: str) -> Verdict | None:
@@ -52,9 +54,9 @@ def not_a_page(href: str) -> Verdict | None:
     """
     text = trim(href)
     if not text:
-        return _skip("empty")
+        return _EMPTY
     if text.startswith("#"):
-        return _skip("fragment-only")
+        return _FRAGMENT
     scheme = scheme_of(text)
     return None if scheme in ("", "http", "https") else _skip("scheme", scheme[:40])
 

@@ -5,8 +5,7 @@ Owns: which URLs a bare name may mean, the statuses of a record, which failure t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.url import Url
 from honeyguide.errors import (
@@ -31,20 +30,22 @@ def addresses_of(site: str) -> list[Url]:
     ['https://acme.com/', 'https://www.acme.com/', 'http://acme.com/']
     >>> [str(url) for url in addresses_of("http://acme.com/en")]
     ['http://acme.com/en']
+    >>> addresses_of("//acme.com") == addresses_of("acme.com")
+    True
     """
-    text = site.strip()
+    text = site.strip().removeprefix("//")
     if not text:
         raise UrlError(site, "is empty")
     if "://" in text:
         return [Url.parse(text)]
-    bare = Url.parse(f"https://{text.removeprefix('//')}")
+    bare = Url.parse(f"https://{text}")
     with_www = (
         [] if bare.host.startswith("www.") or not _is_name(bare.host) else [_maybe(f"https://www.{text}")]
     )
     return [
         bare,
         *(url for url in with_www if url is not None),
-        Url.parse(f"http://{text.removeprefix('//')}"),
+        Url.parse(f"http://{text}"),
     ]
 
 
@@ -60,8 +61,7 @@ def _maybe(text: str) -> Url | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A status of the record, and the sentence that explains it."""
 
     status: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 # Characters that the regex engine takes for one letter in a case-blind match, but which lower() keeps apart.
 _ONE_LETTER = {
@@ -37,7 +38,6 @@ _FOLDED = re.compile(f"[{re.escape(''.join(map(chr, _FOLD)))}]")  # translating 
 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 _ASCII_WORDS = bytes(
     ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256)
 )
@@ -125,7 +125,13 @@ def tokens(folded: str) -> list[str]:
 
 def raw_words(folded: str) -> list[str]:
     """Cut folded text into words as they are."""
-    return _WORD.findall(folded)
+    return _word().findall(folded)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Compile what a word is when one is first asked for: it takes some milliseconds."""
+    return re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
 
 def ascii_words(text: str) -> list[bytes]:

@@ -10,8 +10,8 @@ closed when its pages turn out alike, one after the other; families of dates, fa
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.frontier import Why
 from honeyguide.core.likeness import Sketch, likeness
@@ -53,8 +53,7 @@ class TrapLimits:
     min_twin_chars: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """URLs of one shape: how many were let in, how many pages in a row were alike, and what the last ones said."""
 
     name: str
@@ -87,7 +86,7 @@ class Traps:
         is_alike = any(likeness(sketch, other) >= self.limits.alike for other in family.recent)
         alike = family.alike + 1 if is_alike else 0
         recent = family.recent if is_alike else (*family.recent, sketch)[-_RECENT:]
-        self._keep(replace(family, alike=alike, recent=recent))
+        self._keep(family._replace(alike=alike, recent=recent))
         return self.closed(url) if is_alike else None
 
     def restore(self, families: Iterable[Family]) -> None:
@@ -113,7 +112,7 @@ class Traps:
             family = self._family(name)
             if family.admitted >= limit:
                 return Why(rule, f"{limit} {what} of {_short(name.partition(' ')[2])} are enough")
-            self._keep(replace(family, admitted=family.admitted + 1))
+            self._keep(family._replace(admitted=family.admitted + 1))
         return None
 
     def _family(self, name: str) -> Family:

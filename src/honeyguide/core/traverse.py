@@ -5,8 +5,7 @@ Owns: `place`. Must not know: the queue itself, fetching, how scores were made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules import Reason
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Band, Traversal
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """A lane and a priority, and the points that made it. `weak_pages` in a row lead here; lane `skip` is not followed."""
 
     lane: str

@@ -10,15 +10,24 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from honeyguide.core.pace import Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable, UrlError, shown
+from honeyguide.errors import (
+    AddressRefused,
+    FetchError,
+    Forbidden,
+    NameNotFound,
+    TimedOut,
+    Unreachable,
+    UrlError,
+    shown,
+)
 from honeyguide.ports import Fetched, Part
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable
 
     from honeyguide.core.policy import Policy
     from honeyguide.ports import Clock, Fetcher, Robots, RobotsReader, Validators
@@ -31,7 +40,9 @@ _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
 _KEPT_HOSTS = (
     10_000  # what is remembered of hosts at rest; beyond that, those with nothing pending are forgotten
 )
-_KEPT_ROBOTS = 1_000  # parsed files in memory, oldest out first
+_KEPT_ROBOTS = 1_000  # parsed files in memory; those not asked for the longest go first
+
+_Had = TypeVar("_Had")
 
 
 @dataclass(slots=True)
@@ -45,8 +56,7 @@ class _Host:
     users: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
+class _Standing(NamedTuple):
     """What an origin's robots.txt comes to: its rules; or no rules; or a failure that closes the origin."""
 
     rules: Robots | None = None
@@ -90,6 +100,16 @@ class PoliteFetcher:
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Get what a URL leads to. Forbidden if a robots.txt or the address policy rules out any hop."""
+        return await _ours(url, self._go(url, validators, part))
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
+        return await _ours(url, self._rules(url, _Trip(self._policy.trip_timeout_s)))
+
+    # --- redirects ---
+
+    async def _go(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
+        """Go from hop to hop until one of them is a page."""
         here, elapsed_s, is_moved = url, 0.0, True
         trip = _Trip(self._policy.trip_timeout_s)
         way: tuple[str, ...] = ()
@@ -103,18 +123,14 @@ class PoliteFetcher:
             elapsed_s += got.elapsed_s
             there = _next_hop(url, got)
             if there is None:
-                return replace(got, asked=url, hops=way, elapsed_s=elapsed_s, is_moved=bool(way) and is_moved)
+                return (
+                    replace(got, asked=url, hops=way, elapsed_s=elapsed_s, is_moved=is_moved) if way else got
+                )
             way = (*way, here.as_linked)
             is_moved &= got.status in _FOR_GOOD
             self._check_way(url, way, there)
             self._check_time(url, trip)
             here = there
-
-    async def robots(self, url: Url) -> Robots | None:
-        """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
-        return await self._rules(url, _Trip(self._policy.trip_timeout_s))
-
-    # --- redirects ---
 
     def _check_way(self, url: Url, way: tuple[str, ...], there: Url) -> None:
         """Give up on redirects that go in a circle, or on for too long."""
@@ -154,11 +170,11 @@ class PoliteFetcher:
     async def _standing(self, url: Url, trip: _Trip) -> _Standing:
         """Say what robots.txt of this origin comes to, from memory while that is fresh."""
         key = f"{url.scheme}://{url.site}"
-        origin = self._origins.get(key)
-        if origin is None:
-            while len(self._origins) >= _KEPT_ROBOTS:
-                del self._origins[next(iter(self._origins))]
-            origin = self._origins[key] = _Origin()
+        origin = self._origins.pop(key, None) or _Origin()
+        self._origins[key] = origin  # at the end: what is in use is forgotten last
+        if len(self._origins) > _KEPT_ROBOTS:
+            at_rest = (name for name, one in self._origins.items() if name != key and not one.lock.locked())
+            self._origins.pop(next(at_rest, ""), None)
         if self._clock.now() >= origin.standing.fresh_until:
             async with origin.lock:
                 if self._clock.now() >= origin.standing.fresh_until:
@@ -171,7 +187,8 @@ class PoliteFetcher:
         try:
             got = await self._walk_to_robots(url, trip)
         except FetchError as error:
-            is_itself = isinstance(error, AddressRefused) and error.url == url.as_linked
+            # Then it is the site that cannot be had; where robots.txt leads to is another matter.
+            is_itself = isinstance(error, AddressRefused | NameNotFound) and error.url == url.as_linked
             closed = (type(error), error.why if is_itself else f"robots.txt could not be had: {error.why}")
             return _Standing(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
         now = self._clock.now()
@@ -294,6 +311,16 @@ class PoliteFetcher:
         if site not in self._hosts:
             self._hosts[site] = _Host(asyncio.Semaphore(self._policy.per_host), self._policy.delay_s)
         return self._hosts[site]
+
+
+async def _ours(url: Url, work: Awaitable[_Had]) -> _Had:
+    """Let only our own errors out: a bug in fetching costs a page or a site, not the run."""
+    try:
+        return await work
+    except FetchError:
+        raise
+    except Exception as error:  # the one broad except: what fetches and reads may be anybody's code
+        raise FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}") from error
 
 
 def _next_hop(url: Url, got: Fetched) -> Url | None:
