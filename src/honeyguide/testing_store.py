@@ -356,6 +356,15 @@ class StoreContract:
         frontier.enter("www.a.example", instead_of="a.example")
         assert frontier.sites() == {"www.a.example"}
 
+    def test_a_site_with_more_seeds_is_not_left(self) -> None:
+        seeds = [found(path)._replace(is_seed=True) for path in ("/a", "/b", "https://b.example/")]
+        frontier = self.make_frontier(*seeds)
+        for site in ("a.example", "b.example"):
+            frontier.enter(site)
+        frontier.enter("www.a.example", instead_of="a.example")
+        frontier.enter("www.b.example", instead_of="b.example")
+        assert frontier.sites() == {"a.example", "www.a.example", "www.b.example"}
+
     # --- runs ---
 
     def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:

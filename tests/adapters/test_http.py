@@ -232,6 +232,7 @@ def test_a_binary_type_is_refused_without_waiting_for_its_body() -> None:
 
 def test_a_head_has_less_time_than_a_page() -> None:
     # PICK-11: five seconds by default; here a tenth of one, and a page may take as long as it likes.
+    assert Policy().head_timeout_s == 5.0
     policy = Policy(allow_private=True, head_timeout_s=0.1, total_timeout_s=60.0)
     with pytest.raises(TimedOut, match="not finished in time"):
         get(silence, policy, Part.HEAD)

@@ -50,6 +50,7 @@ SITEMAP = "<urlset><url><loc>acme.example</loc></url><url><loc>https://b.example
         ("list", '{"name": "x", "Website": "acme.example"}\n{"domain": "https://b.example/en"}\n'),
         ("list", '"acme.example"\n"https://b.example/en"\n'),
         ("a.md", "[A](//acme.example) ![i](https://i.example/x.png) <https://b.example/en> [rel](docs/a.md)"),
+        ("a.md", "- [A](//acme.example)\n- https://b.example/en, which is bare.\n"),
         ("list", "# Sites\n\n* [A](//acme.example)\n* [B](https://b.example/en)\n"),
         ("a.xml", f'<?xml version="1.0"?>{SITEMAP}'),
         ("list", SITEMAP),
@@ -83,7 +84,7 @@ def test_parquet(tmp_path: Path) -> None:
         assert [(row.text, row.line, row.problem) for row in rows] == [
             ("acme.example", 1, ""), ("row 2", 2, "names no site"), ("b.example", 3, ""),
         ]  # fmt: skip
-    with pytest.raises(InputError, match="has no column x; it has name, Domain: name one with --column"):
+    with pytest.raises(InputError, match=r"has no column x; it has name, Domain\Z"):
         read_sites(str(tmp_path / "a.parquet"), "x")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(InputError, match="is not Parquet that can be read"):
@@ -154,9 +155,10 @@ def test_blank_rows_are_no_rows(tmp_path: Path) -> None:
         (
             "a.csv",
             "name,phone\nA,1\n",
-            "has no column domain, website or url; it has name, phone: name one with --column",
+            "has no column domain, website or url; it has name, phone",
         ),
-        ("a.csv", "\n", "has no column"),
+        ("a.csv", "\n", "is empty; give at least one site"),
+        ("a.jsonl", "\ufeff", "is empty; give at least one site"),
         ("a.txt", "# nothing\n", "names no site"),
         ("a.jsonl", "[\n]", "is a JSON array; write one site on each line"),
         ("list", '["a.example"]', "is a JSON array"),
@@ -167,7 +169,7 @@ def test_blank_rows_are_no_rows(tmp_path: Path) -> None:
             "lists other sitemaps",
         ),
         ("a.txt", "\x00\x01\x02", "is not a text file"),
-        ("a.txt", "", "names no site"),
+        ("a.txt", "", "is empty; give at least one site"),
     ],
 )
 def test_a_file_without_sites(tmp_path: Path, name: str, content: str, words: str) -> None:
@@ -175,6 +177,47 @@ def test_a_file_without_sites(tmp_path: Path, name: str, content: str, words: st
         read(tmp_path, content, name)
     assert words in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "words"),
+    [
+        ("a.csv", None, "has no column domain, website or url; it has name, phone"),
+        ("a.csv", "fone", "has no column fone; it has name, phone; did you mean phone?"),
+        ("a.csv", "x", "has no column x; it has name, phone"),
+        ("a.txt", "x", "is read as text, which has no column x; give a table, or no column"),
+        ("a.md", "x", "is read as markdown, which has no column x; give a table, or no column"),
+    ],
+)
+def test_a_column_that_is_not_there(tmp_path: Path, name: str, column: str | None, words: str) -> None:
+    (tmp_path / name).write_text("name,phone\nA,1\n", "utf-8")
+    with pytest.raises(InputError) as caught:
+        read_sites(str(tmp_path / name), column)
+    assert str(caught.value).endswith(words)
+
+
+def test_a_file_is_no_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert texts(given_sites(["sites.txt"])) == ["sites.txt"]
+    (tmp_path / "sites.txt").write_text("a.example\n", "utf-8")
+    with pytest.raises(InputError, match=r"sites.txt: is a file here: -i sites.txt reads it"):
+        given_sites(["a.example", "sites.txt"])
+    assert texts(given_sites(["https://sites.txt", ".", "a\0b", "x" * 5000]))[0] == "https://sites.txt"
+
+
+@pytest.mark.parametrize(
+    ("text", "sites"),
+    [
+        ("[see http://a.example here](http://b.example)", ["http://b.example"]),
+        ("[http://a.example](http://b.example)", ["http://b.example"]),
+        ("[b]: http://b.example\n\n[b] and (http://a.example).", ["http://b.example", "http://a.example"]),
+        ("| http://a.example | HTTPS://B.example/x?y=1 |", ["http://a.example", "HTTPS://B.example/x?y=1"]),
+        ("`http://code.example` <http://a.example>", ["http://a.example"]),
+        ("http://a.example\nhttp://b.example", ["http://a.example", "http://b.example"]),
+    ],
+)
+def test_bare_addresses_in_markdown(tmp_path: Path, text: str, sites: list[str]) -> None:
+    assert texts(read(tmp_path, text, "a.md")) == sites
 
 
 @pytest.mark.parametrize("name", ["missing", ".", "a\0b", "x" * 5000])

@@ -249,6 +249,31 @@ def test_a_complete_output_has_nothing_missing_and_stays(tmp_path: Path) -> None
         journal.complete()
 
 
+@pytest.mark.parametrize("torn", ["", '{"schema": 1, "site": "c.ex'])
+def test_a_list_that_grew_goes_on_where_the_complete_output_ends(tmp_path: Path, torn: str) -> None:
+    path, longer = tmp_path / "picks.jsonl", (*SITES, "c.example", "d.example")
+    pick(path, (0, 1, 2, 3, 4)).complete()
+    with path.open("a", encoding="utf-8") as file:
+        file.write(torn)
+    journal = Journal.open(path, run_of(longer))
+    assert (journal.was_complete, journal.missing) == (False, [5, 6])
+    journal.add(6, line(6, longer[6]))
+    journal.close()
+    journal = Journal.open(path, run_of(longer))
+    assert journal.missing == [5]
+    journal.add(5, line(5, longer[5]))
+    journal.complete()
+    assert path.read_text("utf-8") == whole(longer)
+    assert [file.name for file in tmp_path.iterdir()] == ["picks.jsonl"]
+
+
+def test_a_table_cannot_grow(tmp_path: Path) -> None:
+    path = tmp_path / "picks.jsonl"
+    pick(path, (0, 1, 2, 3, 4)).complete()
+    with unchanged(tmp_path), pytest.raises(InputError, match="holds other sites than those asked for"):
+        Journal.open(path, run_of((*SITES, "c.example")), in_order=False)
+
+
 def failed(text: str) -> bool:
     return '"status": "ok"' not in text
 

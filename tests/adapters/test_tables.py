@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from honeyguide.adapters.journal import Finished
 from honeyguide.adapters.tables import COLUMNS, parquet_schema, read_back, write_table
 from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.records import candidate_record
+from honeyguide.errors import InputError
 from honeyguide.jobs.pick import PickRequest, failed_record
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
 
+SETTINGS = {"strategy": "portfolio", "profile_hash": "5a"}
+STATUSES = Counter(ok=2, unreachable=1)
 HTML = '<a href="/services">Services</a> <a href="/about">About</a> <a href="/privacy">P</a>'
 
 
@@ -72,7 +76,7 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
     assert rows[0]["counts_links"] == "3"
     assert "\x1b" not in path.read_text("utf-8")
     assert read_back(path, "csv") == Finished(
-        ("a.example", "'=cmd", "b.example"), {"strategy": "portfolio", "profile_hash": "5a"}
+        ("a.example", "'=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
     )
 
 
@@ -94,7 +98,7 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
     assert [candidate["url"] for candidate in first["candidates"]] == [one["url"] for one in candidates()]
     assert frame["elapsed_s"].to_list() == [0.0, 0.0, 3.0]
     assert read_back(path, "parquet") == Finished(
-        ("a.example", "=cmd", "b.example"), {"strategy": "portfolio", "profile_hash": "5a"}
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
     )
 
 
@@ -116,8 +120,29 @@ def test_json_lines_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "picks.jsonl"
     path.write_text("".join(json_line(one) + "\n" for one in RECORDS) + '{"schema": 1, "si', "utf-8")
     assert read_back(path, "jsonl") == Finished(
-        ("a.example", "=cmd", "b.example"), {"strategy": "portfolio", "profile_hash": "5a"}
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
     )
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_older_files_are_read_back_without_what_they_do_not_say(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "picks"
+    older = [{name: value for name, value in one.items() if name != "asked"} for one in RECORDS]
+    if kind == "jsonl":
+        path.write_text("".join(json_line(one) + "\n" for one in older), "utf-8")
+    else:
+        if kind == "parquet":
+            pl = pytest.importorskip("polars")
+        write_table(path, kind, older, csv_cell)
+        if kind == "csv":
+            rows = list(csv.reader(path.read_text("utf-8").splitlines()))
+            with path.open("w", encoding="utf-8") as file:
+                csv.writer(file).writerows(row[:-5] for row in rows)
+        else:
+            pl.read_parquet(path).drop("asked").write_parquet(path)
+    found = read_back(path, kind)
+    assert found is not None
+    assert (found.settings, found.statuses) == (SETTINGS, STATUSES)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
@@ -139,6 +164,6 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
         yield RECORDS[0]
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match=r"picks\.csv: cannot be written: No space left"):
         write_table(path, "csv", failing(), csv_cell)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("picks.csv", "old")]

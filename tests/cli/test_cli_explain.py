@@ -123,7 +123,6 @@ def test_as_csv(run: Run, crawled: Path) -> None:
         (("https://",), "not an http(s) URL"),
         (("ftp://a.example/",), "not an http(s) URL"),
         (("mailto:a@b.example",), "not an http(s) URL: 'mailto:a@b.example': its scheme is mailto"),
-        (("https://a.example/", "--run", "7"), "there is no run 7"),
         (("https://a.example/", "--store", "home.html"), "is no Honeyguide store"),
     ],
 )
@@ -132,3 +131,10 @@ def test_bad_arguments(run: Run, crawled: Path, arguments: tuple[str, ...], word
     result = run("explain", *arguments)
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in result.stderr
+
+
+def test_a_run_that_is_not_there_is_a_wrong_option(run: Run, crawled: Path) -> None:
+    assert crawled.exists()
+    result = run("explain", "https://a.example/", "--run", "7")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith("Error: Invalid value for --run: there is no run 7; there are 1 to 1.\n")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BASE = ("--base", "https://acme.example/")
 SELECT_NAMES = [
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown", "positions",
 ]  # fmt: skip
 
 RULES = ("--strategy", "rules")
@@ -42,6 +42,7 @@ def test_links_lists_each_url_once_with_its_verdict(run: Run) -> None:
     found = _by_path(_records(run("links", "home.html", *BASE)))
     team = found["/about/team"]
     assert (team["anchor_text"], team["position"], team["occurrences"]) == ("Team", "main", 2)
+    assert team["positions"] == ["navigation", "main"]
     assert (team["verdict"], team["rule"]) == ("inside", "same-site")
     assert found["https://other.example/x"]["verdict"] == "outside"
     assert found["/brochure.pdf"]["rule"] == "extension"
@@ -155,7 +156,13 @@ def test_score_as_csv(run: Run) -> None:
     [
         (["link", "https://a.example/", "--topic", "(?=x)"], 1, "look-aheads are not linear-time"),
         (["link", "https://a.example/", "--topic", "a||b"], 1, "remove the extra |"),
-        (["link", "nonsense", "--topic", "a"], 1, "not an http(s) URL"),
+        (["link", "nonsense", "--topic", "a"], 1, "Error: 'nonsense' has no http:// or https:// in front\n"),
+        (["link", "x:y", "--topic", "a"], 1, "its scheme is x"),
+        (
+            ["page", "home.html", "--topic", "a", "--base", "b.example"],
+            2,
+            "'--base': 'b.example' has no http",
+        ),
         (["link", "https://a.example/"], 2, "Missing option '--topic'"),
         (["link", "https://a.example/", "--topic", "a", "--position", "sky"], 2, "'sky' is not one of"),
         (["page", "home.html", "--topic", "a", "--profile", "nonsense"], 1, "no profile is named"),
@@ -271,7 +278,8 @@ def test_select_demo(run: Run) -> None:
         (["--demo", "home.html"], 2, "leave out PAGE"),
         (["home.html"], 2, "give its address with --base"),
         (["home.html", *BASE, "--cap", "0"], 2, "--cap"),
-        (["home.html", "--base", "nonsense"], 1, "not an http(s) URL"),
+        (["home.html", "--base", "nonsense"], 2, "'--base': 'nonsense' has no http:// or https:// in front."),
+        (["known.csv", "--base", "nonsense"], 2, "'--base': 'nonsense' has no http:// or https:// in front."),
         (["home.html", *BASE, "--strategy", "luck"], 1, "has no 'luck'"),
         (["home.html", *BASE, "--profile", "luck"], 1, "no profile is named 'luck'"),
         (["home.html", *BASE, "--exclude", "("], 1, "close the group"),
@@ -306,3 +314,20 @@ def test_a_page_without_an_address_is_one_error_and_no_note(run: Run) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "give its address with --base" in result.stderr
     assert "Note:" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("cap", "words"), [("1", "1 page before it was taken"), ("2", "2 pages before it were taken")]
+)
+def test_what_the_cap_leaves_out_may_be_as_good(run: Run, cap: str, words: str) -> None:
+    records = _records(run("select", "--demo", "--cap", cap))
+    assert {record["out"]["why"] for record in records if (record["out"] or {}).get("rule") == "cap"} == {
+        words
+    }
+    table = run("select", "--demo", "--cap", cap, "--format", "table").stdout
+    assert f"{cap} of {len(records)} links {'was' if cap == '1' else 'were'} chosen (strategy" in table
+
+
+def test_eval_says_which_sites_are_good(run: Run) -> None:
+    text = " ".join(run("eval", "--help").stdout.split())
+    assert "three quarters of --cap are core or acceptable pages, or all of them where it has fewer" in text

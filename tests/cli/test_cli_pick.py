@@ -6,6 +6,7 @@ import asyncio
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -124,12 +125,12 @@ def test_lists_from_everywhere_each_site_once(run: Run) -> None:
         ("a.example", "--retry-failed"),
         ("a.example", "--fresh", "--retry-failed", "-o", "x"),
         ("a.example", "--report", "x.pdf"),
-        ("a.example", "--strategy", "luck"),
         ("a.example", "--concurrency", "0"),
         ("-i", "urls.txt", "-o", "./urls.txt"),
         ("a.example", "-o", "x.md", "--report", "x.md"),
         ("-i", "notes.md", "--report", "x/../notes.md"),
         ("a.example", "-o", "x.docx"),
+        ("a.example", "--column", "site"),
     ],
 )
 def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
@@ -143,7 +144,16 @@ def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
         (("-i", "missing.csv"), "missing.csv: cannot be read"),
         (("-i", "known.csv", "--column", "site"), "known.csv: has no column site; it has url, visits"),
         (("a.example", "--profile", "nonsense"), "nonsense"),
+        (
+            ("known.csv",),
+            "known.csv: is a file here: -i known.csv reads it; for the site, write https:// in front",
+        ),
+        (("-i", "home.html", "--column", "x"), "home.html: is read as sitemap, which has no column x"),
         (("a.example", "--profile", "docs"), "docs: strategy: has no 'portfolio'"),
+        (
+            ("a.example", "--strategy", "luck"),
+            "company: strategy: has no 'luck'; it has rules, blend, portfolio",
+        ),
         (("a.example", "--include", "("), "pattern '('"),
         (("a.example", "--contact", "ü"), "policy: contact: must be printable ASCII"),
         (("a.example", "--delay", "nan"), "policy: delay_s"),
@@ -182,19 +192,93 @@ def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--strategy", "rules"), "strategy: 'portfolio' there, 'rules' here"),
-        (("b.example",), "holds other sites than those asked for"),
+        (("--strategy", "rules"), "strategy: portfolio there, rules here"),
+        (("--cap", "1"), "(cap: 2 there, 1 here)"),
+        (("--include", "about"), "(include: =zzz|about there, about here)"),
+        (("--exclude", "about"), "exclude: none there, about here"),
+        (("--query", "roof"), "query: none there, roof here"),
+        (("--content",), "content: false there, true here"),
+        (("-",), "holds other sites than those asked for"),
     ],
 )
-def test_another_run_on_the_same_file_is_one_sentence(run: Run, more: tuple[str, ...], words: str) -> None:
+@pytest.mark.parametrize("name", ["picks.jsonl", "picks.csv", "picks.parquet"])
+def test_another_run_on_the_same_file_is_one_sentence(
+    run: Run, name: str, more: tuple[str, ...], words: str
+) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("polars")
+    if "--content" in more:
+        pytest.importorskip("trafilatura")
     with served(site()) as sites:
-        run("pick", *sites, *QUICK, "-o", "picks.jsonl")
-    text = Path("picks.jsonl").read_text("utf-8")
-    result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", *more)
+        command = ("pick", *QUICK, "-o", name, "--cap", "2", "--include", "=zzz|about", *sites)
+        run(*command, "N/A")
+        before = Path(name).read_bytes()
+        again = run(*command, "N/A")
+        assert f"{name}: 2 sites, 2 of them done before, 1 ok, 1 not ok (1 unreachable)" in again.stderr
+        result = run(*command, *([] if more == ("-",) else ["N/A"]), *more, input="b.example")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert words in result.stderr
+    assert words in re.sub("[\"']", "", result.stderr)
     assert "use --fresh to start over, or another -o" in result.stderr
-    assert Path("picks.jsonl").read_text("utf-8") == text
+    assert Path(name).read_bytes() == before
+
+
+def test_a_list_that_grew_goes_on(run: Run) -> None:
+    with served(site(), site()) as sites:
+        run("pick", sites[0], *QUICK, "-o", "picks.jsonl")
+        first = Path("picks.jsonl").read_text("utf-8")
+        result = run("pick", *sites, *QUICK, "-o", "picks.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert "picks.jsonl: 2 sites, 1 of them done before, 2 ok; " in result.stderr
+    assert "is complete already" not in result.stderr
+    text = Path("picks.jsonl").read_text("utf-8")
+    assert text.startswith(first)
+    assert sites_of(text) == sites
+
+
+def test_a_strategy_of_the_profile_is_used(run: Run) -> None:
+    text = 'name = "careful"\nextends = "company"\n[strategy.services]\ncard = "worth"\ncap = 1\norder = ["score"]\n'
+    Path("careful.toml").write_text(text, "utf-8")
+    with served(site()) as sites:
+        result = run("pick", *sites, *QUICK, "--profile", "careful.toml", "--strategy", "services")
+    assert result.exit_code == 0, result.stderr
+    (found,) = records(result.stdout)
+    assert (found["strategy"], len(found["selected"])) == ("services", 1)
+
+
+def test_a_query_that_changes_nothing_is_told(run: Run) -> None:
+    words = "Note: strategy portfolio does not choose by --query; --strategy blend does\n"
+    assert words in run("pick", "N/A", "--query", "sprinkler", *QUICK).stderr
+    assert words in run("select", "--demo", "--query", "sprinkler").stderr
+    for command in (("pick", "N/A", *QUICK), ("select", "--demo")):
+        assert "--query" not in run(*command, "--query", "sprinkler", "--strategy", "blend").stderr
+
+
+def test_who_has_the_option_is_told_of_it(run: Run) -> None:
+    Path("names.csv").write_text("name,phone\nA,1\n", "utf-8")
+    words = "Error: names.csv: has no column domain, website or url; it has name, phone"
+    assert run("pick", "-i", "names.csv").stderr == f"{words}: name one with --column\n"
+    assert run("crawl", "-i", "names.csv", "--topic", "x").stderr == f"{words}\n"
+    words = "Error: names.csv: has no column fone; it has name, phone; did you mean phone?\n"
+    assert run("pick", "-i", "names.csv", "--column", "fone").stderr == words
+
+
+def test_a_file_that_is_named_as_a_site_is_told_by_crawl_too(run: Run) -> None:
+    assert "-i known.csv reads it" in run("crawl", "known.csv", "--topic", "x").stderr
+
+
+def test_what_put_all_links_out_is_named(run: Run) -> None:
+    with served(site()) as sites:
+        (found,) = records(run("pick", *sites, *QUICK, "--include", "zzz").stdout)
+    assert found["status"] == "partial"
+    assert found["reason"] == (
+        "the homepage links to no inner page that could be chosen; 3 links are out: 2 by include, 1 by disallowed-path"
+    )
+
+
+def test_all_links_are_counted(run: Run) -> None:
+    with served(LoopbackServer({"/": response(HOME + b'<a href="mailto:a@b.example">m</a>')})) as sites:
+        (found,) = records(run("pick", *sites, *QUICK).stdout)
+    assert (found["counts"]["links"], found["counts"]["skipped"]) == (3, 1)
 
 
 def test_a_file_of_somebody_else_is_left_alone(run: Run) -> None:
@@ -247,7 +331,8 @@ def test_failed_sites_are_tried_again(run: Run) -> None:
     assert result.exit_code == 0, result.stderr
     found = records(Path("picks.jsonl").read_text("utf-8"))
     assert [(record["site"], record["status"]) for record in found] == [(address, "ok") for address in sites]
-    assert "3 sites, 2 of them done before, 1 ok" in result.stderr
+    assert "3 sites, 2 of them done before, 3 ok" in result.stderr
+    assert "is complete already" not in result.stderr
 
 
 def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,18 @@ def test_a_wrong_value_names_file_row_and_field_and_prints_nothing(
     [
         (b"", "bad.csv: has no rows"),
         (HEADER.encode(), "bad.csv: has no rows"),
-        (b"url,visits\n", "names no column topic_relevance, hub_depth, is_hub"),
+        (
+            b"url,visits\n",
+            "names no column topic_relevance, hub_depth, is_hub; needed are url, visits, topic_relevance, hub_depth, is_hub\n",
+        ),
+        (
+            HEADER.replace(",", ";").encode(),
+            "bad.csv: its columns are separated by semicolons; save it with commas\n",
+        ),
+        (
+            HEADER.replace(",", "\t").encode(),
+            "bad.csv: its columns are separated by tabs; save it with commas\n",
+        ),
         (HEADER.encode() + b"https://a.example/,1\n", "bad.csv line 2: has 2 fields where the header has 7"),
         (HEADER.encode() + b'"https://a.example/,1\n', "bad.csv line 2: is not CSV"),
         (HEADER.encode() + b'"' + b"x" * 400_000 + b'",1,,,0,1,no\n', "bad.csv line 2: is not CSV"),

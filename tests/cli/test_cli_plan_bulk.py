@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,7 +165,47 @@ def test_explain_for_people(run: Run) -> None:
 def test_explain_of_a_url_that_is_not_there(run: Run) -> None:
     result = run("plan", "known.csv", "--explain", "https://elsewhere.example/")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "is not in the input" in result.stderr
+    words = "'https://elsewhere.example/' is not in the input; write it as it stands there"
+    assert result.stderr == f"Error: known.csv: {words}\n"
+
+
+@pytest.mark.parametrize("slip", ["lastvisited", "last_vistied", "lastVisit"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_column_with_a_slip_in_its_name_is_told(run: Run, kind: str, slip: str) -> None:
+    row = {"url": "https://a.example/", "visits": 1, slip: None, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": True, "title": "x"}  # fmt: skip
+    frame = pl.DataFrame([row], schema_overrides={slip: pl.String})
+    if kind == "csv":
+        frame.write_csv("known.csv")
+    elif kind == "jsonl":
+        Path("known.jsonl").write_text(json.dumps(row))
+    else:
+        frame.write_parquet("known.parquet")
+    result = run("plan", f"known.{kind}", *NOW)
+    assert len(records(result)) == 1
+    assert result.stderr == f"Note: known.{kind}: column '{slip}' is not used; did you mean last_visited?\n"
+
+
+def test_columns_that_are_only_more_are_not_told(run: Run) -> None:
+    more = HEADER.strip() + ",title,priority,visited,status\n"
+    Path("more.csv").write_text(more + "https://a.example/,1,,,0.5,1,no,t,1,yes,200\n")
+    assert run("plan", "more.csv", *NOW).stderr == ""
+
+
+def test_a_time_of_a_table_is_written_as_a_person_does(run: Run) -> None:
+    frame = pl.DataFrame({"url": ["https://a.example/"], "visits": [1], "last_visited": [datetime(2026, 11, 2, 8)],  # noqa: DTZ001 - that is the mistake
+                          "topic_relevance": [0.5], "hub_depth": [1], "is_hub": [True]})  # fmt: skip
+    frame.write_parquet("known.parquet")
+    result = run("plan", "known.parquet", *NOW)
+    assert result.exit_code == 1
+    assert "field last_visited: '2026-11-02T08:00:00' has no time zone; write it like 2024-" in result.stderr
+
+
+def test_a_table_without_a_column_is_told_which_are_needed(run: Run) -> None:
+    pl.DataFrame({"url": ["https://a.example/"]}).write_parquet("known.parquet")
+    needed = "needed are url, visits, topic_relevance, hub_depth, is_hub, and all but url may be empty"
+    assert (
+        run("plan", "known.parquet").stderr == f"Error: known.parquet, field visits: is missing; {needed}\n"
+    )
 
 
 # --- diff -----------------------------------------------------------------------------------------------------------

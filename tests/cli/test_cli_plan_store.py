@@ -107,6 +107,20 @@ def test_every_policy_ranks_explains_and_compares(run: Run, store: Path, policy:
     assert ("left", whole[1]["url"]) in [(one["change"], one["url"]) for one in after]
 
 
+def test_explain_says_what_a_visit_waits_for(run: Run, store: Path) -> None:
+    asked = ("plan", "--store", store.name, *LATER, "--format", "table", "--explain")
+    shown = run(*asked, f"{ROOT}/b").stdout
+    assert "Z: as soon as it is worth as much as those of the best tenth.\n" in shown
+    assert "due" not in run(*asked, f"{ROOT}/b", "--policy", "heuristic").stdout
+
+
+def test_explain_of_a_page_that_is_not_ranked_says_where_to_ask(run: Run, store: Path) -> None:
+    result = run("plan", "--store", store.name, *LATER, "--explain", "https://elsewhere.example/")
+    assert (result.exit_code, result.stdout) == (1, "")
+    words = "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it"
+    assert result.stderr == f"Error: {store.name}: 'https://elsewhere.example/' {words}\n"
+
+
 def test_the_last_of_a_plan_scores_60(run: Run, store: Path) -> None:
     base = ("plan", "--store", store.name, *LATER, "--top")
     assert [records(run(*base, number))[-1]["score"] for number in ("1", "3", "6")] == [60, 60, 60]

@@ -171,11 +171,9 @@ def test_people_see_page_after_page(run: Run, folder: Path) -> None:
     (folder / "links.csv").write_text(TWO, "utf-8")
     shown = run("select", "links.csv", "--format", "table").stdout
     assert shown.index("https://acme.example/\n") < shown.index("\nhttps://other.example/\n")
-    assert shown.endswith("\n3 of 4 links on 2 pages are worth a visit\n")
+    assert shown.endswith("\n3 of 4 links on 2 pages were chosen\n")
     (folder / "links.csv").write_text("page,url\nhttps://acme.example/,/about\n", "utf-8")
-    assert "pages are worth" not in run("select", "links.csv", "--format", "table").stdout
-    (folder / "links.csv").write_text("page,url\n", "utf-8")
-    assert "0 of 0 links on 0 pages" in run("select", "links.csv", "--format", "table").stdout
+    assert " pages were chosen" not in run("select", "links.csv", "--format", "table").stdout
 
 
 # --- wrong rows ---------------------------------------------------------------------------------------------------
@@ -246,3 +244,53 @@ def test_a_parquet_file_without_urls_is_said(run: Run, folder: Path) -> None:
     assert "row 1, field title: '1' should be text" in run("select", "links.parquet").stderr
     result = run("score", "links", "links.parquet", "--topic", "x")  # which does not read titles
     assert "'/about' should be an absolute http(s) URL" in result.stderr
+
+
+# --- what honeyguide links lists can be given back -----------------------------------------------------------------
+
+TWICE = """<nav><a href="/siding">Siding</a></nav>
+<main><p>We also do <a href="/siding">siding</a> and <a href="/roofing">roofs</a>.</p></main>"""
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_link_at_two_places_scores_the_same_when_given_back(run: Run, folder: Path, kind: str) -> None:
+    (folder / "twice.html").write_text(TWICE, "utf-8")
+    whole = records(run("select", "twice.html", "--base", ACME, "--format", "jsonl"))
+    (folder / f"listed.{kind}").write_text(
+        run("links", "twice.html", "--base", ACME, "--format", kind).stdout
+    )
+    back = records(run("select", f"listed.{kind}", "--base", ACME, "--format", "jsonl"))
+    assert whole[0]["positions"] == ["navigation", "main"]
+    assert "in the site's navigation" in [reason["reason"] for reason in whole[0]["reasons"]]
+    for name in ("url", "position", "positions", "score", "reasons"):
+        assert [record[name] for record in back] == [record[name] for record in whole]
+
+
+def test_positions_that_are_none_name_the_row(run: Run, folder: Path) -> None:
+    for number, value in enumerate(('"main; top"', '["top"]', "5", '{"a": 1}', "[1]")):
+        file = folder / f"{number}.jsonl"
+        file.write_text(f'{{"page": "{ACME}", "url": "/x", "positions": {value}}}\n', "utf-8")
+        result = run("select", file.name)
+        assert result.exit_code == 1
+        assert f"{number}.jsonl line 1, row 1, field position" in result.stderr
+
+
+@pytest.mark.parametrize("content", ["", "page,url\n", "\n"])
+@pytest.mark.parametrize(
+    "command",
+    [("select",), ("score", "links", "--topic", "x"), ("score", "links", "--topic", "x", "--top", "3")],
+)
+def test_a_file_without_rows_is_told(run: Run, folder: Path, command: tuple[str, ...], content: str) -> None:
+    (folder / "empty.csv").write_text(content, "utf-8")
+    result = run(*command, "empty.csv", "--format", "jsonl")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: empty.csv: has no rows; give at least one URL\n"
+
+
+def test_an_empty_file_among_others_is_none_of_their_business(run: Run, folder: Path) -> None:
+    (folder / "empty.jsonl").write_text("", "utf-8")
+    (folder / "full.jsonl").write_text('{"url": "https://a.example/x"}\n', "utf-8")
+    assert (
+        len(records(run("score", "links", "empty.jsonl", "full.jsonl", "--topic", "x", "--format", "jsonl")))
+        == 1
+    )

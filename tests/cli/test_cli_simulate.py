@@ -96,7 +96,26 @@ def test_a_table_fits_a_terminal_and_explains_itself(run: Run, monkeypatch: pyte
     ]
     assert "changes.csv, budget 10d" in lines
     assert "…" not in result.stdout
-    assert "Best: Late in percent of the best possible with known rates." in lines
+    assert "Best: Late in percent of optimum, or of known-rates where there is none." in lines
+    legend = " ".join(lines[lines.index("", len(lines) - 12) :])
+    for name in ("known-rates: ", "optimum: ", "all-knowing: "):
+        assert name in legend
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_report_uses_the_words_of_the_table(run: Run, folder: Path) -> None:
+    asked = ("simulate", SMALL, "--policies", "uniform", "--format", "table", "--report", "r.html")
+    printed = run(*asked).stdout.splitlines()
+    report = (folder / "r.html").read_text("utf-8")
+    for name in re.split(r"\s{2,}", printed[2]):
+        assert f"<th>{name}</th>" in report
+    assert "all-knowing: is told every change" in report
+
+
+def test_the_help_has_no_words_of_a_library(run: Run) -> None:
+    shown = run("simulate", "--help").stdout
+    assert "RANGE" not in shown
+    assert "honeyguide simulate [OPTIONS] [WORLD]..." in shown
 
 
 def test_csv_and_files(run: Run, folder: Path) -> None:
@@ -176,7 +195,10 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "Name a world: a CSV file, or one of poisson, bursty, periodic, seasonal, mixed, news"),
+        (
+            (),
+            "Name a world: a CSV file, one of poisson, bursty, periodic, seasonal, mixed, news, archive, or a store with --store.",
+        ),
         (
             ("changes.csv", SMALL, "--from", "2024-01-01T00:00:00Z"),
             f"--from is about a history; '{SMALL}' is made up",
@@ -192,7 +214,7 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
         ((SMALL, "--host-limit", "5"), "'5' is no limit; write 100/day or 6/hour."),
         ((SMALL, "--days", "0"), "0.0 is not in the range 0<x<=36500.0."),
         ((SMALL, "--from", "2024-01-01"), "'2024-01-01' has no time zone"),
-        ((SMALL, "-o", "out.txt"), "'out.txt' should end in .jsonl or .csv."),
+        ((SMALL, "-o", "out.txt"), "'out.txt' should end in .jsonl, .ndjson, .csv; or choose a --format."),
         ((SMALL, "--report", "out.md"), "'out.md' should end in .html or .htm."),
     ],
 )

@@ -43,8 +43,25 @@ def test_normalize_names_what_is_no_url_and_goes_on(run: Run) -> None:
 
 def test_normalize_refuses_a_base_that_is_no_url(run: Run) -> None:
     result = run("url", "normalize", "a", "--base", "nowhere")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("Error: not an http(s) URL: 'nowhere'")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'--base': 'nowhere' has no http:// or https:// in front." in result.stderr
+
+
+@pytest.mark.parametrize("command", ["normalize", "explain"])
+def test_a_relative_url_without_a_page_says_what_helps(run: Run, command: str) -> None:
+    words = "'team/' has no http:// or https:// in front; a relative one needs --base"
+    assert words in run("url", command, "team/").stderr
+    wrong = run("url", command, "//[", "--base", "https://a.example/").stderr
+    assert "not an http(s) URL: '//['" in wrong
+    assert "in front" not in wrong
+
+
+@pytest.mark.parametrize("option", ["--page", "--seed"])
+def test_an_address_that_is_none_names_its_option(run: Run, option: str) -> None:
+    given = {"--page": "https://a.example/", option: "a.example"}
+    result = run("url", "classify", "/x", *(text for pair in given.items() for text in pair))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"'{option}': 'a.example' has no http:// or https:// in front." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -163,20 +163,24 @@ def test_a_short_pause_is_waited_for_and_a_long_one_ends_the_crawl() -> None:
     assert commands == (Stop("resting"),)
 
 
-def test_when_time_is_over_what_is_in_flight_is_applied_and_nothing_claimed() -> None:
-    state = start(lease(1), lease(2), max_time_s=10.0)
-    state, commands = step(state, Tick(10.0))
+def test_when_time_is_over_what_has_come_is_applied_and_the_rest_left() -> None:
+    state = start(lease(1), lease(2), lease(3), max_time_s=10.0)
+    state, commands = step(state, Fetched(3, 200, 8.0))
     assert commands == ()
-    state, commands = step(state, Fetched(2, 200, 11.0))
+    state, commands = step(state, Fetched(2, 200, 11.0))  # late, and behind another: it waits for the tick
     assert commands == ()
-    _, commands = step(state, Fetched(1, 200, 12.0))
-    assert [type(command).__name__ for command in commands] == ["Finish", "Finish", "Stop"]
+    state, commands = step(state, Tick(11.0))
+    assert finished(list(commands)) == [2, 3]
     assert commands[-1] == Stop("max_time")
+    assert state.window == ()
 
 
-def test_an_interruption_stops_like_the_end_of_time() -> None:
-    _, commands = step(start(), Tick(1.0, is_interrupted=True))
-    assert commands == (Stop("interrupted"),)
+def test_after_the_time_results_apply_and_nothing_is_claimed() -> None:
+    state = start(lease(1), lease(2), max_time_s=10.0)
+    state, commands = step(state, Fetched(1, 200, 10.0))
+    assert [type(command).__name__ for command in commands] == ["Finish"]
+    _, commands = step(state, Fetched(2, 200, 11.0))
+    assert [type(command).__name__ for command in commands] == ["Finish", "Stop"]
 
 
 def test_nothing_left_is_the_end() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from honeyguide.core.rewrite import MAX_CHARS, rewrite
-from honeyguide.core.url import STEPS, Tracking, Url, display, explain, normalize, prefer_https, resolve
+from honeyguide.core.url import STEPS, Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
 
 PAGE = "https://example.com/a/b/c?q=1#f"
@@ -235,13 +235,6 @@ def test_explain_resolves() -> None:
 )
 def test_display_is_safe(text: str, expected: str) -> None:
     assert display(text) == expected
-
-
-def test_prefer_https_keeps_the_first_place() -> None:
-    urls = [
-        Url.parse(text) for text in ("http://a/1", "http://a/2", "https://a/1", "http://a/1", "https://a/2/")
-    ]
-    assert [url.as_linked for url in prefer_https(urls)] == ["https://a/1", "https://a/2/"]
 
 
 @pytest.mark.parametrize(

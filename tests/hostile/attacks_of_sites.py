@@ -23,7 +23,7 @@ from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import TooLarge, Unreachable
 from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.jobs.sitemaps import Asked, Listing, list_pages
+from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import FakeFetcher, FrozenClock, LoopbackServer, response
 
@@ -147,7 +147,7 @@ class Maps:
 
 
 def listing(make: Callable[[int], bytes]) -> Listing:
-    asked = Asked(addresses=(Url.parse("https://a.example/0"),))
+    asked = SitemapRequest(addresses=(Url.parse("https://a.example/0"),))
     return asyncio.run(list_pages(asked, Maps(make), sitemap.read_sitemap))
 
 

@@ -18,7 +18,7 @@ from honeyguide.core.url import Url
 from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable
 from honeyguide.jobs import polite, sitemaps
 from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.jobs.sitemaps import Asked, Listing, list_pages
+from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports import Fetched, Headers, Part, Robots, Validators
 from honeyguide.testing import FrozenClock, LoopbackServer, Script, drip, response
 
@@ -298,7 +298,7 @@ def index(*names: str) -> bytes:
 
 
 def listed(source: Listed, *names: str) -> Listing:
-    asked = Asked([Url.parse(f"{A}/{name}") for name in names], (), () if names else (Url.parse(A),))
+    asked = SitemapRequest([Url.parse(f"{A}/{name}") for name in names], (), () if names else (Url.parse(A),))
     return asyncio.run(list_pages(asked, source, read_sitemap))
 
 

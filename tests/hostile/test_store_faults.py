@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path: Path) 
             part.write_text("half of the n")
             no_space()
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match=r"r\.csv: cannot be written: No space left"):
         write()
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["r.csv"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 from honeyguide.jobs.progress import LINE_EVERY_S, Progress
 
 
-def progress(*statuses: str, total: int = 10, before: int = 0) -> Progress:
-    run = Progress(total, 0.0, before)
+def progress(*statuses: str, total: int = 10, **earlier: int) -> Progress:
+    run = Progress(total, 0.0, Counter(earlier))
     for status in statuses:
         run.finish(status)
     return run
@@ -24,7 +25,7 @@ def progress(*statuses: str, total: int = 10, before: int = 0) -> Progress:
         (progress("ok"), 0.0, "1 of 10 sites"),
         (progress("ok"), 2.0, "1 of 10 sites, 0.5 a second, about 18 s left"),
         (progress("ok"), 60.0, "1 of 10 sites, 1.0 a minute, about 9 min left"),
-        (progress("ok", before=8), 2.0, "9 of 10 sites, 0.5 a second, about 2 s left"),
+        (progress("ok", ok=8), 2.0, "9 of 10 sites, 0.5 a second, about 2 s left"),
         (progress("ok", total=1), 2.0, "1 of 1 site, 0.5 a second"),
         (
             progress("timeout", "ok", "timeout", "empty"),
@@ -42,8 +43,12 @@ def test_lines(run: Progress, now: float, line: str) -> None:
     [
         (progress("ok", total=1), "1 site, 1 ok; 2 s"),
         (progress("ok", "empty"), "2 of 10 sites, 1 ok, 1 not ok (1 empty); 2 s"),
-        (progress("ok", "ok", total=12, before=10), "12 sites, 10 of them done before, 2 ok; 2 s"),
-        (progress(total=3, before=3), "3 sites, 3 of them done before, 0 ok; 2 s"),
+        (progress("ok", "ok", total=12, ok=10), "12 sites, 10 of them done before, 12 ok; 2 s"),
+        (
+            progress("timeout", total=4, ok=2, empty=1),
+            "4 sites, 3 of them done before, 2 ok, 2 not ok (1 empty, 1 timeout); 2 s",
+        ),
+        (progress(total=3, ok=3), "3 sites, 3 of them done before, 3 ok; 2 s"),
     ],
 )
 def test_summaries(run: Progress, summary: str) -> None:

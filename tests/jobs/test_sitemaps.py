@@ -18,7 +18,7 @@ from honeyguide.core.traps import Traps
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, Unreachable
 from honeyguide.jobs import sitemaps
-from honeyguide.jobs.sitemaps import Asked, Listing, list_pages, queue_listed
+from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages, queue_listed
 from honeyguide.ports import Fetched, Part, Robots, Validators
 
 HOME = "https://a.example"
@@ -57,12 +57,12 @@ def urls(*names: str) -> str:
     return "<urlset>" + "".join(f"<url><loc>{HOME}/{name}</loc></url>" for name in names)
 
 
-def listed(asked: Asked, web: Web) -> Listing:
+def listed(asked: SitemapRequest, web: Web) -> Listing:
     return asyncio.run(list_pages(asked, web, read_sitemap))
 
 
-def at(*names: str) -> Asked:
-    return Asked([Url.parse(f"{HOME}/{name}") for name in names])
+def at(*names: str) -> SitemapRequest:
+    return SitemapRequest([Url.parse(f"{HOME}/{name}") for name in names])
 
 
 def names_of(listing: Listing) -> list[str]:
@@ -115,7 +115,7 @@ def test_bounds_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_those_that_robots_txt_names(robots: str | None, pages: list[str], problem: str) -> None:
-    listing = listed(Asked(sites=[Url.parse(f"{HOME}/")]), Web({"/s.xml": urls("x")}, robots))
+    listing = listed(SitemapRequest(sites=[Url.parse(f"{HOME}/")]), Web({"/s.xml": urls("x")}, robots))
     assert names_of(listing) == pages
     assert listing.problems == ([problem] if problem else [])
 
@@ -124,7 +124,7 @@ def test_a_file_that_was_read_already() -> None:
     given = Sitemap(
         (("https://a.example/x", "2024"), ("/relative", None), ("mailto:x", None)), (f"{HOME}/s.xml",)
     )
-    listing = listed(Asked(given=[given]), Web({"/s.xml": urls("y")}))
+    listing = listed(SitemapRequest(given=[given]), Web({"/s.xml": urls("y")}))
     assert [(url.path, lastmod) for url, lastmod in listing.pages.items()] == [("/x", "2024"), ("/y", None)]
 
 

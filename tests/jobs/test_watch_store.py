@@ -18,6 +18,7 @@ from honeyguide.adapters.stored import Reader
 from honeyguide.app import plan_store
 from honeyguide.app.watching import StoreGround, WatchRequest
 from honeyguide.core.frontier import digest_of
+from honeyguide.core.history import Visit
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
@@ -141,6 +142,42 @@ def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) 
     assert {"/", "/slow-3"} <= {path for _, path in late}
 
 
+class Lame(Living):
+    """A site whose pages take their time, one after the other, as one that asks for pauses."""
+
+    page_s = 0.0
+
+    def __init__(self, clock: FrozenClock) -> None:
+        super().__init__(clock)
+        self._turn = asyncio.Lock()
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        async with self._turn:
+            if self.page_s:
+                await self._clock.sleep(self.page_s)
+            return await super().fetch(url, validators=validators, part=part)
+
+
+@pytest.mark.parametrize(("page_s", "longest_s"), [(50.0, 360.0), (500.0, 1200.0)])
+def test_a_slow_site_holds_up_no_round_and_is_visited_all_the_same(
+    tmp_path: Path, page_s: float, longest_s: float
+) -> None:
+    clock = FrozenClock(START)
+    site = Lame(clock)
+    rounds: list[Round] = []
+    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+        site.page_s = page_s
+        pace = Pace(per_hour=600, cycle_s=60.0, until=START + 5 * HOUR_S)
+        ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
+        asyncio.run(watch(ground, clock, pace, rounds.append))
+        visits = reader.latest_visits(1000, START + HOUR_S)
+    times = [each.at for each in rounds]
+    assert max(later - at for at, later in zip(times, times[1:], strict=False)) <= longest_s
+    assert len(visits) >= HOUR_S / page_s
+
+
 def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
@@ -191,3 +228,15 @@ def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
         StoreGround(store, reader, request, site, clock)
     assert len(notes) == 1
     assert "run 1" in notes[0]
+
+
+def test_visits_that_are_written_late_do_not_hide_those_before_them(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "h.db")
+    since = START + DAY_S
+    for at in (since - 2 * HOUR_S, since + 60.0, since - HOUR_S / 2, since + 90.0):
+        store.history.record(Visit(f"{ROOT}/{at}", int(at), at, 200, "x"), 1)
+    store.close()
+    reader = Reader(str(tmp_path / "h.db"))
+    found = reader.latest_visits(9, since)
+    reader.close()
+    assert found == [since + 90.0, since - HOUR_S / 2, since + 60.0]

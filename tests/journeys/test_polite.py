@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import honeyguide.jobs.polite
+from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.robots import read_robots
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, Forbidden, NameNotFound, TimedOut, Unreachable
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.jobs.pick import Picker, PickRequest, pick_all
 from honeyguide.jobs.polite import PoliteFetcher
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import Answer, FakeFetcher, FrozenClock, LoopbackServer, Script, response
@@ -22,6 +28,7 @@ from honeyguide.testing import Answer, FakeFetcher, FrozenClock, LoopbackServer,
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from honeyguide.core.records import Record
     from honeyguide.ports import Clock, Fetcher
 
 STEADY = Policy(jitter=0.0)
@@ -98,6 +105,77 @@ def failure(pages: Mapping[str, Answer | Sequence[Answer]], url: str) -> FetchEr
     with pytest.raises(FetchError) as caught:
         asyncio.run(World(pages).get(url))
     return caught.value
+
+
+# --- failures ---
+
+
+class Broken:
+    """A fetcher with a bug, for one host."""
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators, part
+        if url.host == "b.example":
+            raise KeyError("a bug\nof two lines")
+        return Fetched(url, url, 200, Headers("text/html"), b"<p>hello <a href=/services>Services</a>")
+
+
+def test_a_bug_in_fetching_is_an_error_of_ours() -> None:
+    polite = PoliteFetcher(Broken(), FrozenClock(), read_robots, STEADY)
+    with pytest.raises(FetchError, match="unexpected KeyError") as caught:
+        asyncio.run(polite.fetch(Url.parse(f"{B}/")))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(FetchError, match="unexpected KeyError"):
+        asyncio.run(polite.robots(Url.parse(f"{B}/")))
+
+
+def test_a_bug_in_fetching_costs_a_site_and_not_the_run() -> None:
+    polite = PoliteFetcher(Broken(), FrozenClock(), read_robots, STEADY)
+    picker = Picker(polite, Documents(), FrozenClock(), load_profile("company"))
+    found: dict[str, str] = {}
+
+    def keep(_: int, record: Record) -> None:
+        found[record["site"]] = record["status"]
+
+    sites = (f"{A}/", f"{B}/", "https://c.example/")
+    asyncio.run(pick_all(picker, sites, PickRequest(), 1, keep))
+    assert list(found) == list(sites)
+    assert found[f"{B}/"] == "unreachable"
+
+
+def test_a_bug_in_fetching_costs_a_page_and_not_the_crawl() -> None:
+    polite = PoliteFetcher(Broken(), FrozenClock(), read_robots, STEADY)
+    crawler = Crawler(polite, Documents(), FrozenClock(), MemoryStore(), load_profile("docs", topic="fire"))
+    seeds = (Url.parse(f"{B}/"), Url.parse(f"{A}/"))
+    seen: list[str] = []
+    done = asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda record, _: seen.append(record["url"])))
+    assert done.stopped == "complete"
+    assert {f"{A}/", f"{A}/services"} <= set(seen)
+
+
+def test_a_site_that_does_not_exist_is_no_matter_of_robots_txt() -> None:
+    assert failure({f"{A}/robots.txt": NameNotFound}, f"{A}/page").why == "as told"
+    elsewhere = {f"{A}/robots.txt": moved(f"{A}/robots.txt", f"{B}/r"), f"{B}/r": NameNotFound}
+    assert failure(elsewhere, f"{A}/page").why == "robots.txt could not be had: as told"
+
+
+def test_robots_txt_of_a_site_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(honeyguide.jobs.polite, "_KEPT_ROBOTS", 3)
+    urls = [f"https://s{n}.example/" for n in range(8)]
+    world = World({A + "/": b"", **dict.fromkeys(urls, b"")})
+
+    async def visit() -> None:
+        for url in urls:
+            await world.get(f"{A}/")
+            await world.get(url)
+        await world.get(urls[0])
+
+    asyncio.run(visit())
+    asked = [url for url, _ in world.watched.starts if url.endswith("/robots.txt")]
+    assert asked.count(f"{A}/robots.txt") == 1
+    assert asked.count(f"{urls[0]}robots.txt") == 2  # others are
 
 
 # --- pace ---

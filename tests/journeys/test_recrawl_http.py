@@ -223,7 +223,7 @@ def test_a_page_that_is_away_for_a_while_keeps_its_history(tmp_path: Path) -> No
             world.site.texts["/place"] = page("We are closed for today")
             await world.again("/marked")
             away, place = world.known("/marked"), world.known("/place")
-            assert (away.is_moved, away.failures, away.status, place.visits) == (False, 1, 302, 1)
+            assert (away.is_moved, away.failures, away.status, place.visits) == (False, 0, 302, 1)
             assert len(world.store.history.visits(world.digest("/marked"))) == 1
             del world.site.moved["/marked"]
             _, records = await world.again("/marked")

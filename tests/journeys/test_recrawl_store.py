@@ -207,8 +207,12 @@ def test_a_watch_that_is_killed_keeps_its_budget_and_order(grown: tuple[Site, Pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals there")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_watch_ends_cleanly_when_it_is_told_to(grown: tuple[Site, Path], number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "why"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 0, b"told to stop")]
+)
+def test_a_watch_ends_cleanly_when_it_is_told_to(
+    grown: tuple[Site, Path], number: int, code: int, why: bytes
+) -> None:
     site, store = grown
     with start(
         store.parent, "watch", "--per-hour", "60", "--allow-private", "--delay", "0", "-o", "p.jsonl"
@@ -217,7 +221,7 @@ def test_a_watch_ends_cleanly_when_it_is_told_to(grown: tuple[Site, Path], numbe
             threading.Event().wait(0.01)
         process.send_signal(number)
         _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    assert b"Stopped: interrupted; the same command goes on." in stderr
+    assert process.returncode == code, stderr
+    assert b"Stopped: %b; the same command goes on." % why in stderr
     lines = [json.loads(line) for line in (store.parent / "p.jsonl").read_bytes().splitlines()]
     assert len(lines) == PAGES + visits_of_this_hour(store)

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from honeyguide import load_profile
 from honeyguide.core.markdown import parse_markdown_links
+from honeyguide.core.page import Link, Occurrence
 from honeyguide.core.rewrite import rewrite
 from honeyguide.core.scope import Kind, Scope, classify
-from honeyguide.core.url import Tracking, Url, display, explain, normalize, prefer_https, resolve
+from honeyguide.core.select import merge_by_key
+from honeyguide.core.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
 
 # Pieces that ordinary URLs are made of, and pieces that have broken parsers.
@@ -201,18 +204,20 @@ def test_display_shows_nothing_dangerous(text: str) -> None:
 
 
 @given(st.lists(urls(PLAIN, MARKS), max_size=12))
-def test_prefer_https_keeps_one_of_each(found: list[str]) -> None:
+def test_of_http_and_https_one_is_kept(found: list[str]) -> None:
     parsed = []
     for text in found:
         try:
             parsed.append(Url.parse(text))
         except UrlError:
             continue
-    kept = prefer_https(parsed)
-    keys = [url.key(Tracking()) for url in kept]
-    assert keys == list(dict.fromkeys(url.key(Tracking()) for url in parsed))
-    assert all(url.scheme == "https" for url in kept if f"https://{url.key(Tracking())}" in map(str, parsed))
-    assert prefer_https(kept) == kept
+    profile = load_profile("base")
+    tracking = profile.scope.tracking
+    merged = merge_by_key((Link(url, (Occurrence(""),)) for url in parsed), profile)
+    assert list(merged) == list(dict.fromkeys(url.key(tracking) for url in parsed))
+    secure = {url.key(tracking) for url in parsed if url.scheme == "https"}
+    assert secure == {key for key, link in merged.items() if link.url.scheme == "https"}
+    assert sum(len(link.occurrences) for link in merged.values()) == len(parsed)
 
 
 @given(texts, st.none() | texts)

@@ -71,7 +71,7 @@ def _candidate(
 CANDIDATES = [
     _candidate("/services", 104, 1),
     _candidate("/about", 94, 2),
-    _candidate("/blog", 12, None, ("cap", "2 better pages were taken")),
+    _candidate("/blog", 12, None, ("cap", "2 pages before it were taken")),
     _candidate("/old", 90, None, ("replaced", "answered 404")),
     _candidate("/town-a", None, None, ("doorway", "one of many: pages that share 'town' (3 pages)")),
     _candidate("/town-b", None, None, ("doorway", "one of many: pages that share 'town' (3 pages)")),
@@ -130,7 +130,7 @@ def test_a_report_says_what_a_record_says(tmp_path: Path, suffix: str) -> None:
     for words in (
         "acme.example", "gone.example", "its host name does not exist", "Title of https://acme.example/services",
         "https://acme.example/about", "+100 a service", "+4 in the site's navigation", "answered 404", "doorway",
-        "portfolio, profile company", "2 better pages were taken", "turned out dead or empty",
+        "portfolio, profile company", "https://acme.example/blog", "turned out dead or empty",
     ):  # fmt: skip
         assert words in shown, words
     assert "quiet" not in shown
@@ -150,9 +150,16 @@ def test_the_funnel_leads_from_links_to_picks(tmp_path: Path) -> None:
         ["inside the site", "", "12", ""],
         ["doorway", "4", "8", "one of many"],
         ["replaced", "2", "6", "turned out dead or empty when it was fetched"],
-        ["cap", "2", "4", "as many pages as asked for were better"],
+        ["cap", "2", "4", "as many pages as asked for were taken before"],
         ["selected", "", "4", ""],
     ]
+
+
+def test_next_in_line_is_only_what_would_be_taken(tmp_path: Path) -> None:
+    weak = _candidate("/thin", 40, None, ("not-worth-it", "says too little"))
+    text = _written(tmp_path / "report.md", _record(candidates=[*CANDIDATES, weak]), FAILED).replace("\\", "")
+    assert "Next in line:\n\n- 12 [https://acme.example/blog](<https://acme.example/blog>)\n\n" in text
+    assert "  - gone.example: its host name does not exist\n" in text
 
 
 def test_candidates_are_ranked_and_the_out_are_grouped(tmp_path: Path) -> None:

@@ -156,6 +156,16 @@ def test_filters_are_counted_in_order() -> None:
     }
 
 
+def test_what_only_found_no_place_is_above_the_threshold() -> None:
+    # PICK-20: cap, quotas of any bucket, near-duplicates.
+    names = ("roofing", "siding", "gutters", "windows", "painting", "plumbing", "masonry", "flooring")
+    selection = pick(*(f"/services/{name}" for name in names), strategy="portfolio")
+    outs = {c.out.rule for c in selection.candidates if c.out is not None}
+    assert selection.counts["above_threshold"] == len(names) > selection.counts["selected"]
+    assert outs
+    assert all(c.out.for_place for c in selection.candidates if c.out is not None)
+
+
 def test_order_and_cap() -> None:
     # PICK-4: score, then path length, then URL by code point; four are taken.
     selection = pick("/fire/b", "/fire-z", "/fire-a", "/about", "/inspection", "/services/install")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from honeyguide import load_profile
 from honeyguide.core.markdown import parse_markdown_links
+from honeyguide.core.page import Link, Occurrence
 from honeyguide.core.scope import Scope, classify
-from honeyguide.core.url import Tracking, Url, display, normalize, prefer_https
+from honeyguide.core.select import merge_by_key
+from honeyguide.core.url import Tracking, Url, display, normalize
 
 TRACKING = Tracking(("utm_*", "gclid", "fbclid"))
 SCOPE = Scope(frozenset({"pdf", "jpg", "css", "zip", "mp4"}), TRACKING)
@@ -99,7 +102,9 @@ SETS = [
 
 @pytest.mark.parametrize(("rule", "urls", "expected"), SETS)
 def test_https_wins(rule: str, urls: list[str], expected: list[str]) -> None:
-    assert [url.text for url in prefer_https(map(Url.parse, urls))] == expected, rule
+    links = (Link(Url.parse(url), (Occurrence(url),)) for url in urls)
+    merged = merge_by_key(links, load_profile("base"))
+    assert [link.url.text for link in merged.values()] == expected, rule
 
 
 KEYS = [

@@ -15,7 +15,7 @@ import polars as pl
 
 from honeyguide.adapters.rowfiles import Raw, check_names, opened, raw_rows
 from honeyguide.adapters.signal_columns import DOUBT, columns_of
-from honeyguide.core.plan import NAMES, REQUIRED, field_name
+from honeyguide.core.plan import MISSING, NAMES, REQUIRED, field_name
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ParquetFile:
         check_names(list(self.schema), path)
         for name in REQUIRED:
             if name not in columns_of(self.schema):
-                raise InputError(f"is missing; expected are {', '.join(NAMES)}", file=path, field=name)
+                raise InputError(MISSING, file=path, field=name)
 
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time and in their order."""

@@ -11,14 +11,14 @@ import codecs
 import csv
 import io
 import json
+import os
 import re
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from honeyguide.adapters.sitemap import is_index, locations
-from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -37,6 +37,7 @@ _SUFFIXES = {
     "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
     "md": "markdown", "markdown": "markdown", "xml": "sitemap",
 }  # fmt: skip
+_TABLES = ("csv", "jsonl", "parquet")
 _DELIMITERS = (",", ";", "\t")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -56,6 +57,9 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
     data = _read_bytes(path)
     kind = _SUFFIXES.get(path.rpartition(".")[2].lower()) or _kind_of(data, column)
+    if column is not None and kind not in _TABLES:
+        what = f"is read as {kind}, which has no column {column}; give a table, or no column"
+        raise InputError(what, file=_name(path))
     if kind == "parquet":
         found = _parquet(data, path, column)
     else:
@@ -65,6 +69,8 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
                 "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap",
                 file=_name(path),
             )
+        if not text.strip():
+            raise InputError("is empty; give at least one site", file=_name(path))
         found = _READERS[kind](text, path, column)
     rows: list[SiteRow] = []
     for row in found:
@@ -77,8 +83,16 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
 
 
 def given_sites(texts: Iterable[str]) -> list[SiteRow]:
-    """Make rows of sites that were named one by one; `line` counts them."""
-    return [_row(text, number) for number, text in enumerate(texts, 1)]
+    """Make rows of sites that were named one by one; `line` counts them. A file is none: it is to be read."""
+    return [_row(_no_file(text), number) for number, text in enumerate(texts, 1)]
+
+
+def _no_file(text: str) -> str:
+    if os.path.isfile(text):  # noqa: PTH113 - the text may be hostile; this never raises
+        raise InputError(
+            f"is a file here: -i {text} reads it; for the site, write https:// in front", file=text
+        )
+    return text
 
 
 def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
@@ -255,7 +269,7 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         if column is None and len(header) == 1 and not _problem(header[0].strip()):
             yield from _text(text, path, None)  # a list without a header
             return
-        raise _no_column(header, path, column)
+        raise NoColumnError(header, path, column)
     for number, cells, raw in _csv_records(lines, start + 1, delimiter, len(header)):
         if any(cell.strip() for cell in cells):
             yield _row(cells[place] if place < len(cells) else "", number, raw[:MAX_LINE_CHARS])
@@ -310,15 +324,25 @@ def _find_column(names: Sequence[str], column: str | None) -> int | None:
     return next((known.index(name) for name in wanted if name in known), None)
 
 
-def _no_column(names: Sequence[str], path: str, column: str | None) -> InputError:
-    has = ", ".join(name.strip() for name in names[:20] if name.strip()) or "none"
-    wanted = f"column {column}" if column else f"column {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"
-    return InputError(f"has no {wanted}; it has {has[:500]}: name one with --column", file=_name(path))
+class NoColumnError(InputError):
+    """A table without the column that names the sites; `column` is the one that was asked for, if any."""
+
+    def __init__(self, names: Sequence[str], path: str, column: str | None) -> None:
+        self.column = column
+        known = [name.strip() for name in names[:20] if name.strip()]
+        wanted = column or f"{', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"
+        near = get_close_matches(column or "", known, 1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        has = (", ".join(known) or "none")[:500]
+        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=_name(path))
 
 
 def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Take the links that lead to a site (URL-12); `line` counts them."""
-    links = (url for _, url in parse_markdown_links(text))
+    """Take the links that lead to a site (URL-12), and addresses that stand bare; `line` counts them."""
+    from honeyguide.adapters.autolinks import autolinked  # most lists are something simpler
+    from honeyguide.core.markdown import parse_markdown_links
+
+    links = (url for _, url in parse_markdown_links("\n".join(map(autolinked, _lines(text)))))
     for number, url in enumerate(
         (url for url in links if url.lower().startswith(("http://", "https://", "//"))), 1
     ):
@@ -327,6 +351,8 @@ def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
     """Take what stands in <loc>."""
+    from honeyguide.adapters.sitemap import is_index, locations  # see _markdown
+
     if is_index(text):
         raise InputError("lists other sitemaps; give one of those", file=_name(path))
     for number, (_, url, _lastmod) in enumerate(locations(text), 1):
@@ -347,7 +373,7 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         names = list(pl.read_parquet_schema(io.BytesIO(data)))
         place = _find_column(names, column)
         if place is None:
-            raise _no_column(names, path, column)
+            raise NoColumnError(names, path, column)
         if pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item() > MAX_SITES:
             raise _too_many(
                 path

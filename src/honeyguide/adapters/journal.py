@@ -23,10 +23,12 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from honeyguide.adapters.lines import LineFile
+from honeyguide.adapters.whole import unwritable
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -40,10 +42,11 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What an output tells of itself when its journal is gone: its sites, and some of the settings."""
+    """What an output tells of itself when its journal is gone: its sites, their statuses, some of the settings."""
 
     sites: tuple[str, ...]
     settings: Settings
+    statuses: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,10 @@ class Journal:
             self._path.unlink(missing_ok=True)
             self._journal.cut(0)
             header = finished = None
-        if header is None and finished is not None:
-            self._check_complete(finished)
+        if finished is not None and header is None:
+            self._check_settings(finished)
+        if finished is not None and header is None and not (in_order and self._goes_on_after(finished)):
+            self._check_sites(finished)
             self.was_complete = True
             self._next = len(self._run.sites)
             self._output = LineFile(self._path) if in_order else None
@@ -132,10 +137,18 @@ class Journal:
         self._index()
         self._catch_up()
 
-    def _check_complete(self, finished: Finished) -> None:
-        """Accept an output without a journal if it has every site that is asked for, and nothing speaks against it."""
+    def _check_settings(self, finished: Finished) -> None:
+        """Accept an output without a journal if nothing of what it tells speaks against it."""
         ours = self._run.settings
         self._compare(finished.settings, {name: ours[name] for name in finished.settings})
+
+    def _goes_on_after(self, finished: Finished) -> bool:
+        """Tell whether the list grew at its end since the output was complete."""
+        count = len(finished.sites)
+        return 0 < count < len(self._run.sites) and finished.sites == self._run.sites[:count]
+
+    def _check_sites(self, finished: Finished) -> None:
+        """Refuse an output that has other sites than those asked for."""
         if finished.sites != self._run.sites:
             raise InputError(f"holds other sites than those asked for; {ADVICE}", file=str(self._path))
 
@@ -253,8 +266,7 @@ def _lock(path: Path) -> LineFile:
     except InputError:
         raise
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+        raise unwritable(path, error) from None
     if journal is None:
         raise InputError("is not a regular file; choose another -o", file=str(path))
     return journal

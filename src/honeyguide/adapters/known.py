@@ -19,21 +19,23 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 from honeyguide.adapters.policies import load_policy
 from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
-from honeyguide.core.plan import field_name
+from honeyguide.core.plan import NAMES, field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
 from honeyguide.core.ranking import HEURISTIC, Row, RowTable
 from honeyguide.core.recrawl import Learned
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Asked, Entry, Plan
 
 LEARNED = "learned"
+_MOST_LOOKED_AT = 100  # columns that might be slips
+_NEAR = 0.8  # how like a signal the name of a column is that was probably meant as it
 SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
@@ -105,13 +107,21 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     policy: str | None = None,
     reject: Rejected | None = None,
     check_urls: bool = False,
+    tell: Callable[[str], None] | None = None,
 ) -> Table:
     """Open files as one table; rows are numbered through. Wrong rows go to `reject`, or stop the run.
+
+    `tell` hears of columns that nobody reads, although their names are nearly those of others that are missing.
 
     Without a `policy`, files that know change rates are ranked by `learned`, others by the rules of the profile.
     """
     sources = sources_of(paths, kind)
-    chosen = policy or (LEARNED if any(map(_has_rates, sources)) else HEURISTIC)
+    names = [_names(source) for source in sources]
+    if tell is not None:
+        for source, found in zip(sources, names, strict=True):
+            for column, meant in _slips(found):
+                tell(f"{source.name}: column {shown(column)} is not used; did you mean {meant}?")
+    chosen = policy or (LEARNED if any("rate_a" in found for found in names) else HEURISTIC)
     if chosen == LEARNED and all(source.kind == "parquet" for source in sources):
         return _learned(sources, profile, reject, check_urls=check_urls)
     if not pays_by_columns(sources) or chosen != HEURISTIC:
@@ -134,7 +144,7 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
     """Say which files are meant and what they are; one that nobody here can read is refused."""
-    sources = [_source(path, kind) for given in paths for path in _expanded(given)]
+    sources = [_source(path, kind) for given in paths for path in expanded(given)]
     if not _has_polars():
         for source in sources:
             if source.kind == "parquet":
@@ -199,17 +209,34 @@ def _raws(source: Source) -> Iterator[Raw]:
         yield Raw(number, f"{source.name} line {line}", values)
 
 
-def _has_rates(source: Source) -> bool:
-    """Tell whether a file knows change rates, by its columns or its first row."""
+def _names(source: Source) -> list[str]:
+    """Say which signals a file tells of, by its columns or its first row."""
     if source.kind == "parquet":
         from honeyguide.adapters.bulk import ParquetFile  # an extra
 
-        return "rate_a" in map(field_name, ParquetFile(source.path).schema)
+        return list(map(field_name, ParquetFile(source.path).schema))
     first = next(_raws(source), None)
-    return first is not None and isinstance(first.values, dict) and "rate_a" in map(field_name, first.values)
+    return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
 
 
-def _expanded(path: str) -> list[str]:
+def _slips(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find names that are nearly those of signals that are missing.
+
+    >>> list(_slips(["url", "title", "last_vistied"]))
+    [('last_vistied', 'last_visited')]
+    """
+    unread = [name for name in names if name not in NAMES]
+    if not unread:
+        return
+    from difflib import get_close_matches  # not for those whose columns are all read
+
+    missing = [name for name in NAMES if name not in names]
+    for name in unread[:_MOST_LOOKED_AT]:
+        if near := get_close_matches(name.lower(), missing, 1, _NEAR):
+            yield name, near[0]
+
+
+def expanded(path: str) -> list[str]:
     """Find the files that a pattern means; a file of that very name comes first."""
     if path == STDIN or "\0" in path or not set("*?[") & set(path) or Path(path).exists():
         return [path]

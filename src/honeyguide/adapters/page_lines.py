@@ -11,11 +11,14 @@ Fields that the store does not keep (`extras`, such as the Markdown) stay where 
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from honeyguide.adapters.lines import LineFile
+from honeyguide.adapters.whole import check_regular, unwritable
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 OPENING = b'{"schema": 1, "url": '  # how every line begins
+_TOLD = 100  # rows of a table: if none of them is the run's, the table is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +69,12 @@ class PageLines:
     def open(cls, path: Path, form: Form, *, fresh: bool = False) -> Self:
         """Open or make the file; `fresh` empties it, if it is ours."""
         try:
-            if path.exists() and not path.is_file():
-                raise InputError("is not a regular file; choose another -o", file=str(path))
+            check_regular(path)
             file = LineFile.locked(path, _refusal(path))
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            why = getattr(error, "strerror", None) or error
-            raise InputError(f"cannot be written: {why}", file=str(path)) from None
+            raise unwritable(path, error) from None
         try:
             _check_ours(file)
             file.cut(0) if fresh else file.cut_torn()
@@ -148,9 +150,27 @@ class PageLines:
         """
         urls = [str(_read(line).get("url")) for line in lines]
         if urls and not truth.are_pending(urls):
-            raise InputError(
-                "holds pages of another crawl; choose another -o, or remove it", file=str(self.path)
-            )
+            raise _of_another_crawl(self.path)
+
+
+def check_table(path: Path, truth: Truth) -> None:
+    """Refuse a CSV file whose pages the store does not know; it is written from the store alone, so one page tells."""
+    if not path.exists():
+        return
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            rows = {(row.get("url"), row.get("fetched_at")) for row in islice(csv.DictReader(file), _TOLD)}
+    except csv.Error:
+        raise _of_another_crawl(path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+    pages = ((record.get("url"), record.get("fetched_at") or "") for record in truth.pages())
+    if rows and not any(page in rows for page in pages):
+        raise _of_another_crawl(path)
+
+
+def _of_another_crawl(path: Path) -> InputError:
+    return InputError("holds pages of another crawl; choose another -o, or remove it", file=str(path))
 
 
 def _check_ours(file: LineFile) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from hashlib import blake2b
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.link_rows import (
@@ -37,9 +37,11 @@ PAGE_NAMES: Mapping[str, tuple[str, ...]] = {
     "page": ("page", "base", "site"),
     "title": ("title",),
     "rel": ("rel",),
+    "positions": ("positions",),
     "head_title": ("head_title",),
     "head_description": ("head_description",),
 }
+TEXT_NAMES = {name: names for name, names in PAGE_NAMES.items() if name != "positions"}
 MAX_PAGE_ROWS = 20_000  # of one page; as many as it may have links
 MAX_PAGE_CHARS = 10_000_000  # of all rows of one page; about as large as a page may be
 MAX_PAGES = 1_000_000  # of all files; a trace of each is kept, to notice one that comes again
@@ -50,14 +52,14 @@ class PageRow(NamedTuple):
 
     page: Url
     href: str
-    occurrence: Occurrence
+    occurrences: tuple[Occurrence, ...]
     head: Head | None = None
 
     @property
     def chars(self) -> int:
         """How much it is to remember."""
         head = () if self.head is None else (self.head.title or "", self.head.description or "")
-        return sum(map(len, (self.href, *self.occurrence, *head)))
+        return sum(map(len, (self.href, *chain.from_iterable(self.occurrences), *head)))
 
 
 class PageRows:
@@ -84,20 +86,22 @@ class PageRows:
                     yield row
 
     def _checked(self, raw: Raw, order: _Order) -> PageRow:
-        texts = texts_of(raw, PAGE_NAMES)
+        texts = texts_of(raw, TEXT_NAMES)
         page = self._page(raw, texts["page"], order.page)
-        place = position_in(raw, texts["position"]) or Position.MAIN
-        occurrence = Occurrence(texts["anchor"], texts["title"], texts["rel"], place, texts["context"])
+        occurrences = tuple(
+            Occurrence(texts["anchor"], texts["title"], texts["rel"], place, texts["context"])
+            for place in _positions(raw, texts["position"])
+        )
         title, description = texts["head_title"] or None, texts["head_description"] or None
         head = Head(title, description) if title or description else None
-        row = PageRow(page, texts["url"], occurrence, head)
+        row = PageRow(page, texts["url"], occurrences, head)
         order.add(raw, row)
         return row
 
     def _page(self, raw: Raw, text: str, last: Url | None) -> Url:
         if not text:
             if self._base is None:
-                raise wrong(raw, "page", "is missing; every row needs one, unless one base is given for all")
+                raise wrong(raw, "page", "is missing; every row needs one, unless --base is the page of all")
             return self._base
         if last is not None and last.text == text:  # nearly always: rows of a page stand together
             return last
@@ -105,6 +109,17 @@ class PageRows:
             return Url.parse(text)
         except UrlError as error:
             raise wrong(raw, "page", f"{shown(text)} is not an http(s) URL: {error.why}") from None
+
+
+def _positions(raw: Raw, position: str) -> tuple[Position, ...]:
+    """Read all positions where a page links a URL, as `honeyguide links` lists them; else the one that is given."""
+    values = raw.values if isinstance(raw.values, dict) else {}
+    named = values.get("positions") or ()
+    listed = named.split(";") if isinstance(named, str) else named
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
+        raise wrong(raw, "positions", f"{shown(repr(named))} should be a list of positions")
+    found = dict.fromkeys(position_in(raw, one) or Position.MAIN for one in listed if one.strip())
+    return tuple(found) or (position_in(raw, position) or Position.MAIN,)
 
 
 class _Order:

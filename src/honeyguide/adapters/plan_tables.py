@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from honeyguide.core.records import Record
 
 _MAX_ENTRIES = 1_000_000
@@ -27,14 +29,30 @@ def write_plan_parquet(path: Path, records: Sequence[Record]) -> None:
     need_parquet(str(path))
     import polars as pl  # a third of a second, and an extra
 
+    pl.DataFrame(list(records), schema=_schema(), strict=False).write_parquet(path)
+
+
+def has_plan_columns(file: str) -> bool:
+    """Tell whether a file is a plan that was written as Parquet."""
+    need_parquet(file)
+    import polars as pl
+
+    try:
+        return dict(pl.read_parquet_schema(file)) == _schema()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return False
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
     text, number = pl.String(), pl.Float64()
-    schema = {
+    return {
         "schema": pl.Int64(), "rank": pl.Int64(), "url": text, "score": number, "level": text,
         "reasons": pl.List(text),
         "next_due": text,
         "points": pl.List(pl.Struct({"rule": text, "points": number, "reason": text})),
     }  # fmt: skip
-    pl.DataFrame(list(records), schema=schema, strict=False).write_parquet(path)
 
 
 def read_plan(file: str) -> list[Record]:

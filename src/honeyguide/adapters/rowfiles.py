@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 MAX_LINE_BYTES = 1_000_000
+_SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
 MAX_NESTED = 100  # lists and objects inside each other; what follows them by recursion gives up at a thousand
 
 
@@ -165,7 +166,12 @@ def _header(cells: list[str], name: str, required: Sequence[str]) -> list[str]:
     check_names([cell for cell in names if cell], name)
     missing = [wanted for wanted in required if wanted not in map(field_name, names)]
     if missing:
-        raise InputError(f"its first line names no column {', '.join(missing)}", file=name, field=missing[0])
+        sign = next((sign for sign in _SIGNS if len(names) == 1 and sign in names[0]), None)
+        if sign is not None:
+            raise InputError(f"its columns are separated by {_SIGNS[sign]}; save it with commas", file=name)
+        what = f"its first line names no column {', '.join(missing)}"
+        needed = f"; needed are {', '.join(required)}" if len(required) > 1 else ""
+        raise InputError(f"{what}{needed}", file=name, field=missing[0])
     return names
 
 

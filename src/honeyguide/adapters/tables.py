@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tempfile
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.journal import Finished
 from honeyguide.adapters.lines import MAX_LINE_BYTES
 from honeyguide.adapters.whole import replacing
+from honeyguide.core.records import ASKED
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,9 +39,13 @@ COLUMNS = (
     *(f"counts_{name}" for name in _COUNTS),
     "requests",
     "elapsed_s",
+    *(f"asked_{name}" for name in ASKED),
 )
+_OLDER = COLUMNS[: -len(ASKED)]  # of files that do not say what was asked for
 _OPENING = b'{"schema": 1, "site": '  # how every record begins
 _BATCH = 1_000  # records in memory at once while Parquet is written
+_SAID = {"": None, "true": True, "false": False}  # what cells stand for
+_NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _SETTINGS = ("strategy", "profile_hash")
 
 
@@ -48,7 +55,7 @@ def page_rows(record: Record) -> Iterator[list[Any]]:
     >>> [row[8:11] for row in page_rows({"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]})]
     [[None, 1, 'https://a.example/b']]
     """
-    counts = record.get("counts") or {}
+    counts, asked = record.get("counts") or {}, record.get("asked") or {}
     for page in record.get("selected") or [{}]:
         yield [
             *(record.get(name) for name in _SITE),
@@ -56,6 +63,7 @@ def page_rows(record: Record) -> Iterator[list[Any]]:
             *(counts.get(name) for name in _COUNTS),
             record.get("requests"),
             record.get("elapsed_s"),
+            *(asked.get(name) for name in ASKED),
         ]
 
 
@@ -123,13 +131,17 @@ def parquet_schema() -> dict[str, pl.DataType]:
         "score": real, "intrinsic_score": real, "contextual_score": real, "total_score": real, "matched": texts,
         "selection_reason": text, "reasons": reasons,
         "parts": pl.List(pl.Struct({"name": text, "reasons": reasons})), "out": pl.Struct({"rule": text, "why": text}),
-        "unknown": texts,
+        "unknown": texts, "positions": texts,
     })  # fmt: skip
+    asked = pl.Struct(
+        {"cap": whole, "query": text, "include": text, "exclude": text, "content": pl.Boolean()}
+    )
     return {
         "schema": whole, **dict.fromkeys(_SITE[1:], text), "selected": pl.List(page),
         "candidates": pl.List(candidate), "skipped": pl.List(pl.Struct({"href": text, "rule": text})),
         "counts": pl.List(pl.Struct({"name": text, "count": whole})),  # the rules that count differ by profile
         "replaced": pl.List(pl.Struct({"url": text, "why": text})), "requests": whole, "elapsed_s": real,
+        "asked": asked,
     }  # fmt: skip
 
 
@@ -165,7 +177,12 @@ def read_back(path: Path, kind: str) -> Finished | None:
         return None
     told = next((row for row in rows if row["profile_hash"]), None)
     settings = {name: told.get(name) for name in _SETTINGS} if told else {}
-    return Finished(tuple(row["site"] for row in rows), settings)
+    asked: Record = next((row["asked"] for row in rows if isinstance(row.get("asked"), dict)), {})
+    return Finished(
+        tuple(row["site"] for row in rows),
+        {**settings, **{name: asked[name] for name in ASKED if name in asked}},
+        Counter(str(row.get("status")) for row in rows),
+    )
 
 
 def _lines_back(path: Path) -> list[Record] | None:
@@ -176,16 +193,16 @@ def _lines_back(path: Path) -> list[Record] | None:
             if not line.startswith(_OPENING[: len(line)]) or len(line) > MAX_LINE_BYTES:
                 return None
             try:
-                rows += [_first_fields(line.decode("utf-8", "replace"))] if line.endswith(b"\n") else []
+                rows += [first_fields(line.decode("utf-8", "replace"))] if line.endswith(b"\n") else []
             except (ValueError, RecursionError):
                 return None
     return rows
 
 
-def _first_fields(line: str) -> Record:
+def first_fields(line: str) -> Record:
     """Read the values before the first that nests: what follows may be megabytes.
 
-    >>> _first_fields('{"schema": 1, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
+    >>> first_fields('{"schema": 1, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
     {'profile_hash': '5a', 'schema': 1, 'site': 'a.example'}
     """
     head, _, rest = line.partition(', "selected": ')
@@ -197,19 +214,32 @@ def _csv_back(path: Path) -> list[Record] | None:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
+            if tuple(reader.fieldnames or ()) not in (COLUMNS, _OLDER):
                 return None
-            return [row for row in reader if row["selected_rank"] in ("", "1")]
+            return [_csv_fields(row) for row in reader if row["selected_rank"] in ("", "1")]
     except (csv.Error, UnicodeDecodeError):
         return None
+
+
+def _csv_fields(row: dict[str, str]) -> Record:
+    """Read what a row says of its site, and what was asked for."""
+    cells = {name: row[f"asked_{name}"] for name in ASKED if f"asked_{name}" in row}
+    asked = {
+        name: _SAID.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
+    }
+    return {**{name: row[name] for name in ("site", "status", *_SETTINGS)}, "asked": asked}
 
 
 def _parquet_back(path: Path) -> list[Record] | None:
     import polars as pl
 
     try:
-        if pl.read_parquet_schema(path) != parquet_schema():
+        names = list(pl.read_parquet_schema(path))
+        ours = list(parquet_schema())
+        if names not in (ours, ours[:-1]):  # older files do not say what was asked for
             return None
-        return pl.read_parquet(path, columns=["site", *_SETTINGS]).to_dicts()
+        return pl.read_parquet(
+            path, columns=["site", "status", *_SETTINGS, *names[len(ours) - 1 :]]
+        ).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None

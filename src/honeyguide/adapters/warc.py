@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from honeyguide.adapters.lines import hold
+from honeyguide.adapters.whole import unwritable
 from honeyguide.core.harmless import legible
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.version import __version__
@@ -164,8 +165,7 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
     try:
         file = path.open("r+b" if path.exists() else "x+b")
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+        raise unwritable(path, error) from None
     try:
         hold(
             file.fileno(),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import Arrival, CrawlRequest, CrawlSummary
     from honeyguide.jobs.polite import PoliteFetcher
-    from honeyguide.jobs.sitemaps import Asked, Listing
-    from honeyguide.ports import Frontier, Store
+    from honeyguide.jobs.sitemaps import SitemapRequest
+    from honeyguide.ports import Store
 
 
 def open_store(path: str | Path, *, create: bool = True) -> SqliteStore:
@@ -59,24 +59,19 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     from honeyguide.adapters.robots import read_robots
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.jobs.polite import PoliteFetcher
-    from honeyguide.jobs.sitemaps import lastmods_of
 
     clock = SystemClock()
     store = open_store(store_path)
     try:
         async with HttpFetcher(policy) as http:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-            asked = asked_of(sitemaps, request.seeds)
-            listing, request = await _listed(asked, request, polite)
-            for problem in listing.problems:
-                if on_note is not None:
-                    on_note(problem)
+            queue = None
+            if sitemaps:
+                request, queue = await _listed(sitemaps, request, profile, polite, on_note)
 
             def begun(run: Run) -> None:
-                if listing.pages:
-                    _queue(store.frontier(run), listing, asked, request, profile)
-                    store.history.listed(lastmods_of(listing, profile.scope.tracking))
-                    store.flush()
+                if queue is not None:
+                    queue(store, run)
                 if on_run is not None:
                     on_run(store, run)
 
@@ -86,38 +81,46 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         store.close()
 
 
-def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> Asked:
+def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
     """Tell addresses, files and `auto` apart."""
     from honeyguide.adapters.sitemap import read_file
-    from honeyguide.jobs.sitemaps import Asked
+    from honeyguide.jobs.sitemaps import SitemapRequest
 
     named = [text for text in sitemaps if text != "auto"]
     is_auto = len(named) < len(sitemaps)
     urls = [Url.parse(text) for text in named if text.lower().startswith(("http://", "https://"))]
     files = [text for text in named if not text.lower().startswith(("http://", "https://"))]
-    return Asked(urls, [read_file(file) for file in files], seeds if is_auto else ())
+    return SitemapRequest(urls, [read_file(file) for file in files], seeds if is_auto else ())
 
 
 async def _listed(
-    asked: Asked, request: CrawlRequest, fetcher: PoliteFetcher
-) -> tuple[Listing, CrawlRequest]:
-    """Read the sitemaps; where no seed is given, the homepages of what they list are the seeds."""
+    sitemaps: Sequence[str],
+    request: CrawlRequest,
+    profile: Profile,
+    fetcher: PoliteFetcher,
+    on_note: Callable[[str], None] | None,
+) -> tuple[CrawlRequest, Callable[[Store, Run], None]]:
+    """Read the sitemaps; gives the request, and what queues the pages they list, by the rules of the crawl.
+
+    Where no seed is given, the homepages of what they list are the seeds.
+    """
     from honeyguide.adapters.sitemap import read_sitemap
     from honeyguide.core.listed import roots_of
-    from honeyguide.jobs.sitemaps import list_pages
-
-    listing = await list_pages(asked, fetcher, read_sitemap)
-    if request.seeds:
-        return listing, request
-    return listing, replace(request, seeds=roots_of(listing.pages))
-
-
-def _queue(
-    frontier: Frontier, listing: Listing, asked: Asked, request: CrawlRequest, profile: Profile
-) -> None:
-    """Queue what sitemaps list, by the rules of the crawl."""
     from honeyguide.jobs.asked import ground_of
-    from honeyguide.jobs.sitemaps import queue_listed
+    from honeyguide.jobs.sitemaps import lastmods_of, list_pages, queue_listed
 
-    sites = frozenset(url.site for url in (*request.seeds, *asked.addresses))
-    queue_listed(frontier, listing, request.seeds, sites, ground_of(request, profile))
+    asked = asked_of(sitemaps, request.seeds)
+    listing = await list_pages(asked, fetcher, read_sitemap)
+    for problem in listing.problems:
+        if on_note is not None:
+            on_note(problem)
+    seeded = request if request.seeds else replace(request, seeds=roots_of(listing.pages))
+    sites = frozenset(url.site for url in (*seeded.seeds, *asked.addresses))
+
+    def queue(store: Store, run: Run) -> None:
+        if listing.pages:
+            queue_listed(store.frontier(run), listing, seeded.seeds, sites, ground_of(seeded, profile))
+            store.history.listed(lastmods_of(listing, profile.scope.tracking))
+            store.flush()
+
+    return seeded, queue

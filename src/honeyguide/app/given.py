@@ -13,11 +13,12 @@ from honeyguide.core.page import Position
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.plan import Signals, read_signals
 from honeyguide.core.profile import Profile
+from honeyguide.core.topic import topic_of
 from honeyguide.core.url import Url
-from honeyguide.errors import ConfigError, InputError, Problem
+from honeyguide.errors import ConfigError, InputError, Problem, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from honeyguide.core.pattern import Pattern
@@ -31,6 +32,21 @@ def url_of(value: str | Url) -> Url:
 def profile_of(value: Profile | str | Path) -> Profile:
     """Load a profile by its name or path."""
     return value if isinstance(value, Profile) else load_profile(value)
+
+
+def profile_on(value: Profile | str | Path, topic: str | None, related: Iterable[str] = ()) -> Profile:
+    """Load a profile with a topic; one that is loaded has its topic already, for it is compiled into its rules."""
+    terms = tuple(related)
+    if not isinstance(value, Profile):
+        value = load_profile(value, topic=topic, related=terms or None)
+    elif topic not in (None, topic_of(value).source) or terms not in ((), value.topic.related):
+        raise InputError(
+            f"the profile is loaded, for {shown(topic_of(value).source)}; "
+            "give topic and related to load_profile, or the profile by its name",
+            field="topic",
+        )
+    topic_of(value)
+    return value
 
 
 def pattern_of(source: str | None) -> Pattern | None:
@@ -54,6 +70,30 @@ def position_of(value: str) -> Position:
     except ValueError:
         allowed = ", ".join(position.value for position in Position)
         raise InputError(f"no position is named {value!r}; there are {allowed}", field="position") from None
+
+
+def count_of(value: int | None, field: str) -> int | None:
+    """Refuse to give none at all, or less."""
+    if value is not None and value < 1:
+        raise InputError(f"{value} is too few; give 1 or more, or None for no limit", field=field)
+    return value
+
+
+def least_of(value: float | None, most: float) -> float | None:
+    """Refuse a least score that no score is compared with in earnest."""
+    if value is not None and not 0 <= value <= most:
+        raise InputError(f"{value} is no score; they go from 0 to {most:g}", field="min_score")
+    return value
+
+
+def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
+    """Read names of levels, or one."""
+    names = (value,) if isinstance(value, str) else tuple(value)
+    known = [level.name for level in profile.levels]
+    for name in names:
+        if name not in known:
+            raise InputError(f"no level is named {name!r}; there are {', '.join(known)}", field="levels")
+    return names
 
 
 def signals_of(value: Mapping[str, Any] | Signals, number: int | None) -> Signals:

@@ -9,9 +9,8 @@ from dataclasses import replace
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.app.given import url_of
+from honeyguide.app.given import count_of, least_of, profile_on, url_of
 from honeyguide.app.links import chooser_of, linking
-from honeyguide.config import load_profile
 from honeyguide.core import scope
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ class ScoredLink(NamedTuple):
 def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     paths: str | Sequence[str],
     *,
-    topic: str,
+    topic: str | None = None,
     related: Iterable[str] = (),
-    profile: str | Path = "docs",
+    profile: Profile | str | Path = "docs",
     top: int | None = None,
     min_score: float | None = None,
     kind: str | None = None,
@@ -54,7 +53,8 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.known import pays_by_columns, sources_of  # files are for those who score files
     from honeyguide.adapters.link_rows import LinkRows
 
-    chosen = load_profile(profile, topic=topic, related=tuple(related) or None)
+    chosen = profile_on(profile, topic, related)
+    top, min_score = count_of(top, "top"), least_of(min_score, 10.0)  # TOPIC-1
     sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
     rows = LinkRows(sources, reject)
     if top is not None and pays_by_columns(sources):
@@ -108,7 +108,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
-        whole = linking(url, ((row.href, row.occurrence) for row in listed))
+        whole = linking(url, ((row.href, one) for row in listed for one in row.occurrences))
         page = replace(whole, skipped=tuple(dict.fromkeys(whole.skipped)))  # once each, as of a page in HTML
         yield PageSelection(page, chooser.choose(page, url, _heads(listed)))
 

@@ -8,8 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.app.given import check_strategy, pattern_of, position_of, profile_of, url_of
-from honeyguide.config import load_profile
+from honeyguide.app.given import (
+    check_strategy,
+    count_of,
+    pattern_of,
+    position_of,
+    profile_of,
+    profile_on,
+    url_of,
+)
 from honeyguide.core import scope, select
 from honeyguide.core.facts import Facts
 from honeyguide.core.markdown import parse_markdown_links
@@ -147,7 +154,8 @@ def chooser_of(  # noqa: PLR0913 - settings of a library call, all by keyword
     check_strategy(chosen, strategy)
     if query is not None:
         chosen = chosen.with_query(query)
-    return Chooser(chosen, strategy, select.Request(None, cap, pattern_of(include), pattern_of(exclude)))
+    request = select.Request(None, count_of(cap, "cap"), pattern_of(include), pattern_of(exclude))
+    return Chooser(chosen, strategy, request)
 
 
 def default_profile(strategy: str) -> str:
@@ -158,14 +166,16 @@ def default_profile(strategy: str) -> str:
 def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     url: str | Url,
     *,
-    topic: str,
+    topic: str | None = None,
     anchor: str = "",
     context: str = "",
     position: str | None = None,
     related: Iterable[str] = (),
-    profile: str | Path = "docs",
+    profile: Profile | str | Path = "docs",
 ) -> Score:
     """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
+
+    Where many are scored, load the profile once: `load_profile("docs", topic=…)` has the topic.
 
     >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
     10.0
@@ -175,15 +185,15 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     facts = Facts(link)
     if position is None:
         facts["position"] = None
-    return load_profile(profile, topic=topic, related=tuple(related) or None).score("link", facts)
+    return profile_on(profile, topic, related).score("link", facts)
 
 
 def score_page(
     page: bytes | str | Page,
     *,
-    topic: str,
+    topic: str | None = None,
     url: str | Url = "https://unknown.invalid/",
-    profile: str | Path = "docs",
+    profile: Profile | str | Path = "docs",
 ) -> Score:
     """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
 
@@ -191,4 +201,4 @@ def score_page(
     5.0
     """
     parsed = page if isinstance(page, Page) else parse_page(page, url)
-    return page_score(parsed, load_profile(profile, topic=topic))
+    return page_score(parsed, profile_on(profile, topic))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.app.given import check_strategy, pattern_of, profile_of
+from honeyguide.app.given import check_strategy, count_of, pattern_of, profile_of
 from honeyguide.app.links import default_profile
 from honeyguide.core import select
 
@@ -55,5 +55,6 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
         load_extractor()  # what is missing is said before the run, not in the middle of it
     if request.query is not None:
         profile = profile.with_query(request.query)
-    asked = select.Request(None, request.cap, pattern_of(request.include), pattern_of(request.exclude))
+    cap = count_of(request.cap, "cap")
+    asked = select.Request(None, cap, pattern_of(request.include), pattern_of(request.exclude))
     return Picker(fetcher, Documents(), clock, profile, asked)

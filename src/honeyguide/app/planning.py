@@ -9,21 +9,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.crawling import open_store
-from honeyguide.app.given import moment_of, profile_of, signals_of
-from honeyguide.config import load_profile
+from honeyguide.app.given import count_of, least_of, levels_of, moment_of, profile_of, signals_of
 from honeyguide.core import plan, ranking
-from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from honeyguide.adapters.known import Rejected
     from honeyguide.adapters.stored import Reader, StoreTable
-    from honeyguide.core.frontier import Run
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile
-    from honeyguide.core.url import Tracking
     from honeyguide.jobs.schedule import Scheduled
     from honeyguide.ports import Store
 
@@ -49,21 +46,40 @@ def rank_urls(
 ) -> list[Scored]:
     """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
     signals = (signals_of(row, number) for number, row in enumerate(rows, 1))
-    return plan.rank_urls(signals, moment_of(now), profile_of(profile), top)
+    return plan.rank_urls(signals, moment_of(now), profile_of(profile), count_of(top, "top"))
 
 
-def plan_file(
+def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     paths: str | Sequence[str],
     *,
     now: datetime | None = None,
     profile: Profile | str | Path = "news",
-    **asked: Any,
+    policy: str | None = None,
+    top: int | None = None,
+    min_score: float | None = None,
+    levels: str | Sequence[str] = (),
+    per_host: int | None = None,
+    kind: str | None = None,
+    reject: Rejected | None = None,
 ) -> ranking.Plan:
-    """Rank the known URLs of CSV, JSON lines or Parquet files; `asked` are `top`, `min_score`, `levels`, `per_host`."""
+    """Rank the known URLs of CSV, JSON lines or Parquet files; wrong rows go to `reject`, or stop the run.
+
+    `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
+    """
     from honeyguide.adapters.known import open_known  # files are for those who plan from files
 
-    table = open_known([paths] if isinstance(paths, str) else paths, profile_of(profile))
-    return table.plan(ranking.Asked(moment_of(now), **asked))
+    chosen = profile_of(profile)
+    asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    files = [paths] if isinstance(paths, str) else paths
+    return open_known(files, chosen, kind=kind, policy=policy, reject=reject).plan(asked)
+
+
+def _checked(asked: ranking.Asked) -> ranking.Asked:
+    """Refuse numbers that would give nothing, and say nothing."""
+    count_of(asked.top, "top")
+    count_of(asked.per_host, "per_host")
+    least_of(asked.min_score, 100.0)  # PLAN-1
+    return asked
 
 
 @contextmanager
@@ -94,31 +110,35 @@ def stored_table(
         yield StoreTable((store, reader), judged, str(path))
 
 
-def plan_store(
+def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     path: str | Path,
     *,
     now: datetime | None = None,
     profile: Profile | str | Path = "news",
     policy: str = DEFAULT_POLICY,
-    **asked: Any,
+    top: int | None = None,
+    min_score: float | None = None,
+    levels: str | Sequence[str] = (),
+    per_host: int | None = None,
 ) -> ranking.Plan:
-    """Rank the URLs that a store knows; `asked` is as in `plan_file`."""
-    with stored_table(path, profile, policy) as table:
-        return table.plan(ranking.Asked(moment_of(now), **asked))
+    """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
+    chosen = profile_of(profile)
+    asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    with stored_table(path, chosen, policy) as table:
+        return table.plan(asked)
 
 
-def enqueue(table: StoreTable, urls: Sequence[str], at: float) -> Scheduled:
-    """Schedule URLs of a store in its runs, the first of them first; `crawl --due` and `watch` fetch them."""
+def enqueue(
+    table: StoreTable, urls: Sequence[str], at: float, on_note: Callable[[str], None] | None = None
+) -> Scheduled:
+    """Schedule URLs of a store in its runs, the first of them first; `crawl --due` and `watch` fetch them.
+
+    `on_note` learns of runs whose profile is gone; without it that is an error.
+    """
+    from honeyguide.app.again import profile_of_run  # what a crawl judges by is for those who crawl
     from honeyguide.jobs.schedule import Taker, current, schedule
 
     table.remember()
-    takers = [Taker(run, _tracking(run)) for run in current(table.store.runs())]
+    runs = current(table.store.runs())
+    takers = [Taker(run, profile_of_run(run, on_note).scope.tracking) for run in runs]
     return schedule(table.store, urls, at, takers)
-
-
-def _tracking(run: Run) -> Tracking:
-    """Say which parameters a run ignores; where its profile is gone, it is taken for one of ours."""
-    try:
-        return load_profile(run.spec.profile).scope.tracking
-    except HoneyguideError:
-        return load_profile("base").scope.tracking

@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock, Store
 
 _REFIT_S = 3600.0  # how often siblings are asked where new pages start
+_LEAST_ROUND_S = 120.0  # what a page may take with all its tries (trip_timeout_s, and the last of them)
 _TRIES = 5  # plans in one round, where no run can fetch what the first one chose
 
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """How a store is watched: at which pace, by which rules, and who is told what.
+    """How a store is watched: at which pace, by which rules and recrawl policy, and who is told what.
 
     No page is visited sooner than `rest_s` after its last visit. `sitemaps`, which may be feeds, are read again every
     `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_store` learns the store before anything is fetched,
@@ -45,7 +46,7 @@ class WatchRequest:
 
     pace: Pace
     profile: Profile
-    policy: str = DEFAULT_POLICY
+    recrawl: str = DEFAULT_POLICY
     rest_s: float = 60.0
     per_host: int | None = None
     concurrency: int = 32
@@ -87,6 +88,7 @@ class StoreGround:
     _unfetchable: set[str] = field(default_factory=set)
     _refit_at: float = 0.0
     _listen_at: float = 0.0
+    _patience_s: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._runs = self._resumable()
@@ -136,17 +138,27 @@ class StoreGround:
             if left <= 0 or number not in self._runs:
                 continue
             again, profile = self._runs[number]
-            asked = replace(again, budgets=replace(again.budgets, max_pages=left))
+            patience_s = self._patience_s.get(number, self._round_s)
+            asked = replace(again, budgets=replace(again.budgets, max_pages=left), max_time_s=patience_s)
             before = self._run(number).fetched
             crawler = Crawler(self.fetcher, Documents(), self.clock, self.store, profile)
             summary = await crawler.crawl(asked, self.request.on_page)
-            left -= summary.counts.fetched - before
+            fetched = summary.counts.fetched - before
+            # What takes longer than a round would be begun again in each of them: the next one is longer.
+            is_vain = summary.stopped == "max_time" and not fetched
+            self._patience_s[number] = 2 * patience_s if is_vain else self._round_s
+            left -= fetched
         return count - left
+
+    @property
+    def _round_s(self) -> float:
+        """How long a site that asks for pauses holds up the others: a cycle, or what a page with its tries takes."""
+        return max(self.request.pace.cycle_s, _LEAST_ROUND_S)
 
     def _best(self, count: int, now: float) -> list[str]:
         from honeyguide.adapters.stored import StoreTable, Without, judging
 
-        judged = judging(self.request.policy, self.request.profile, self.store, self.reader)
+        judged = judging(self.request.recrawl, self.request.profile, self.store, self.reader)
         without = Without(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)
         table = StoreTable((self.store, self.reader), judged, "", without)
         if now >= self._refit_at:
@@ -171,9 +183,7 @@ class StoreGround:
             except HoneyguideError as error:
                 problems.append(str(error))
             else:
-                # A site that asks for a pause holds up the others for a cycle at most.
-                cycle_s, at_once = self.request.pace.cycle_s, self.request.concurrency
-                found[run.id] = replace(again, max_time_s=cycle_s, concurrency=at_once), profile
+                found[run.id] = replace(again, concurrency=self.request.concurrency), profile
         if not found:
             raise InputError(
                 problems[0] if problems else "the store has no crawl yet; honeyguide crawl makes one"

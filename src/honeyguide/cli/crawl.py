@@ -17,11 +17,11 @@ import click
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
-from honeyguide.cli.crawled import format_of
-from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
+from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.runs import find_run
 from honeyguide.cli.work import Work
+from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.sites import addresses_of
@@ -173,8 +173,6 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
     check_distinct(read, (file, asked["store"], asked["warc"]))
     if file in (None, STDIN):
         return None, output or ("table" if sys.stdout.isatty() else "jsonl")
-    if output == "table":
-        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     return Path(file), format_of(file, output)
 
 

@@ -12,27 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import click
-
-from honeyguide.adapters.page_lines import Form, PageLines, Truth
-from honeyguide.adapters.whole import replacing
+from honeyguide.adapters.page_lines import Form, PageLines, Truth, check_table
 from honeyguide.cli.output import csv_cell, json_line, note, number, printed_line, say
+from honeyguide.cli.written import check_output, write_file
 from honeyguide.core.url import Url
-from honeyguide.errors import HoneyguideError, InputError, UrlError, shown
+from honeyguide.errors import HoneyguideError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.folder import Folder
     from honeyguide.adapters.warc import WarcFile
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import Arrival
+    from honeyguide.ports import Fetched
 
 COLUMNS = (
     "schema", "url", "final_url", "status", "depth", "parent", "relevance_score", "reasons", "action", "lane",
     "priority", "title", "fetched_at", "elapsed_s", "digest",
 )  # fmt: skip
-FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 # What is done with a page that says nothing of its own, or was not had.
 WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "soft-404", "unchanged"})
 MARKDOWN = "markdown"
@@ -57,23 +55,22 @@ class Output(Protocol):
 
 
 class Printed:
-    """Standard output: the pages of this process, as they come."""
+    """Standard output: the pages of this process, as they come; `whole` shows their hosts, too, where they have several."""
 
-    def __init__(self, output: str, extras: tuple[str, ...]) -> None:
+    def __init__(self, output: str, extras: tuple[str, ...], *, whole: bool = False) -> None:
         self.name = ""
         self._output = output
+        self._is_whole = whole
         self._form = Form(printed_line, extras)
         self._has_header = False
 
     def begin(self, truth: Truth) -> None:
-        """Say where the pages of earlier processes are."""
-        if next(truth.pages(), None) is not None:
-            note("going on: pages of before are in the store, honeyguide export prints them")
+        """Leave the pages of earlier processes to the store."""
 
     def add(self, record: Record, values: Record) -> None:
         """Print a page."""
         if self._output == "table":
-            say(page_line(record))
+            say(page_line(record, whole=self._is_whole))
             return
         if self._output == "jsonl":
             sys.stdout.write(self._form.line(record, values).decode() + "\n")
@@ -123,76 +120,42 @@ class Lines:
 class Table:
     """A CSV file, which is written from the store in one step, when the crawl stops."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fresh: bool) -> None:
         self.name = str(path)
         self._path = path
-        self._check()
-
-    def _check(self) -> None:
-        try:
-            start = b""
-            if self._path.exists():
-                with self._path.open("rb") as file:
-                    start = file.readline(10_000)
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", file=self.name) from None
-        if start and start.strip() != ",".join(COLUMNS).encode():
-            raise InputError("exists and is no output of this command; choose another -o", file=self.name)
+        self._is_fresh = fresh
+        check_output(self.name, COLUMNS)
 
     def begin(self, truth: Truth) -> None:
-        """Write nothing yet."""
+        """Refuse a file whose pages are not those of the run; unless it is to be written anew."""
+        if not self._is_fresh:
+            check_table(self._path, truth)
 
     def add(self, record: Record, values: Record) -> None:
         """Leave it to the store."""
 
     def end(self, truth: Truth) -> None:
         """Write all pages of the run."""
-        write_csv(self._path, COLUMNS, (csv_row(record) for record in truth.pages()))
+        write_file(self._path, "csv", truth.pages(), COLUMNS)
 
     def close(self) -> None:
         """Everything is written."""
 
 
-def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
-    """Settle how a file is written: as asked for, else by its name; JSON lines if that says nothing.
-
-    >>> format_of("a.CSV", None), format_of("a.docx", "jsonl"), format_of("a", None)
-    ('csv', 'jsonl', 'jsonl')
-    """
-    suffix = Path(file).suffix.lower()
-    found = output or known.get(suffix, None if suffix else "jsonl")
-    if found is None:
-        raise click.BadParameter(
-            f"{shown(file)} should end in {', '.join(known)}; or choose a --format.", param_hint="-o"
-        )
-    return found
-
-
-def write_csv(path: Path, columns: Iterable[str], rows: Iterable[list[str]]) -> None:
-    """Write a CSV file in one step: a kill leaves the old one or the new one."""
-    with (
-        replacing(path) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
-    ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-
-
-def csv_row(record: Record, columns: tuple[str, ...] = COLUMNS) -> list[str]:
+def csv_row(record: Record) -> list[str]:
     """Write a record as cells."""
-    return [csv_cell(record.get(name)) for name in columns]
+    return [csv_cell(record.get(name)) for name in COLUMNS]
 
 
-def page_line(record: Record) -> str:
-    """Write a page for a person: its score, what is done with it, where it is, its title."""
+def page_line(record: Record, *, whole: bool = False) -> str:
+    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title."""
     try:
-        shown = Url.parse(record["url"]).target
+        shown = record["url"] if whole else Url.parse(record["url"]).target
     except UrlError:
         shown = record["url"]
     status = "" if record["status"] in (200, None) else f" {record['status']}"
     title = f"  {record['title']}" if record["title"] else ""
-    return f"{number(record['relevance_score']):>4}  {record['action'] + status:<10}  {shown}{title}"
+    return f"{number(record['relevance_score']):>4}  {record['action'] + status:<13}  {shown}{title}"
 
 
 # --- what else is kept of a page ---
@@ -202,7 +165,7 @@ def page_line(record: Record) -> str:
 class Keeper:
     """Makes the content of a page, and hands it to whoever keeps it."""
 
-    content: Callable[[bytes, Url], str] | None = None
+    content: Callable[[Fetched], str] | None = None
     folder: Folder | None = None
     warc: WarcFile | None = None
 
@@ -213,7 +176,7 @@ class Keeper:
             self.warc.write(record, fetched)
         if self.content is None or fetched is None or record["action"] in WITHOUT_CONTENT:
             return {}
-        markdown = self.content(fetched.body, fetched.url)
+        markdown = self.content(fetched)
         if self.folder is not None:
             self.folder.write(record, markdown)
         return {MARKDOWN: markdown}
@@ -232,9 +195,9 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
 
         load_extractor()
 
-        def content(body: bytes, url: Url) -> str:
+        def content(fetched: Fetched) -> str:
             try:
-                return main_content(body, url.text).markdown
+                return main_content(fetched.body, fetched.url.text, fetched.headers.content_type).markdown
             except HoneyguideError:  # a page that cannot be read has no content
                 return ""
 

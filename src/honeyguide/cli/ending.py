@@ -65,31 +65,36 @@ RULE_WORDS = {
 }
 
 
-def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, where: str) -> None:
-    """Say on standard error how a crawl ended."""
+def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, last: str) -> None:
+    """Say on standard error how a crawl ended; `last` is the last line."""
     lines = [summary, f"Stopped: {STOPPED.get(stopped, stopped)}."]
     if counts.lanes:
         lines.append(f"Queued: {queue_words(counts.lanes)}.")
-    pages = {
-        rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP") or rule in (FULL, MANY)
-    }  # fetched, not expanded; met, not kept
-    out = _most_first({**counts.out, **pages})
-    if out:
-        wide = max(len(rule) for rule, _ in out)
-        lines.append("Put out:")
-        lines += [f"{n:>9,}  {rule:<{wide}}  {words_of(rule, profile)}".rstrip() for rule, n in out]
-    skipped = _most_first({rule: n for rule, n in counts.skipped.items() if rule not in pages})
+    lines += _listed("Put out", counts.out, profile)
+    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
+    lines += _listed("Fetched, and their links not followed", unread, profile)
+    lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
+    lines += _listed("Met, and not kept", lost, profile)
+    skipped = _most_first({rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}})
     if skipped:
-        lines.append(f"No pages at all: {', '.join(f'{n:,} {rule}' for rule, n in skipped)}.")
-    lines.append(f"This is {where}; honeyguide explain URL says what became of a page.")
-    click.echo("\n".join(map(printable, lines)), err=True)
+        lines.append(f"Links that are no pages: {', '.join(f'{n:,} {rule}' for rule, n in skipped)}.")
+    click.echo("\n".join(map(printable, [*lines, last])), err=True)
+
+
+def _listed(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
+    """List rules, with their words."""
+    wide = max(map(len, counts), default=0)
+    told = [f"{n:>9,}  {rule:<{wide}}  {words_of(rule, profile)}".rstrip() for rule, n in _most_first(counts)]
+    return [f"{title}:", *told] if told else []
 
 
 def revisit_words(verdicts: Mapping[str, int]) -> str:
-    """Say what visits came to; what came to nothing is left out.
+    """Say what visits came to; what came to nothing is left out. What is gone or failed may never have been had before.
 
-    >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1, "gone": 1})
-    '7 pages visited again: 2 changed, 4 unchanged (3 of them by 304), 1 gone'
+    >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1})
+    '6 pages visited again: 2 changed, 4 unchanged (3 of them by 304)'
+    >>> revisit_words({"failed": 2})
+    '2 pages visited: 2 failed'
     >>> revisit_words({"first": 5}), revisit_words({"changed": 1, "first": 5})
     ('5 pages visited, all for the first time', '6 pages visited: 1 changed, 5 for the first time')
     """
@@ -107,7 +112,8 @@ def revisit_words(verdicts: Mapping[str, int]) -> str:
         "for the first time": first,
     }
     parts = [f"{count:,} {word}" for word, count in counts.items() if count]
-    return f"{visited}{'' if first else ' again'}: {', '.join(parts)}"
+    is_again = same + counts["changed"] == total
+    return f"{visited}{' again' if is_again else ''}: {', '.join(parts)}"
 
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

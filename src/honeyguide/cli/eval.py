@@ -85,8 +85,8 @@ def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -
     """Judge the picks of a run by labels of your own.
 
     PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
-    and the lists `core`, `acceptable` and `junk` of paths or URLs; a site is good if three quarters of its picks are
-    core or acceptable. The exit code is 3 if a labelled site has no record.
+    and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
+    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
     """
     labels = read_gold(gold)
     before = None if compare is None else read_picks(compare, keep_others=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,9 +17,9 @@ from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.ending import words_of
 from honeyguide.cli.explain_words import overflow_of, story_of
-from honeyguide.cli.output import output_options, say, write_records
+from honeyguide.cli.export import OUTSIDE
+from honeyguide.cli.output import normalised, note, output_options, say, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
-from honeyguide.config import load_profile
 from honeyguide.core.crawled import iso, was_read
 from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import POSITION
@@ -29,7 +29,7 @@ from honeyguide.core.scope import classify_url
 from honeyguide.core.story import history_told
 from honeyguide.core.url import Url
 from honeyguide.core.url import explain as steps_of
-from honeyguide.errors import HoneyguideError
+from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.ports import Frontier, Store
 
-COLUMNS = ("url", "run", "state", "verdict.kind", "verdict.rule", "relevance_score", "lane", "priority", "depth",
-           "parent", "seen", "attempts", "out.rule", "out.why", "sentences")  # fmt: skip
+COLUMNS = ("schema", "url", "run", "state", "verdict.kind", "verdict.rule", "relevance_score", "lane", "priority", "depth",
+           "parent", "seen", "attempts", "out.rule", "out.why")  # fmt: skip
 
 _NOT_MODIFIED = 304
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
@@ -60,12 +60,12 @@ _BONUS = "parent-bonus"  # is paid to the priority of a link, not to its score (
 def explain(text: str, store: str, run: int | None, output: Format) -> None:
     """Say what became of a URL in a crawl, and why: how it reads, who links it, what it scored, when it was fetched.
 
-    Without --run the newest crawl that has met the URL tells.
+    URL may be a path alone, as crawl prints it. Without --run the newest crawl that has met the URL tells; if none has,
+    the newest whose site it is.
     """
-    url = Url.parse(_address(text))
     opened = app.open_store(store, create=False)
     try:
-        record = _explained(text, url, opened, _chosen(url, opened, run))
+        record = _explained(text, opened, _chosen(text, opened, run))
     finally:
         opened.close()
     if output == "table":
@@ -73,6 +73,53 @@ def explain(text: str, store: str, run: int | None, output: Format) -> None:
             say(line)
     else:
         write_records(output, [record], COLUMNS)
+
+
+# --- who is asked ---
+
+
+class _Asked(NamedTuple):
+    """A URL, as it is written in full, and the run that is asked about it."""
+
+    address: str
+    url: Url
+    run: Run
+    profile: Profile
+
+    @property
+    def digest(self) -> int:
+        return digest_of(self.url, self.profile.scope.tracking)
+
+
+def _chosen(text: str, store: Store, number_: int | None) -> _Asked:
+    """Find the run to ask: the one that is named, else the newest that knows the URL, else the newest whose site it is."""
+    named = find_run(store, number_)
+    runs = [named] if number_ is not None else reversed(store.runs())
+    others: list[_Asked] = []
+    for run in runs:
+        profile, frontier = app.profile_of_run(run, note), store.frontier(run)
+        for address in _addresses(text, frontier):
+            asked = _Asked(address, Url.parse(address), run, profile)
+            if frontier.known([asked.digest]):
+                return asked
+            others.append(asked)
+    if _is_path(text):
+        raise InputError(f"{shown(text)} is a path that no crawl has met; give the whole address")
+    inside = (one for one in others if _verdict(one, store.frontier(one.run))["rule"] != OUTSIDE)
+    return next(inside, others[0])
+
+
+def _addresses(text: str, frontier: Frontier) -> list[str]:
+    """Complete what is written: a path on each site of the crawl, a host by `https://`."""
+    trimmed = trim(text)
+    if _is_path(text):
+        return [f"https://{site}{trimmed}" for site in sorted(frontier.sites())]
+    return [_address(text)]
+
+
+def _is_path(text: str) -> bool:
+    trimmed = trim(text)
+    return trimmed.startswith("/") and not trimmed.startswith("//")
 
 
 def _address(text: str) -> str:
@@ -86,55 +133,34 @@ def _address(text: str) -> str:
     return text if scheme and not _PORT.match(trimmed, len(scheme) + 1) else f"https://{text}"
 
 
-def _chosen(url: Url, store: Store, number_: int | None) -> Run:
-    """Find the run to ask: the one that is named, else the newest that knows the URL, else the newest."""
-    if number_ is not None:
-        return find_run(store, number_)
-    newest = find_run(store, None)
-    for run in reversed(store.runs()):
-        if store.frontier(run).known([_digest(url, run)]):
-            return run
-    return newest
-
-
-def _profile(run: Run) -> Profile:
-    """Load the profile of a run as far as it can be had by its name; scope is the same in all of ours."""
-    try:
-        return load_profile(run.spec.profile, topic=run.spec.topic)
-    except HoneyguideError:  # a file of the user's that is no longer where it was
-        return load_profile("base", topic=run.spec.topic)
-
-
-def _digest(url: Url, run: Run) -> int:
-    return digest_of(url, _profile(run).scope.tracking)
-
-
 # --- the record ---
 
 
-def _explained(text: str, url: Url, store: Store, run: Run) -> Record:
-    profile, frontier, digest = _profile(run), store.frontier(run), _digest(url, run)
+def _explained(text: str, store: Store, asked: _Asked) -> Record:
+    run, profile, frontier, digest = asked.run, asked.profile, store.frontier(asked.run), asked.digest
     found = frontier.find(digest)
     row, seen = found or (None, ())
     record: Record = {
         "schema": SCHEMA,
         "text": text,
-        "url": url.text,
-        "key": url.key(profile.scope.tracking),
+        "url": asked.url.text if row is None else normalised(row.url),
+        "as_linked": None if row is None else row.url,
+        "key": asked.url.key(profile.scope.tracking),
         "steps": [
             {"rule": step.rule, "name": step.name, "before": step.before, "after": step.after}
-            for step in steps_of(_address(text))
+            for step in steps_of(asked.address)
             if step.changed
         ],
+        "read_as": asked.url.text,
         "run": run.id,
         "command": run.spec.command,
-        "verdict": _verdict(url, frontier, profile),
+        "verdict": _verdict(asked, frontier),
         "state": None if row is None else row.state.name.lower(),
         "relevance_score": None if row is None else tidy(row.score),
         "lane": (row.lane or None) if row else None,
         "priority": None if row is None else tidy(row.priority),
         "depth": None if row is None else row.depth,
-        "parent": None if row is None else row.parent,
+        "parent": None if row is None else normalised(row.parent),
         "seen": 0 if row is None else row.seen,
         "sightings": [_sighting(parent, one, profile) for parent, one in seen],
         "attempts": 0 if row is None else row.attempts,
@@ -179,13 +205,14 @@ def _remembered(known: Known, record: Record, store: Store, profile: Profile) ->
     return history_told(known, profile, time.time(), site, not_modified)
 
 
-def _verdict(url: Url, frontier: Frontier, profile: Profile) -> Record:
+def _verdict(asked: _Asked, frontier: Frontier) -> Record:
     """Judge the URL as a link of the crawl's first seed; every site of the crawl is inside."""
+    url, scope = asked.url, asked.profile.scope
     first = next(frontier.rows(), None)
     start = url if first is None else Url.parse(first.url)
-    verdict = classify_url(url, url.parse("/robots.txt", start), profile.scope, start)
-    if verdict.rule == "other-site" and url.site in frontier.sites():
-        verdict = classify_url(url, url.parse("/robots.txt", url), profile.scope)
+    verdict = classify_url(url, url.parse("/robots.txt", start), scope, start)
+    if verdict.rule == OUTSIDE and url.site in frontier.sites():
+        verdict = classify_url(url, url.parse("/robots.txt", url), scope)
     return {
         "kind": verdict.kind.value,
         "rule": verdict.rule,
@@ -198,7 +225,7 @@ def _sighting(parent: str | None, seen: Sighting, profile: Profile) -> Record:
     is_listed = seen.position == POSITION
     paid = [_point(text, profile) for text in seen.points.split(",") if text and not text.endswith(":0")]
     return {
-        "parent": parent,
+        "parent": normalised(parent),
         "anchor_text": None if is_listed else seen.anchor,
         "position": seen.position,
         "lastmod": (seen.anchor or None) if is_listed else None,

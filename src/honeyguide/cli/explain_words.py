@@ -38,10 +38,7 @@ ACTIONS = {
 
 def story_of(record: Record, run: Run, row: Row | None, profile: Profile) -> list[str]:
     """Tell what a crawl knows of a URL."""
-    told = [record["url"]]
-    if record["steps"]:
-        rules = ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"])
-        told.append(f"It is written {record['text']}; it is read as above after: {rules}.")
+    told = [record["url"], *_reading_of(record)]
     verdict = record["verdict"]
     detail = f", {verdict['detail']}" if verdict["detail"] else ""
     kind = {"inside": "inside the crawl", "outside": "outside the crawl"}.get(verdict["kind"], "no page")
@@ -63,6 +60,16 @@ def story_of(record: Record, run: Run, row: Row | None, profile: Profile) -> lis
     return told
 
 
+def _reading_of(record: Record) -> list[str]:
+    """Tell how what was written came to be that URL."""
+    read, is_met = record["read_as"], record["read_as"] == record["url"]
+    same = "" if is_met else "; that is the same page (URL-7)"
+    if not record["steps"]:
+        return [] if is_met else [f"It is read as {read}{same}."]
+    rules = ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"])
+    return [f"It is written {record['text']}; it is read as {'above' if is_met else read} after: {rules}{same}."]
+
+
 def overflow_of(row: Row | None, frontier: Frontier) -> list[str]:
     """Say that a URL of which nothing is known may be one of those that were too many to keep."""
     over = [] if row is not None else [rule for rule in (FULL, MANY) if frontier.counts().skipped.get(rule)]
@@ -75,7 +82,7 @@ def _seen_lines(record: Record, row: Row) -> list[str]:
     """Tell who links it, and what each link scored there."""
     told = ["It is a seed."] if row.lane == "seed" else []
     if not record["sightings"]:
-        return told or [f"It was reached from {row.parent}."]
+        return told or [f"It was reached from {record['parent']}."]
     kept = len(record["sightings"])
     first = "first is" if kept == 1 else f"first {kept} are"
     told += [f"Seen {times(row.seen)}{f'; the {first} remembered' if row.seen > kept else ''}:"]

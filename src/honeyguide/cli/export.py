@@ -6,21 +6,27 @@ Owns: the command and its records. Must not know: how any of it was decided. Sta
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide import app
-from honeyguide.adapters.whole import replacing
+from honeyguide.adapters.inputs import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
-from honeyguide.cli.crawled import csv_row, format_of, write_csv
-from honeyguide.cli.output import json_line, no_color_option, write_records
+from honeyguide.cli.output import no_color_option, normalised, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
+from honeyguide.cli.written import (
+    check_distinct,
+    check_output,
+    format_of,
+    quiet_option,
+    tell_written,
+    write_file,
+)
 from honeyguide.core.records import SCHEMA, tidy
 from honeyguide.core.url import Url
-from honeyguide.errors import InputError, UrlError, shown
+from honeyguide.errors import UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,14 +47,16 @@ _LINK = (
     "seen",
     "rule",
     "why",
+    "as_linked",
 )
 COLUMNS = {
     "pages": PAGE_COLUMNS,
     "links": _LINK,
-    "external": ("schema", "url", "site", "seen", "parent"),
-    "out": ("schema", "url", "rule", "why", "depth", "parent", "seen"),
+    "external": ("schema", "url", "site", "seen", "parent", "as_linked"),
+    "out": ("schema", "url", "rule", "why", "depth", "parent", "seen", "as_linked"),
 }
 OUTSIDE = "other-site"
+_WORDS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
 @click.command(
@@ -71,10 +79,9 @@ OUTSIDE = "other-site"
     type=click.Choice(["jsonl", "csv"]),
     help="How to write; by the name of -o, else JSON lines.",
 )
+@quiet_option
 @no_color_option
-def export(  # noqa: PLR0913 - one for each option
-    what: str, store: str, run: int | None, rule: str | None, file: str | None, output: str | None
-) -> None:
+def export(what: str, store: str, run: int | None, rule: str | None, **asked: Any) -> None:
     """Write what a crawl found: pages, links, external links, what was put out by which rule.
 
     Pages are the records that crawl writes. Links are all URLs that were met, in the order of discovery, whatever became
@@ -82,15 +89,23 @@ def export(  # noqa: PLR0913 - one for each option
     """
     if rule is not None and what != "out":
         raise click.UsageError("--rule is about what was put out: export out.")
-    chosen = (output or "jsonl") if file in (None, "-") else format_of(str(file), output)
+    file = None if asked["file"] == STDIN else asked["file"]
+    output = format_of(file, asked["output"]) if file else asked["output"] or "jsonl"
+    check_distinct((store,), (file,))
     opened = app.open_store(store, create=False)
     try:
         frontier = opened.frontier(find_run(opened, run))
         _check_rule(rule, frontier)
         records = _records(what, frontier, rule)
-        _write(records, COLUMNS[what], chosen, None if file in (None, "-") else Path(str(file)))
+        if file is None:
+            _print(records, COLUMNS[what], output)
+            return
+        check_output(file, COLUMNS[what])
+        count = write_file(file, output, records, COLUMNS[what])
     finally:
         opened.close()
+    if not asked["quiet"]:
+        tell_written((file,), count, _WORDS[what])
 
 
 def _check_rule(rule: str | None, frontier: Frontier) -> None:
@@ -98,7 +113,9 @@ def _check_rule(rule: str | None, frontier: Frontier) -> None:
     rules = frontier.counts().out
     if rule is not None and rule not in rules:
         known = ", ".join(sorted(rules)) or "none"
-        raise InputError(f"no URL was put out by {shown(rule)}; rules that did: {known}", field="--rule")
+        raise click.BadParameter(
+            f"no URL was put out by {shown(rule)}; rules that did: {known}.", param_hint="--rule"
+        )
 
 
 def _records(what: str, frontier: Frontier, rule: str | None) -> Iterator[Record]:
@@ -117,16 +134,17 @@ def _records(what: str, frontier: Frontier, rule: str | None) -> Iterator[Record
 def _link(row: Row) -> Record:
     return {
         "schema": SCHEMA,
-        "url": row.url,
+        "url": normalised(row.url),
         "state": row.state.name.lower(),
         "lane": row.lane or None,
         "priority": tidy(row.priority),
         "relevance_score": tidy(row.score),
         "depth": row.depth,
-        "parent": row.parent,
+        "parent": normalised(row.parent),
         "seen": row.seen,
         "rule": row.why.rule if row.why else None,
         "why": row.why.text if row.why else None,
+        "as_linked": row.url,
     }
 
 
@@ -135,7 +153,8 @@ def _external(row: Row) -> Record:
         site = Url.parse(row.url).site
     except UrlError:
         site = None
-    return {"schema": SCHEMA, "url": row.url, "site": site, "seen": row.seen, "parent": row.parent}
+    link = {**_link(row), "site": site}
+    return {name: link[name] for name in COLUMNS["external"]}
 
 
 def _out(row: Row) -> Record:
@@ -143,30 +162,9 @@ def _out(row: Row) -> Record:
     return {name: link[name] for name in COLUMNS["out"]}
 
 
-def _write(records: Iterable[Record], columns: tuple[str, ...], output: str, path: Path | None) -> None:
-    if path is None:
-        if output == "csv":
-            write_records(
-                "csv", ({name: record.get(name) for name in columns} for record in records), columns
-            )
-        else:
-            write_records("jsonl", records, columns)
-        sys.stdout.flush()
-        return
-    try:
-        if output == "csv":
-            write_csv(path, columns, (csv_row(record, columns) for record in records))
-        else:
-            _write_lines(path, records)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(path)
-        ) from None
-
-
-def _write_lines(path: Path, records: Iterable[Record]) -> None:
-    with (
-        replacing(path) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
-    ):
-        file.writelines(f"{json_line(record)}\n" for record in records)
+def _print(records: Iterable[Record], columns: tuple[str, ...], output: str) -> None:
+    if output == "csv":
+        write_records("csv", ({name: record.get(name) for name in columns} for record in records), columns)
+    else:
+        write_records("jsonl", records, columns)
+    sys.stdout.flush()

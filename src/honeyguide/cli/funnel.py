@@ -39,9 +39,8 @@ def show_selection(selection: Selection, page: Page, profile: Profile, *, everyt
     """Print the selected, or every candidate, and the funnel."""
     total, chosen = len(selection.candidates) + len(page.skipped), len(selection.selected)
     say(page.title or page.url.text)
-    say(
-        f"{chosen} of {total} links are worth a visit (strategy {selection.strategy}, profile {profile.name})"
-    )
+    chose = "was" if chosen == 1 else "were"
+    say(f"{chosen} of {total} links {chose} chosen (strategy {selection.strategy}, profile {profile.name})")
     say()
     rows = [
         _row(candidate, page) for candidate in (_ordered(selection) if everything else selection.selected)

@@ -1,23 +1,21 @@
-"""What several commands are given in the same way: manners towards sites, lists of addresses, places to write to.
+"""What several commands are given in the same way: manners towards sites, lists of addresses.
 
-Owns: the options of manners and the `Policy` they come to; reading addresses; refusing to write over what is read.
+Owns: the options of manners and the `Policy` they come to; reading addresses.
 Must not know: any command in particular. Start reading at `policy_of`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide.adapters.inputs import STDIN, given_sites, read_sites, unique
 from honeyguide.core.policy import Policy
-from honeyguide.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from honeyguide.adapters.inputs import SiteRow
 
@@ -76,22 +74,3 @@ def named_rows(
 
 def _placed(row: SiteRow, where: str) -> SiteRow:
     return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
-
-
-def check_distinct(inputs: Iterable[str], outputs: Iterable[str | None]) -> None:
-    """Refuse to write over what is read, or to write two things into one file."""
-    seen = {_place(file) for file in inputs}
-    for file in outputs:
-        if file not in (None, STDIN):
-            if _place(file) in seen:
-                raise click.UsageError(
-                    f"{shown(file)} is named twice; what is written needs a file of its own."
-                )
-            seen.add(_place(file))
-
-
-def _place(file: str) -> Path:
-    try:
-        return Path(file).resolve()
-    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
-        return Path(file)

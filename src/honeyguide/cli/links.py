@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide import app
+from honeyguide.cli.addresses import address
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, output_options, print_table, say, short_url, write_records
 from honeyguide.cli.pages import load_page
-from honeyguide.core.records import SCHEMA
+from honeyguide.core.records import SCHEMA, position_names
 
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "schema", "url", "as_linked", "anchor_text", "title", "rel", "position", "context", "occurrences",
-    "verdict", "rule", "detail",
+    "verdict", "rule", "detail", "positions",
 )  # fmt: skip
 
 
@@ -35,7 +36,9 @@ COLUMNS = (
     ),
 )
 @click.argument("file", metavar="PAGE")
-@click.option("--base", metavar="URL", help="The page's address; its canonical link if not given.")
+@click.option(
+    "--base", metavar="URL", callback=address, help="The page's address; its canonical link if not given."
+)
 @click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
 @output_options
 def links(file: str, base: str | None, markdown: bool, output: Format) -> None:
@@ -84,9 +87,11 @@ def _record(link: Link, page: Page) -> Record:
         "verdict": verdict.kind.value,
         "rule": verdict.rule,
         "detail": verdict.detail or None,
+        "positions": position_names(link),
     }
 
 
 def _skipped(href: str, rule: str) -> Record:
     """Give an href that is no URL the same names; only its text and the deciding rule are known."""
-    return {**dict.fromkeys(COLUMNS), "schema": SCHEMA, "url": href, "verdict": "skip", "rule": rule}
+    known = {"schema": SCHEMA, "url": href, "verdict": "skip", "rule": rule, "positions": []}
+    return {**dict.fromkeys(COLUMNS), **known}

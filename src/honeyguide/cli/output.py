@@ -17,6 +17,7 @@ import click
 from honeyguide.core.harmless import escaped, printable
 from honeyguide.core.records import tidy
 from honeyguide.core.url import Url, display
+from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,6 +67,13 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _format_option(no_color_option(command))
 
 
+def given_format() -> Format | None:
+    """Give the --format that was asked for in words; None if it was left to us."""
+    ctx = click.get_current_context()
+    is_given = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
+    return ctx.params["output"] if is_given else None
+
+
 # --- values -----------------------------------------------------------------------------------------------------
 
 
@@ -106,6 +114,18 @@ def short_url(url: Url, page: Url) -> str:
     """Write a URL as a reader of that page would: the path alone on the page's own site."""
     readable = display(url)
     return readable[readable.index("/", 8) :] if url.site == page.site else readable
+
+
+def normalised(url: str | None) -> str | None:
+    """Write a URL as the records of pages do, however it was linked; the store has what is requested.
+
+    >>> normalised("https://Acme.example/about/")
+    'https://acme.example/about'
+    """
+    try:
+        return None if url is None else Url.parse(url).text
+    except UrlError:  # what we never write; whoever reads it will see what it is
+        return url
 
 
 # --- data -------------------------------------------------------------------------------------------------------

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.inputs import STDIN, NoColumnError
+from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command
-from honeyguide.cli.crawled import FORMATS, format_of
-from honeyguide.cli.given import all_options, check_distinct, how_options, named_rows, policy_of
+from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import no_color_option, note, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
-from honeyguide.config import load_profile
+from honeyguide.cli.written import FORMATS, check_distinct, check_report, format_of
 from honeyguide.core.harmless import printable
-from honeyguide.errors import shown
+from honeyguide.errors import InputError, shown
 from honeyguide.jobs.pick import PickRequest, failed_record
 from honeyguide.jobs.progress import Progress
 
@@ -47,10 +47,10 @@ _REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclud
 def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what is looked for on each site."""
     options = (
-        click.option("--strategy", type=click.Choice(["rules", "blend", "portfolio"]), default="portfolio", show_default=True, help="How to choose."),
+        click.option("--strategy", default="portfolio", show_default=True, metavar="NAME", help="How to choose: portfolio, rules, blend, or one of the profile's own."),
         click.option("--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."),
         click.option("--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages of a site; the profile says 4."),
-        click.option("--query", metavar="WORDS", help="What to look for, instead of the profile's words."),
+        click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words."),
         click.option("--include", metavar="PATTERN", help="Consider only URLs that match."),
         click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match."),
         click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."),
@@ -97,7 +97,8 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
     Ctrl-C, or worse, loses nothing that is finished: the same command goes on with the rest.
     """
     destination, output = _destination(asked)
-    asked["profile"] = asked["profile"] or app.default_profile(asked["strategy"])
+    profile = strategy_profile(asked)
+    asked["profile"] = asked["profile"] or profile.name
     request = PickRequest(**{name: asked[name] for name in _REQUEST})
     policy = policy_of(asked)
     rows = _rows(sites, asked)
@@ -105,8 +106,8 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
     if destination is None:
         sink = Printed(output, len(rows), keep=bool(asked["reports"]))
     else:
-        hashed = {"profile_hash": load_profile(asked["profile"]).hash}
-        settings = {**{name: asked[name] for name in _REQUEST if name != "profile"}, **hashed}
+        settings = {name: asked[name] for name in _REQUEST if name != "profile"}
+        settings["profile_hash"] = profile.hash
         sink = Kept(destination, output, rows, settings, fresh=asked["fresh"])
     is_done = _Work(rows, request, policy, sink, asked).run()
     if not is_done:
@@ -123,14 +124,14 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
         if not report.lower().endswith(_REPORTS):
             raise click.BadParameter(f"{shown(report)} is neither .html nor .md.", param_hint="--report")
     check_distinct(asked["inputs"], (file, *asked["reports"]))
+    for report in asked["reports"]:
+        check_report(report)
     if file in (None, STDIN):
         if output == "parquet":
             raise click.UsageError("Parquet needs a file: name it with -o.")
         if asked["fresh"] or asked["retry_failed"]:
             raise click.UsageError("--fresh and --retry-failed are about the file of -o: name it.")
         return None, output or ("table" if sys.stdout.isatty() else "jsonl")
-    if output == "table":
-        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     if asked["fresh"] and asked["retry_failed"]:
         raise click.UsageError("--fresh tries every site again; leave out --retry-failed.")
     return Path(file), format_of(file, output, _FORMATS)
@@ -140,7 +141,14 @@ def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:
     """Read all sites that are named, each once."""
     if not sites and not asked["inputs"]:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
-    kept, repeated = named_rows(sites, asked["inputs"], asked["column"])
+    if asked["column"] is not None and not asked["inputs"] and STDIN not in sites:
+        raise click.UsageError("--column is about a table: name it with -i FILE.")
+    try:
+        kept, repeated = named_rows(sites, asked["inputs"], asked["column"])
+    except NoColumnError as error:
+        if error.column is not None:
+            raise
+        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
     if repeated:
         count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
         note(f"{count} named again and picked once; the first is {shown(repeated[0].text)}")
@@ -170,8 +178,10 @@ class _Work:
     def _run(self) -> bool:
         if self.asked["retry_failed"]:
             self.sink.forget_failed()
+        if self.sink.is_complete:
+            note(f"{self.sink.name} is complete already; --fresh starts over")
         missing = self.sink.missing
-        progress = Progress(len(self.rows), time.monotonic(), len(self.rows) - len(missing))
+        progress = Progress(len(self.rows), time.monotonic(), self.sink.earlier())
         quiet, no_color = self.asked["quiet"], "honeyguide.no_color" in click.get_current_context().meta
         with watch(progress, quiet=quiet or not missing, no_color=no_color) as watcher:
 

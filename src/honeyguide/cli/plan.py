@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.known import LEARNED, kind_of, open_known
+from honeyguide.adapters.known import LEARNED, expanded, open_known
+from honeyguide.adapters.rowfiles import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
-from honeyguide.cli.output import note, output_options
-from honeyguide.cli.planned import show_diff, show_explained, show_plan, write_plan
+from honeyguide.cli.output import given_format, note, output_options
+from honeyguide.cli.planned import check_plan_file, show_diff, show_explained, show_plan, write_plan
 from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
+from honeyguide.cli.written import FORMATS, check_distinct, format_of, quiet_option, tell_written
 from honeyguide.config import load_profile
 from honeyguide.core.plan import read_time
 from honeyguide.core.ranking import Asked
 from honeyguide.core.schedules import POLICIES
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +40,11 @@ if TYPE_CHECKING:
 
 # What to say where there is nothing, and where a URL is not there.
 _FILE_WORDS = ("has no rows; give at least one URL", "is not in the input; write it as it stands there")
-_STORE_WORDS = ("knows no URL yet; honeyguide crawl fills it", "is not in the store; no crawl has met it")
+_STORE_WORDS = (
+    "knows no URL yet; honeyguide crawl fills it",
+    "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it",
+)
+_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
@@ -80,8 +86,10 @@ class _Wish:
 
     output: Format
     file: str | None
+    kind: str
     diff: str | None
     explain: str | None
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +154,14 @@ class _Known:
 @click.option(
     "--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."
 )
+@quiet_option
 @output_options
 def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
     FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
-    hub_depth and is_hub; camelCase names are fine too. Several files and patterns are read as one. `-` is standard
+    hub_depth and is_hub; camelCase names are fine too. Only last_visited and last_changed may be missing, but every
+    field except url may be empty. Several files and patterns are read as one. `-` is standard
     input. Of rows with the same URL, the last one counts.
 
     Or --store ranks what crawls have found, and --enqueue has the plan fetched, in its order.
@@ -159,12 +169,12 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -
     chosen = load_profile(profile)
     _check_levels(asked["levels"], chosen)
     _check_source(files, kind, asked)
-    _check_output(asked)
-    wish = _Wish(asked["output"], asked["file"], asked["diff"], asked["explain"])
+    file, written = _destination(files, asked)
+    wish = _Wish(asked["output"], file, written, asked["diff"], asked["explain"], asked["quiet"])
     with _opened(files, kind, chosen, asked) as known:
         urls = _answer(known, _asked(asked), wish, chosen)
         if asked["enqueue"] and known.stored is not None:
-            _tell(app.enqueue(known.stored, urls, asked["now"].timestamp()), known.name)
+            _tell(app.enqueue(known.stored, urls, asked["now"].timestamp(), note), known.name)
 
 
 @contextmanager
@@ -185,6 +195,7 @@ def _opened(
             policy=asked["policy"],
             reject=rejected,
             check_urls=asked["check_urls"],
+            tell=note,
         )
         yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS)
 
@@ -200,7 +211,7 @@ def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[
     if wish.explain is not None:
         row = known.table.find([wish.explain]).get(wish.explain)
         if row is None:
-            raise InputError(known.absent, field=wish.explain)
+            raise InputError(f"{shown(wish.explain)} {known.absent}", file=known.name)
         show_explained(wish.output, known.table, row, asked.now, profile)
         return []
     found = known.table.plan(asked)
@@ -210,7 +221,9 @@ def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[
     if wish.diff is not None:
         show_diff(wish.output, wish.diff, found, known.table, asked.now)
     elif wish.file is not None:
-        write_plan(wish.file, found)
+        write_plan(wish.file, wish.kind, found)
+        if not wish.quiet:
+            tell_written((wish.file,), len(found.entries), "URL")
     else:
         show_plan(wish.output, found)
     return [entry.scored.url for entry in found.entries]
@@ -260,15 +273,17 @@ def _check_source(files: tuple[str, ...], kind: str | None, asked: dict[str, Any
         raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
 
 
-def _check_output(asked: dict[str, Any]) -> None:
-    """Refuse what could only fail after all rows were ranked."""
-    if asked["file"] is not None and kind_of(asked["file"]) is None:
-        raise click.BadParameter(
-            f"{asked['file']!r} should end in .jsonl, .csv or .parquet.", param_hint="-o"
-        )
+def _destination(files: tuple[str, ...], asked: dict[str, Any]) -> tuple[str | None, str]:
+    """Settle where the plan goes and how it is written there; refuses what could only fail after all rows were ranked."""
     ways = [name for name in ("explain", "diff", "file") if asked[name] is not None]
     if len(ways) > 1:
         raise click.UsageError("Give only one of --explain, --diff and -o.")
+    if (file := asked["file"]) in (None, STDIN):
+        return None, ""
+    kind = format_of(file, given_format(), _FORMATS)
+    check_distinct((*(path for given in files for path in expanded(given)), asked["store"]), (file,))
+    check_plan_file(file, kind)
+    return file, kind
 
 
 def _check_levels(levels: Iterable[str], profile: Profile) -> None:

@@ -5,17 +5,13 @@ Owns: records and tables of plans. Must not know: how URLs are ranked. Start rea
 
 from __future__ import annotations
 
-import csv
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.known import kind_of
-from honeyguide.adapters.whole import replacing
+from honeyguide.adapters.whole import check_replaceable, replacing
 from honeyguide.cli.output import (
     Column,
-    csv_cell,
-    json_line,
     number,
     points,
     print_table,
@@ -23,6 +19,7 @@ from honeyguide.cli.output import (
     say,
     write_records,
 )
+from honeyguide.cli.written import check_output, write_file
 from honeyguide.core.crawled import iso
 from honeyguide.core.plan import NAMES
 from honeyguide.core.ranking import HEURISTIC
@@ -31,7 +28,7 @@ from honeyguide.core.rules import half_up
 from honeyguide.core.url import display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from honeyguide.adapters.known import Table
     from honeyguide.cli.output import Format
@@ -99,40 +96,26 @@ def _due(moment: float | None) -> str | None:
     return None if moment is None or moment >= _NEVER else iso(moment)
 
 
-def write_plan(file: str, plan: Plan) -> None:
-    """Write the entries to a file, in one step; its name says what it is."""
-    kind = kind_of(file)
-    records = [plan_record(entry) for entry in plan.entries]
-    with replacing(Path(file)) as part:
-        if kind == "parquet":
-            from honeyguide.adapters.plan_tables import write_plan_parquet  # an extra
-
-            write_plan_parquet(part, records)
-        else:
-            with part.open("w", encoding="utf-8", newline="") as target:
-                target.writelines(_lines(kind or "jsonl", records))
-
-
-def _lines(kind: str, records: Iterable[Record]) -> Iterator[str]:
-    if kind == "jsonl":
-        yield from (json_line(record) + "\n" for record in records)
+def check_plan_file(file: str, kind: str) -> None:
+    """Refuse a file that cannot be written, or that is no earlier plan."""
+    if kind != "parquet":
+        check_output(file, COLUMNS)
         return
-    yield ",".join(COLUMNS) + "\n"
-    for record in records:
-        row: list[str] = []
-        csv.writer(_Lines(row), lineterminator="\n").writerow([csv_cell(record[name]) for name in COLUMNS])
-        yield from row
+    from honeyguide.adapters.plan_tables import has_plan_columns  # an extra
+
+    check_replaceable(Path(file), lambda _: has_plan_columns(file))
 
 
-class _Lines:
-    """What a CSV writer writes to."""
+def write_plan(file: str, kind: str, plan: Plan) -> None:
+    """Write the entries to a file, in one step."""
+    records = [plan_record(entry) for entry in plan.entries]
+    if kind != "parquet":
+        write_file(file, kind, records, COLUMNS)
+        return
+    from honeyguide.adapters.plan_tables import write_plan_parquet  # an extra
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-
-    def write(self, line: str) -> None:
-        """Keep a line."""
-        self.lines.append(line)
+    with replacing(Path(file)) as part:
+        write_plan_parquet(part, records)
 
 
 # --- one URL ------------------------------------------------------------------------------------------------------
@@ -188,7 +171,9 @@ def _say_explained(record: Record) -> None:
     say(display(record["url"]))
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
     if record["next_due"] is not None:
-        say(f"The next visit is due {record['next_due']}.")
+        say(
+            f"The next visit is due {record['next_due']}: as soon as it is worth as much as those of the best tenth."
+        )
     say()
     signals = [
         [name, _shown(value)]

@@ -6,12 +6,13 @@ Owns: the options --input-format and --on-error, and what is said of rows that w
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide.adapters.known import Rejected, kind_of
-from honeyguide.cli.files import name_of
+from honeyguide.cli.files import name_of, opened
 from honeyguide.cli.output import note
 from honeyguide.core.harmless import printable
 
@@ -41,6 +42,9 @@ def check_kinds(files: Iterable[str], kind: str | None) -> None:
     """Refuse files of which nobody can tell what they are."""
     for file in files:
         if kind is None and kind_of(file) is None:
+            if Path(file).is_dir():
+                with opened(file):  # says what is wrong with it
+                    pass
             raise click.UsageError(
                 f"{printable(name_of(file))}: say what it is with --input-format csv, jsonl or parquet."
             )

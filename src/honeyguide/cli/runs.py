@@ -36,8 +36,8 @@ COLUMNS = (
     "updated_at",
     "stopped",
 )
-WORDS = (Column("Run", right=True, keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
-         Column("Profile", keep=True), Column("Topic"), Column("Command"))  # fmt: skip
+WORDS = (Column("Run", right=True, keep=True), Column("Started", keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
+         Column("Profile", keep=True), Column("Command"))  # fmt: skip
 UNKNOWN = "working, or killed"
 
 store_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -61,7 +61,10 @@ run_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 @store_option
 @output_options
 def runs(store: str, output: Format) -> None:
-    """List the crawls of a store: what each is about, how many pages it has fetched, why it stopped."""
+    """List the crawls of a store: what each is about, when it was begun, how many pages it has fetched, why it stopped.
+
+    Times are UTC.
+    """
     opened = app.open_store(store, create=False)
     try:
         records = [run_record(run) for run in opened.runs()]
@@ -91,8 +94,11 @@ def run_record(run: Run) -> Record:
 
 def _row(record: Record) -> list[str]:
     stopped = record["stopped"] or UNKNOWN
+    started = record["started_at"][:16].replace(
+        "T", " "
+    )  # the minute tells runs apart; JSON lines have all of it
     return [
-        str(record["run"]), f"{record['fetched']:,}", stopped, record["profile"], record["topic"] or "-", record["command"],
+        str(record["run"]), started, f"{record['fetched']:,}", stopped, record["profile"], record["command"],
     ]  # fmt: skip
 
 
@@ -105,7 +111,7 @@ def find_run(store: Store, number: int | None) -> Run:
         return found[-1]
     chosen = next((run for run in found if run.id == number), None)
     if chosen is None:
-        raise InputError(
-            f"there is no run {number}; there are {found[0].id} to {found[-1].id}", field="--run"
+        raise click.BadParameter(
+            f"there is no run {number}; there are {found[0].id} to {found[-1].id}.", param_hint="--run"
         )
     return chosen

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide import app
+from honeyguide.cli.addresses import address, refusal, some
 from honeyguide.cli.command import Group
+from honeyguide.cli.files import name_of
 from honeyguide.cli.output import (
     Column,
     number,
@@ -25,6 +27,7 @@ from honeyguide.cli.pages import load_page
 from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.core.records import SCHEMA, reason_records, tidy
 from honeyguide.core.url import Url, display
+from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,13 +89,16 @@ related_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 @output_options
 def link_(url: str, output: Format, **known: Any) -> None:
     """Score one link by its URL, its text, the text around it and its position."""
-    address = Url.parse(url)
-    result = app.score_link(address, **known)
+    try:
+        scored = Url.parse(url)
+    except UrlError as error:
+        raise InputError(refusal(error)) from None
+    result = app.score_link(scored, **known)
     if output == "table":
-        _show(result, display(address))
+        _show(result, display(scored))
         return
     texts = (known["anchor"], known["context"], known["position"])
-    write_records(output, [_link_record(address, texts, result)], LINK_COLUMNS)
+    write_records(output, [_link_record(scored, texts, result)], LINK_COLUMNS)
 
 
 def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) -> Record:
@@ -137,6 +143,8 @@ def links_(files: tuple[str, ...], output: Format, on_error: str, **asked: Any) 
     check_kinds(files, asked["kind"])
     with rejecting(on_error) as rejected:
         found = app.score_links(files, reject=rejected, **asked)
+        if asked["min_score"] is None:  # else there may be links, and none good enough
+            found = some(found, map(name_of, files), rejected)
         if output == "table":
             columns = (Column("Score", right=True, keep=True), Column("URL and why"))
             print_table(columns, (_row(link) for link in found))
@@ -164,7 +172,9 @@ def _row(link: ScoredLink) -> list[str]:
 )
 @click.argument("file", metavar="PAGE")
 @topic_options
-@click.option("--base", metavar="URL", help="The page's address; its canonical link if not given.")
+@click.option(
+    "--base", metavar="URL", callback=address, help="The page's address; its canonical link if not given."
+)
 @output_options
 def page_(file: str, topic: str, profile: str, base: str | None, output: Format) -> None:
     """Score a page, an HTML file or `-`, by its title, headings and text."""

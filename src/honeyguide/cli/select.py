@@ -12,14 +12,15 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.known import kind_of
+from honeyguide.adapters.rowfiles import parse_object
+from honeyguide.cli.addresses import address, some
+from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of, read_lines
 from honeyguide.cli.funnel import show_selection
 from honeyguide.cli.output import output_options, say, write_records
 from honeyguide.cli.pages import demo_page, placed_page
 from honeyguide.cli.rowinput import input_format_option, on_error_option, rejecting
-from honeyguide.cli.rows import parse_object
-from honeyguide.config import load_profile
 from honeyguide.core.page import Head
 from honeyguide.core.records import SCHEMA, candidate_record
 from honeyguide.core.url import Url
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
 
 NAMES = (
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown", "positions",
 )  # fmt: skip
-COLUMNS = (*NAMES[:-2], "out.rule", "out.why", "unknown")
+COLUMNS = (*NAMES[:-3], "out.rule", "out.why", *NAMES[-2:])
 MAX_HEADS = 20_000  # as many as a page may have links
 
 
@@ -61,6 +62,7 @@ MAX_HEADS = 20_000  # as many as a page may have links
 @click.option(
     "--base",
     metavar="URL",
+    callback=address,
     help="The page's address; its canonical link if not given. Of FILE: the page of rows that name none.",
 )
 @click.option("--markdown", is_flag=True, help="Read PAGE as Markdown, whatever its name.")
@@ -69,7 +71,7 @@ MAX_HEADS = 20_000  # as many as a page may have links
     default="portfolio",
     show_default=True,
     metavar="NAME",
-    help="How to choose: portfolio, rules or blend.",
+    help="How to choose: portfolio, rules, blend, or one of the profile's own.",
 )
 @click.option(
     "--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."
@@ -97,13 +99,14 @@ def select(file: str | None, output: Format, **asked: Any) -> None:
     position where they are known. Of each page is chosen what would be chosen of it alone. Rows of one page stand
     together.
     """
-    profile = load_profile(asked["profile"] or app.default_profile(asked["strategy"]))
+    profile = strategy_profile(asked)
     given = {name: asked[name] for name in ("strategy", "query", "cap", "include", "exclude")}
     given["profile"] = profile
     if file is not None and (asked["kind"] is not None or kind_of(file) is not None):
         _check_rows(asked)
         with rejecting(asked["on_error"]) as rejected:
             found = app.select_files(file, base=asked["base"], kind=asked["kind"], reject=rejected, **given)
+            found = some(found, [name_of(file)], rejected)
             _write_pages(found, profile, output, everything=asked["everything"])
         return
     page = _page(file, asked)
@@ -149,7 +152,7 @@ def _write_pages(
         chosen += len(selection.selected)
     if pages != 1:
         say()
-        say(f"{chosen:,} of {links:,} links on {pages:,} pages are worth a visit")
+        say(f"{chosen:,} of {links:,} links on {pages:,} pages were chosen")
 
 
 def _page(file: str | None, asked: dict[str, Any]) -> Page:
@@ -212,5 +215,6 @@ def _skipped(href: str, rule: str) -> Record:
         "parts": {},
         "out": out,
         "unknown": [],
+        "positions": [],
     }
     return {**dict.fromkeys(NAMES), **known}

@@ -17,7 +17,15 @@ import click
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import STDIN
 from honeyguide.cli.live import watch
-from honeyguide.cli.output import output_options
+from honeyguide.cli.output import given_format, output_options
+from honeyguide.cli.written import (
+    check_distinct,
+    check_output,
+    check_report,
+    format_of,
+    tell_written,
+    write_file,
+)
 from honeyguide.core.plan import read_time
 from honeyguide.errors import InputError, shown
 
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
 
 POLICIES = ("learned", "heuristic", "uniform", "proportional", "adaptive-interval", "known-rates")
 MOST_DAYS = 36_500.0
+_REPORTS = (".html", ".htm")
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
 _LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(day|hour)")
 
@@ -93,7 +102,7 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
         "honeyguide simulate news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
     ),
 )
-@click.argument("worlds", metavar="WORLD...", nargs=-1)
+@click.argument("worlds", metavar="[WORLD]...", nargs=-1)
 @click.option(
     "--store", metavar="FILE", help="A store whose visits have seen changes; a world as they tell it."
 )
@@ -117,9 +126,19 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     "--host-limit", callback=_limit, metavar="N/UNIT", help="The most of one host: 100/day or 6/hour."
 )
 @click.option("--from", "start", callback=_moment, metavar="TIME", help="Where in a history to begin.")
-@click.option("--days", type=click.FloatRange(0, MOST_DAYS, min_open=True), help="How long to simulate.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="One seed, one result."
+    "--days",
+    type=click.FloatRange(0, MOST_DAYS, min_open=True),
+    metavar="N",
+    help="How many days to simulate.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="One seed, one result.",
 )
 @click.option(
     "--empty", is_flag=True, help="Begin without copies; else every page there is has just been fetched."
@@ -132,22 +151,39 @@ def simulate(**asked: Any) -> None:
     """Say what a recrawl policy is worth, in a world whose changes are known: how fresh it keeps the copies.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a made-up one: poisson, bursty, periodic,
-    seasonal, mixed, news or archive, perhaps with settings, as in poisson:pages=20000,days=60.
+    seasonal, mixed, news or archive, perhaps with settings, as in poisson:pages=20000,days=60. Or --store is one.
     """
-    from honeyguide.cli.simulated import check_file, show_outcomes, tell_written, write_outcomes, write_report
+    from honeyguide.cli.simulated import COLUMNS, outcome_record, show_outcomes, write_report
 
-    for option in ("file", "report"):
-        check_file(option, asked[option])
+    file, kind = _destination(asked)
     _check_worlds(asked)
     outcomes = _all_outcomes(asked)
     if asked["report"]:
         write_report(asked["report"], outcomes)
-    if asked["file"]:
-        write_outcomes(asked["file"], outcomes)
+    if file:
+        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
         show_outcomes(asked["output"], outcomes)
     if not asked["quiet"]:
-        tell_written([asked[name] for name in ("file", "report") if asked[name]], len(outcomes))
+        tell_written([name for name in (file, asked["report"]) if name], len(outcomes), "outcome")
+
+
+def _destination(asked: dict[str, Any]) -> tuple[str | None, str]:
+    """Settle where the records go and how they are written; refuses what could only fail after everything was simulated."""
+    from honeyguide.cli.simulated import COLUMNS
+
+    file, report = None if asked["file"] == STDIN else asked["file"], asked["report"]
+    kind = format_of(file, given_format()) if file else ""
+    if report and not report.lower().endswith(_REPORTS):
+        raise click.BadParameter(
+            f"{shown(report)} should end in {' or '.join(_REPORTS)}.", param_hint="--report"
+        )
+    check_distinct((*asked["worlds"], asked["store"]), (file, report))
+    if file:
+        check_output(file, COLUMNS)
+    if report:
+        check_report(report)
+    return file, kind
 
 
 def _check_worlds(asked: dict[str, Any]) -> None:
@@ -158,7 +194,7 @@ def _check_worlds(asked: dict[str, Any]) -> None:
         raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
     known = ", ".join(MAKERS)
     if not asked["worlds"] and not asked["store"]:
-        raise click.UsageError(f"Name a world: a CSV file, or one of {known}.")
+        raise click.UsageError(f"Name a world: a CSV file, one of {known}, or a store with --store.")
     for text in asked["worlds"]:
         if is_made(text):
             if asked["start"] is not None:

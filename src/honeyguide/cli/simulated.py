@@ -1,4 +1,4 @@
-"""How the outcomes of a simulation look: as a table, as records, in a file; and how far a simulation says it is.
+"""How the outcomes of a simulation look: as a table, as records, as a report; and how far a simulation says it is.
 
 Owns: names and order of columns, words for people. Must not know: how outcomes come about. Start reading at
 `show_outcomes`.
@@ -6,20 +6,17 @@ Owns: names and order of columns, words for people. Must not know: how outcomes 
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from honeyguide.adapters.whole import replacing
-from honeyguide.cli.output import Column, csv_cell, json_line, print_table, say, write_records
-from honeyguide.core.harmless import printable
+from honeyguide.cli.output import Column, print_table, say, write_records
 from honeyguide.core.records import SCHEMA
 from honeyguide.jobs.harvest import LINE_EVERY_S
 from honeyguide.jobs.progress import duration
+from honeyguide.report.curves import LEGEND, curves_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,14 +30,6 @@ COLUMNS = (
     "of_all_knowing", "mean_age_h", "nothing_share", "discovery_h", "fetches", "days",
 )  # fmt: skip
 _SHOWN = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
-_LEGEND = (
-    "Fresh: share of importance whose copy was up to date; Late: in the second half.",
-    "Best: Late in percent of the best possible with known rates.",
-    "Age: how long copies were out of date, on average. Idle: percent of fetches that",
-    "found nothing new. New: time until a new page is fetched. Day 1, Day 3: Fresh then.",
-)
-_SUFFIXES = {"file": (".jsonl", ".csv"), "report": (".html", ".htm")}
-_HINTS = {"file": "-o", "report": "--report"}
 
 
 @dataclass(slots=True)
@@ -77,20 +66,6 @@ class Progress:
     def line(self, now: float) -> str:
         """Say how far it is."""
         return f"{self._begun:,} of {self.total:,}, {duration(now - self.started)}: {self._what}"
-
-
-def tell_written(files: Sequence[str], count: int) -> None:
-    """Name the files that were written."""
-    if files:
-        click.echo(printable(f"{', '.join(files)}: {count:,} outcomes"), err=True)
-
-
-def check_file(option: str, file: str | None) -> None:
-    """Refuse a name that could only fail after everything was simulated."""
-    if file is not None and Path(file).suffix.lower() not in _SUFFIXES[option]:
-        raise click.BadParameter(
-            f"{file!r} should end in {' or '.join(_SUFFIXES[option])}.", param_hint=_HINTS[option]
-        )
 
 
 def outcome_record(outcome: Outcome) -> Record:
@@ -131,7 +106,7 @@ def show_outcomes(output: Format, outcomes: Sequence[Outcome]) -> None:
         columns = [Column(name, right=place > 0, keep=True) for place, name in enumerate(_SHOWN)]
         print_table(columns, map(_row, group))
         say()
-    for line in _LEGEND:
+    for line in LEGEND:
         say(line)
 
 
@@ -165,24 +140,7 @@ def _duration(hours: float | None) -> str:
     return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} d"
 
 
-def write_outcomes(file: str, outcomes: Sequence[Outcome]) -> None:
-    """Write the records to a file, in one step; its name says whether it is JSON lines or CSV."""
-    records = [outcome_record(outcome) for outcome in outcomes]
-    with (
-        replacing(Path(file)) as part,
-        part.open("w", encoding="utf-8", newline="") as target,
-    ):
-        if Path(file).suffix.lower() == ".jsonl":
-            target.writelines(json_line(record) + "\n" for record in records)
-            return
-        writer = csv.writer(target, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([csv_cell(record[name]) for name in COLUMNS] for record in records)
-
-
 def write_report(file: str, outcomes: Sequence[Outcome]) -> None:
     """Write the report for people."""
-    from honeyguide.report.curves import curves_report
-
     with replacing(Path(file)) as part:
         part.write_text(curves_report(outcomes), "utf-8")

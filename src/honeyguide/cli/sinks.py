@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from functools import partial
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.journal import Finished, Journal, Run
-from honeyguide.adapters.tables import COLUMNS, need_parquet, page_rows, read_back, write_table
-from honeyguide.cli.output import csv_cell, json_line, note, printed_line
+from honeyguide.adapters.tables import COLUMNS, first_fields, need_parquet, page_rows, read_back, write_table
+from honeyguide.cli.output import csv_cell, json_line, printed_line
 from honeyguide.cli.picked import show_record
 from honeyguide.core.records import SCHEMA
 from honeyguide.errors import InputError
@@ -36,6 +36,13 @@ class Sink(Protocol):
     @property
     def missing(self) -> list[int]:
         """The places of the records that are still to come."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an earlier run left nothing to do."""
+
+    def earlier(self) -> Counter[str]:
+        """Count the statuses of what earlier runs finished."""
 
     def add(self, index: int, record: Record) -> None:
         """Take a finished record."""
@@ -74,6 +81,15 @@ class Printed:
     def missing(self) -> list[int]:
         """Nothing was finished before."""
         return list(range(self._total))
+
+    @property
+    def is_complete(self) -> bool:
+        """Nothing was finished before."""
+        return False
+
+    def earlier(self) -> Counter[str]:
+        """Nothing was finished before."""
+        return Counter()
 
     def add(self, index: int, record: Record) -> None:
         """Print what can be printed now."""
@@ -127,18 +143,35 @@ class Kept:
         self.is_table = False
         self._path = path
         self._output = output
-        sites = tuple(row.text for row in rows)
-        run = Run(
-            {**settings, "format": output}, sites, _opening, partial(_read_back, output=output, sites=sites)
-        )
+        self._settings = {**settings, "format": output}
+        self._sites = tuple(row.text for row in rows)
+        self._found: Finished | None = None
+        run = Run(self._settings, self._sites, _opening, self._read_back)
         self._journal = Journal.open(path, run, in_order=output == "jsonl", fresh=fresh)
-        if self._journal.was_complete:
-            note(f"{path} is complete already; --fresh starts over")
+
+    def _read_back(self, path: Path) -> Finished | None:
+        """Read what an output tells of itself; a CSV file may write it with more care than it was given."""
+        found = read_back(path, self._output)
+        if self._output == "csv" and found is not None:
+            found = _as_given(found, self._sites, self._settings)
+        self._found = found
+        return found
 
     @property
     def missing(self) -> list[int]:
         """What no earlier run finished."""
         return self._journal.missing
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every record is there."""
+        return self._journal.was_complete
+
+    def earlier(self) -> Counter[str]:
+        """Count how the records ended that are there; a complete table has told."""
+        if self._journal.was_complete and self._found is not None:
+            return self._found.statuses
+        return Counter(str(first_fields(line).get("status")) for _, line in self._journal.lines())
 
     def add(self, index: int, record: Record) -> None:
         """Keep a record, at once."""
@@ -179,12 +212,14 @@ def _opening(site: str) -> str:
     return json_line({"schema": SCHEMA, "site": site})[:-1] + ","
 
 
-def _read_back(path: Path, *, output: str, sites: tuple[str, ...]) -> Finished | None:
-    """Read which sites an output holds; a CSV file may write one with more care than it was given."""
-    found = read_back(path, output)
-    if output == "csv" and found is not None and found.sites == tuple(map(csv_cell, sites)):
-        return Finished(sites, found.settings)
-    return found
+def _as_given(found: Finished, sites: tuple[str, ...], settings: Mapping[str, Any]) -> Finished:
+    """Take what cells say for what they were written from, if it was that."""
+    is_same = found.sites == tuple(map(csv_cell, sites))
+    said = {
+        name: settings[name] if csv_cell(value) == csv_cell(settings[name]) else value
+        for name, value in found.settings.items()
+    }
+    return Finished(sites if is_same else found.sites, said, found.statuses)
 
 
 def write_reports(files: Sequence[str], sink: Sink) -> None:

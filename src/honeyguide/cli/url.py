@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
+from honeyguide.cli.addresses import address, refusal
 from honeyguide.cli.command import Group
 from honeyguide.cli.files import STDIN, read_lines
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
@@ -19,7 +20,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.harmless import printable
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.url import Url, display, explain
-from honeyguide.errors import UrlError
+from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +46,7 @@ def url() -> None:
     )
 )
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@click.option("--base", metavar="URL", help="The page that relative URLs stand on.")
+@click.option("--base", metavar="URL", callback=address, help="The page that relative URLs stand on.")
 def normalize(urls: tuple[str, ...], base: str | None) -> None:
     """Print the one spelling that stands for each URL, a line each; `-` reads URLs from standard input.
 
@@ -58,7 +59,7 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
             sys.stdout.write(f"{Url.parse(text, page).text}\n")
         except UrlError as error:
             failed = True
-            click.echo(f"Error: {printable(str(error))}", err=True)
+            click.echo(f"Error: {_why(error, page)}", err=True)
     if failed:
         click.get_current_context().exit(1)
 
@@ -70,14 +71,20 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
     )
 )
 @click.argument("hrefs", metavar="HREF...", nargs=-1, required=True)
-@click.option("--page", metavar="URL", required=True, help="The page that the links stand on.")
 @click.option(
-    "--seed", metavar="URL", help="The homepage that decides what is inside; the page itself if not given."
+    "--page", metavar="URL", callback=address, required=True, help="The page that the links stand on."
+)
+@click.option(
+    "--seed",
+    metavar="URL",
+    callback=address,
+    help="The homepage that decides what is inside; the page itself if not given.",
 )
 @output_options
 def classify(hrefs: tuple[str, ...], page: str, seed: str | None, output: Format) -> None:
     """Say whether links lead inside the site, outside, or nowhere a crawler goes, and by which rule."""
-    stands_on, start = Url.parse(page), None if seed is None else Url.parse(seed)
+    stands_on = Url.parse(page)
+    start = None if seed is None else Url.parse(seed)
     records = (_classified(href, app.classify(href, stands_on, seed=start)) for href in _texts(hrefs))
     if output == "table":
         columns = (Column("Link"), Column("Verdict", keep=True), Column("Rule", keep=True), Column("Why"))
@@ -98,15 +105,23 @@ def classify(hrefs: tuple[str, ...], page: str, seed: str | None, output: Format
     ),
 )
 @click.argument("text", metavar="URL")
-@click.option("--base", metavar="URL", help="The page that a relative URL stands on.")
+@click.option("--base", metavar="URL", callback=address, help="The page that a relative URL stands on.")
 @output_options
 def explain_(text: str, base: str | None, output: Format) -> None:
     """Show each step that changes a URL, with its rule, and the forms that result."""
-    record = _explained(text, None if base is None else Url.parse(base))
+    try:
+        record = _explained(text, None if base is None else Url.parse(base))
+    except UrlError as error:
+        raise InputError(_why(error, base)) from None
     if output == "table":
         _show(record)
     else:
         write_records(output, [record], EXPLAIN_COLUMNS)
+
+
+def _why(error: UrlError, base: object) -> str:
+    """Say why a text is no URL; without a page that it could stand on, what is missing is its beginning."""
+    return printable(str(error)) if base is not None else f"{refusal(error)}; a relative one needs --base"
 
 
 def _texts(given: Iterable[str]) -> Iterator[str]:

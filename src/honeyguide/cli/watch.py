@@ -24,13 +24,14 @@ from honeyguide.adapters.inputs import STDIN
 from honeyguide.adapters.known import LEARNED
 from honeyguide.adapters.page_lines import Truth
 from honeyguide.cli.command import Command
-from honeyguide.cli.crawled import Lines, Printed, Table, format_of, shaped
+from honeyguide.cli.crawled import Lines, Printed, Table, shaped
 from honeyguide.cli.ending import revisit_words
-from honeyguide.cli.given import all_options, check_distinct, how_options, policy_of
+from honeyguide.cli.given import all_options, how_options, policy_of
 from honeyguide.cli.live import watch as shown
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.plan import policy_option
 from honeyguide.cli.runs import store_option
+from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
 from honeyguide.core.harmless import printable
@@ -53,6 +54,7 @@ _STOPPED = {
     "until": "--until has come",
     "rounds": "--rounds are done",
     "interrupted": "interrupted; the same command goes on",
+    "told": "told to stop; the same command goes on",
 }
 
 
@@ -111,7 +113,8 @@ def watch(store: str, **asked: Any) -> None:
     the best, within a budget. Pages that are the same cost next to nothing, and new links are visited, too.
 
     The budget counts the visits of the last hour, whoever made them. Ctrl-C, or worse, loses nothing that is finished:
-    the same command goes on, keeps the budget, and first visits what was planned.
+    the same command goes on, keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with
+    exit code 0, as is expected of what runs until it is stopped.
     """
     check_distinct((), (asked["file"], store))
     until = None if asked["until"] is None else asked["until"].timestamp()
@@ -119,22 +122,23 @@ def watch(store: str, **asked: Any) -> None:
     app.open_store(store, create=False).close()  # what is wrong with it is said before the output is opened
     out = _output(asked["file"], asked["output"])
     try:
-        _watch(store, pace, out, asked)
+        stopped = _watch(store, pace, out, asked)
     finally:
         out.close()
+    if stopped == "interrupted":
+        raise KeyboardInterrupt  # everything is told; what is left is the exit code
 
 
 def _output(file: str | None, output: str | None) -> Output:
     if file in (None, STDIN):
         return Printed(output or ("table" if sys.stdout.isatty() else "jsonl"), ())
-    if output == "table":
-        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     path = Path(str(file))
-    return Table(path) if format_of(str(file), output) == "csv" else Lines(path, (), fresh=False)
+    is_table = format_of(str(file), output) == "csv"
+    return Table(path, fresh=False) if is_table else Lines(path, (), fresh=False)
 
 
-def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
-    """Watch, and tell how it went."""
+def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> str:
+    """Watch, and tell how it went; gives why it stopped."""
     progress = Progress(pace, time.monotonic())
     no_color = "honeyguide.no_color" in click.get_current_context().meta
     with shown(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
@@ -164,21 +168,29 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> None:
         summary = progress.summary(time.monotonic())
         click.echo(printable(f"{out.name}: {summary}" if out.name else summary), err=True)
         click.echo(printable(f"Stopped: {_STOPPED[stopped]}."), err=True)
+    return stopped
 
 
 async def _until_stopped(watching: Awaitable[str], watcher: Watch) -> str:
     """Watch until it is over, or until Ctrl-C or SIGTERM; a log hears that it lives while nothing happens."""
     task = asyncio.current_task()
+    reasons = ["interrupted"]
+
+    def told() -> None:
+        reasons.append("told")
+        if task is not None:
+            task.cancel()
+
     if task is not None:
         with suppress(
             NotImplementedError, RuntimeError, ValueError
         ):  # not on Windows, nor outside the main thread
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told)
     beating = asyncio.create_task(_beat(watcher))
     try:
         return await watching
     except asyncio.CancelledError:
-        return "interrupted"
+        return reasons[-1]
     finally:
         beating.cancel()
 

@@ -7,6 +7,7 @@ Owns: `Work`. Must not know: options and what they come to (`crawl.py`), how a c
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections import Counter
 from contextlib import nullcontext
@@ -19,10 +20,10 @@ import click
 from honeyguide import app
 from honeyguide.adapters.page_lines import Truth
 from honeyguide.cli.crawled import MARKDOWN, Lines, Printed, Table, keeper_of, shaped
-from honeyguide.cli.ending import revisit_words, tell_end
+from honeyguide.cli.ending import revisit_words, tell_end, words_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import note
-from honeyguide.core.crawled import verdict_of
+from honeyguide.core.crawled import iso, verdict_of
 from honeyguide.core.frontier import State, digest_of
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
@@ -34,14 +35,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.cli.crawled import Keeper, Output
-    from honeyguide.core.frontier import Run
+    from honeyguide.core.frontier import Counts, Run
     from honeyguide.core.policy import Policy
     from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import Arrival, CrawlRequest
     from honeyguide.ports import Frontier, Store
 
+STORE = "honeyguide.db"
 _MOST_NOTES = 5  # of seeds that could not be had
+_MOST_SEEDS = 1_000  # that are asked what became of them
 
 
 @dataclass(slots=True)
@@ -52,6 +55,7 @@ class Work:
     policy: Policy
     profile: Profile
     asked: dict[str, Any]
+    is_whole: bool = False  # whether pages are shown with their hosts
     harvest: Harvest = field(init=False)
     run_id: int | None = None
     failed: list[str] = field(default_factory=list)
@@ -60,10 +64,11 @@ class Work:
     _counted_until: float = 0.0
 
     def __post_init__(self) -> None:
-        self.harvest = Harvest(time.monotonic(), self.request.budgets.max_pages)
+        has_topic = self.profile.topic.pattern is not None
+        self.harvest = Harvest(time.monotonic(), self.request.budgets.max_pages, has_topic=has_topic)
 
     def run(self, destination: Path | None, output: str) -> bool:
-        """Crawl, and tell how it went; True if nothing is left to do. Ctrl-C ends it, and what is finished stays."""
+        """Crawl, and tell how it went; True if nothing is left to do. After Ctrl-C everything is told before it is raised."""
         keeper = keeper_of(self.asked, self.policy.agent)
         try:
             out = self._output(destination, output)
@@ -77,9 +82,9 @@ class Work:
     def _output(self, destination: Path | None, output: str) -> Output:
         extras = (MARKDOWN,) if self.asked["content"] else ()
         if destination is None:
-            return Printed(output, extras)
+            return Printed(output, extras, whole=self.is_whole)
         if output == "csv":
-            return Table(destination)
+            return Table(destination, fresh=self.asked["fresh"])
         return Lines(destination, extras, fresh=self.asked["fresh"])
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
@@ -96,22 +101,50 @@ class Work:
 
             stopped = self._crawl(out, on_page)
         if self.run_id is None:  # Ctrl-C before there was a run
-            return False
+            raise KeyboardInterrupt
         store = app.open_store(self.asked["store"])
         try:
-            run = next(run for run in store.runs() if run.id == self.run_id)
+            runs = store.runs()
+            run = next(run for run in runs if run.id == self.run_id)
             frontier = store.frontier(run)
             out.end(self._truth(frontier))
             counts = frontier.counts()
+            waiting = [] if stopped == "complete" else self._waiting(frontier)
         finally:
             store.close()
-        for failed in self.failed[:_MOST_NOTES]:
-            note(failed)
+        self.harvest.settle(counts.fetched)
+        for told in (*self.failed, *waiting)[:_MOST_NOTES]:
+            note(told)
         if not quiet:
-            summary = self._summary()
-            where = f"run {self.run_id} of {self.asked['store']}"
-            tell_end(f"{out.name}: {summary}" if out.name else summary, stopped, counts, self.profile, where)
-        return stopped == "nothing_due" or (stopped == "complete" and counts.states["done"] > 0)
+            summary = f"{out.name}: {self._summary()}" if out.name else self._summary()
+            explain = f"honeyguide explain URL{self._options(runs)} says what became of a page"
+            last = f"This is run {self.run_id} of {self.asked['store']}; {explain}."
+            tell_end(summary, stopped, counts, self.profile, last)
+        if stopped == "interrupted":
+            raise KeyboardInterrupt  # everything is told; what is left is the exit code
+        return self._is_done(stopped, counts)
+
+    def _is_done(self, stopped: str, counts: Counts) -> bool:
+        """Tell whether nothing is left to do; where no page could be had at all, something is."""
+        if stopped == "nothing_due":
+            return self.verdicts["failed"] == 0 or self.verdicts["failed"] < self.verdicts.total()
+        return stopped == "complete" and counts.states["done"] > 0
+
+    def _options(self, runs: list[Run]) -> str:
+        """Write what other commands need to find this run, where it is not what they take by themselves."""
+        store = self.asked["store"]
+        named = "" if store == STORE else f" --store {shlex.quote(store)}"
+        return named + ("" if self.run_id == runs[-1].id else f" --run {self.run_id}")
+
+    def _waiting(self, frontier: Frontier) -> list[str]:
+        """Say of seeds that failed what their failure was, and from when on they are tried again."""
+        told = []
+        for seed in self.request.seeds[:_MOST_SEEDS]:
+            row, _ = frontier.find(digest_of(seed, self.profile.scope.tracking)) or (None, ())
+            if row and row.state is State.QUEUED and row.due_at is not None and row.why is not None:
+                why = row.why.text or words_of(row.why.rule)
+                told.append(f"{seed.text}: {why}; the same command tries it again from {iso(row.due_at)} on")
+        return told
 
     def _summary(self) -> str:
         now = time.monotonic()
@@ -139,6 +172,7 @@ class Work:
     def _begin(self, out: Output, store: Store, run: Run) -> None:
         """Learn which run it is, and bring the output in step with it."""
         self.run_id, self._frontier = run.id, store.frontier(run)
+        self.harvest.before = (run.fetched, 0)
         truth = self._truth(self._frontier)
         if self.request.only_due:
             due = self._frontier.counts().due
@@ -147,11 +181,10 @@ class Work:
                 out.begin(truth)
             return
         out.begin(truth)
-        pages = relevant = 0
-        for record in truth.pages():
-            pages += 1
-            relevant += is_relevant(record)
-        self.harvest.before = (pages, relevant)
+        if run.fetched and not out.name:
+            exported = f"honeyguide export pages{self._options(store.runs())}"
+            note(f"going on: pages of before are in the store, {exported} prints them")
+        self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
 
     def _truth(self, frontier: Frontier) -> Truth:
         """Say what the store says, in the form of the output."""
@@ -180,6 +213,8 @@ class Work:
             self.failed.append(f"{record['url']}: {record['reasons'][-1]['reason']}")
         now = time.monotonic()
         if self._frontier is not None and not self.asked["quiet"] and now >= self._counted_until:
-            self.harvest.lanes = self._frontier.counts().lanes
+            counts = self._frontier.counts()
+            self.harvest.lanes = counts.lanes
+            self.harvest.settle(counts.fetched)
             spent = time.monotonic() - now
             self._counted_until = now + max(2.0, 50 * spent)

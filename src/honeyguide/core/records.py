@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from honeyguide.core.page import Link
     from honeyguide.core.rules import Reason, Score
     from honeyguide.core.select import Candidate
 
 SCHEMA = 1
+ASKED = (
+    "cap",
+    "query",
+    "include",
+    "exclude",
+    "content",
+)  # what a pick depends on beside strategy and profile
 Record = dict[str, Any]
 
 
@@ -53,7 +61,13 @@ def candidate_record(candidate: Candidate) -> Record:
         "parts": {name: reason_records(part.reasons) for name, part in parts.items() if part is not score},
         "out": {"rule": candidate.out.rule, "why": candidate.out.why} if candidate.out else None,
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
+        "positions": position_names(candidate.link),
     }
+
+
+def position_names(link: Link) -> list[str]:
+    """Name every position where a link stands, in document order: rules read them all."""
+    return list(dict.fromkeys(occurrence.position.value for occurrence in link.occurrences))
 
 
 def _value(score: Score | None) -> float | int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.bm25 import contextual
 from honeyguide.core.facts import Facts
 from honeyguide.core.family import find_families, plain_words, similar, stories
-from honeyguide.core.rules import half_up
+from honeyguide.core.rules import fields_read, half_up, leaves
 from honeyguide.core.scope import Kind, classify_url
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """Why a link is out: the rule's id, and the sentence for people."""
+    """Why a link is out: the rule's id, and the sentence for people; or only for want of a place, good as it is."""
 
     rule: str
     why: str
+    for_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Candidate:
     def url(self) -> Url:
         """The link's address."""
         return self.link.url
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is worth a visit, with or without a place among the selected."""
+        return self.out is None or self.out.for_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,14 @@ def select_links(
         candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0])
     )
     return Selection(strategy, selected, candidates, _counts(candidates))
+
+
+def goes_by_query(profile: Profile, strategy: str) -> bool:
+    """Say whether a strategy's choice depends on the query: whether it reads what the query is found in."""
+    plan = profile.strategies[strategy]
+    rules = (*profile.kinds_of(plan).rules.rules, *plan.drops.rules)
+    read = {leaf.field for rule in rules for leaf in leaves(rule.when)}
+    return "contextual" in read.union(*(fields_read(profile.cards[card].card) for card in plan.cards))
 
 
 # --- filters ----------------------------------------------------------------------------------------------------
@@ -267,18 +281,25 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
         if candidate.out is not None:
             result.append(candidate)
         elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
-            result.append(replace(candidate, out=Out("near-duplicate", f"says nearly the same as {twin}")))
+            result.append(_left(candidate, "near-duplicate", f"says nearly the same as {twin}"))
         elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
-            result.append(
-                replace(candidate, out=Out(f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page"))
-            )
+            result.append(_left(candidate, f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page"))
         elif taken.total() >= cap:
-            result.append(replace(candidate, out=Out("cap", f"{cap} better pages were taken")))
+            result.append(_left(candidate, "cap", _full(cap)))
         else:
             taken[bucket] += 1
             slugs[candidate.url.path] = plain_words(candidate.url.path)
             result.append(replace(candidate, rank=taken.total()))
     return result
+
+
+def _left(candidate: Candidate, rule: str, why: str) -> Candidate:
+    """Leave a candidate for which there is no place."""
+    return replace(candidate, out=Out(rule, why, for_place=True))
+
+
+def _full(cap: int) -> str:
+    return "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken"
 
 
 def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
@@ -296,7 +317,7 @@ def _counts(candidates: Sequence[Candidate]) -> dict[str, int]:
     return {
         "links": len(candidates),
         "candidates": len(scored),
-        "above_threshold": sum(c.out is None or c.out.rule in ("cap", "blog-quota") for c in scored),
+        "above_threshold": sum(c.is_good for c in scored),
         "selected": sum(c.rank is not None for c in scored),
         **{f"out_{rule.replace('-', '_')}": count for rule, count in sorted(outs.items())},
     }

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from honeyguide.core.rewrite import MAX_CHARS, STEPS, UNSETTLED, Step, apply, read, rewrite, trim
 from honeyguide.errors import UrlError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["STEPS", "Step", "Tracking", "Url", "display", "explain", "normalize", "prefer_https", "resolve"]
+__all__ = ["STEPS", "Step", "Tracking", "Url", "display", "explain", "normalize", "resolve"]
 
 # Ordinary URLs, in which nothing but trailing slashes and the fragment can need a rewrite. The last label of the host is
 # all letters, unless it is an IPv4 address as it should be; ports that are a scheme's own, or out of range, are left to
@@ -307,18 +304,3 @@ def _readable(match: re.Match[str]) -> str:
         else "%" + char.encode("utf-8", "surrogateescape").hex("%").upper()
         for char in decoded
     )
-
-
-def prefer_https(urls: Iterable[Url]) -> list[Url]:
-    """Keep one URL of each http and https pair, the https one, in the place where either was first seen (URL-7).
-
-    >>> list(map(str, prefer_https(map(Url.parse, ["http://a.example/", "http://b.example/", "https://a.example/"]))))
-    ['https://a.example/', 'http://b.example/']
-    """
-    kept: dict[str, Url] = {}
-    for url in urls:
-        scheme, _, rest = url.text.partition(":")
-        if scheme == "https" and rest in kept and kept[rest].scheme == "http":
-            kept[rest] = url
-        kept.setdefault(rest, url)
-    return list(kept.values())

@@ -15,11 +15,11 @@ from honeyguide.core.judge import Ground
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.topic import topic_of
 from honeyguide.core.traps import Traps
-from honeyguide.errors import ConfigError, InputError, Problem
+from honeyguide.errors import ConfigError, InputError, Problem, shown
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Run
-    from honeyguide.core.profile import Profile
+    from honeyguide.core.profile import Profile, Traversal
     from honeyguide.core.url import Url
 
 
@@ -85,16 +85,20 @@ def read_asked(run: Run) -> Asked:
         ) from None
 
 
+def traversal_of(profile: Profile, name: str) -> Traversal:
+    """Give a traversal of the profile, or say which it has."""
+    found = profile.traversals.get(name)
+    if found is None:
+        known = ", ".join(profile.traversals) or "none"
+        raise ConfigError(profile.name, (Problem("traversal", f"has no {shown(name)}; it has {known}"),))
+    return found
+
+
 def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
     """Give what a crawl judges by; what cannot be asked for is said here, before anything is fetched."""
     if not request.seeds and request.spec is None:
         raise InputError("no URL to start from is given", field="seeds")
-    traversal = profile.traversals.get(request.traversal)
-    if traversal is None:
-        known = ", ".join(profile.traversals)
-        raise ConfigError(
-            profile.name, (Problem("traversal", f"has no {request.traversal!r}; it has {known}"),)
-        )
+    traversal = traversal_of(profile, request.traversal)
     if traversal.order == "score":
         topic_of(profile)
     include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
@@ -119,4 +123,4 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
         request.traversal, request.max_depth, request.include, request.exclude, external,
         request.profile or profile.name, request.related,
     )  # fmt: skip
-    return RunSpec(key, request.command, topic, profile.name, profile.hash, written(asked))
+    return RunSpec(key, request.command, topic, profile.name, profile.own_hash, written(asked))

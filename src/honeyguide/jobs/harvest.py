@@ -27,6 +27,8 @@ HEARTBEAT_S = 60.0  # a crawl that is slower than that still says that it lives
 class Harvest:
     """A crawl of this process: `before` is what earlier ones had, pages and relevant ones; `total` the page budget.
 
+    Pages are fetches, as budgets count them. Without a topic nothing is said of relevance.
+
     >>> crawl = Harvest(started=100.0, total=10)
     >>> for score in (8, 0, 5, None): crawl.add({"relevance_score": score})
     >>> crawl.lanes = {"far": 7, "deep": 2}
@@ -37,6 +39,7 @@ class Harvest:
     started: float
     total: int | None = None
     before: tuple[int, int] = (0, 0)
+    has_topic: bool = True
     pages: int = 0
     relevant: int = 0
     lanes: Mapping[str, int] = field(default_factory=dict)
@@ -50,6 +53,10 @@ class Harvest:
         """Count a page."""
         self.pages += 1
         self.relevant += is_relevant(record)
+
+    def settle(self, fetched: int) -> None:
+        """Hear how many pages of the run were fetched: with those that are tried again, without those never asked for."""
+        self.pages = max(0, fetched - self.before[0])
 
     @property
     def done(self) -> int:
@@ -70,7 +77,7 @@ class Harvest:
         if now > self.started and self.pages:
             rate = self.pages / (now - self.started)
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{rate * 60:.1f} a minute")
-        parts.append(self._share())
+        parts += self._share()
         if self.lanes:
             parts.append(f"queued {queue_words(self.lanes)}")
         return ", ".join(parts)
@@ -78,14 +85,14 @@ class Harvest:
     def summary(self, now: float) -> str:
         """Say how it ended."""
         earlier = [f"{self.before[0]:,} of them before"] if self.before[0] else []
-        return f"{', '.join([self._pages(), *earlier, self._share()])}; {duration(now - self.started)}"
+        return f"{', '.join([self._pages(), *earlier, *self._share()])}; {duration(now - self.started)}"
 
     def _pages(self) -> str:
         return "1 page" if self.done == 1 else f"{self.done:,} pages"
 
-    def _share(self) -> str:
+    def _share(self) -> list[str]:
         relevant = self.before[1] + self.relevant
-        return f"{relevant:,} relevant ({relevant / max(1, self.done):.0%})"
+        return [f"{relevant:,} relevant ({relevant / max(1, self.done):.0%})"] if self.has_topic else []
 
 
 def is_relevant(record: Record) -> bool:

@@ -8,13 +8,14 @@ Start reading at `Picker.pick`. Every failure becomes a status and a sentence in
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.arrival import gone_or_empty, own_text, scripts_only
 from honeyguide.core.keywords import find_keywords
 from honeyguide.core.page import Head
-from honeyguide.core.records import SCHEMA, Record, candidate_record, reason_records, tidy
+from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records, tidy
 from honeyguide.core.select import Request, Selection, select_links, sift
 from honeyguide.core.sites import Failure, addresses_of, worst
 from honeyguide.errors import FetchError, Forbidden, UrlError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
 
 HEADS_AT_MOST = 30  # PICK-11
+_RULES_NAMED = 3  # that put out most, in a sentence
 _LARGE = 500  # links that are chosen from without letting other sites wait
 ROUNDS = 4  # how often pages that turned out empty or dead are replaced before we settle for fewer
 
@@ -46,6 +48,11 @@ class PickRequest:
     include: str | None = None
     exclude: str | None = None
     timings: bool = True
+
+    @property
+    def asked(self) -> Record:
+        """What the answer depends on beside strategy and profile; records say it."""
+        return {name: getattr(self, name) for name in ASKED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +246,16 @@ class Picker:
             "strategy": visit.request.strategy,
             "profile": self.profile.name,
             "profile_hash": self.profile.hash,
+            "asked": visit.request.asked,
             "title": visit.page.title if visit.page else None,
             "selected": selected,
             "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
             "skipped": [{"href": href, "rule": rule} for href, rule in visit.page.skipped]
             if visit.page
             else [],
-            "counts": dict(selection.counts) if selection else {},
+            "counts": {**selection.counts, "skipped": len(visit.page.skipped)}
+            if selection and visit.page
+            else {},
             "replaced": [{"url": url.text, "why": why} for url, why in visit.replaced.items()],
             "requests": visit.requests,
         }
@@ -267,7 +277,7 @@ class Picker:
             "status": got.status if got else None,
         }
         if visit.request.content and got is not None and page is not None:
-            content = self.reader.content(got.body, got.url)
+            content = self.reader.content(got.body, got.url, got.headers.content_type)
             found = find_keywords(content.text, self.profile.content.keywords)
             record |= {
                 "markdown": content.markdown,
@@ -283,11 +293,7 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
 
     A head can only add points, so the score without it is a lower bound and a perfect head the upper one.
     """
-    best = {
-        c.url: c.score.value
-        for c in perfect.candidates
-        if c.score is not None and (c.out is None or c.out.rule in _OPEN)
-    }
+    best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and c.is_good}
     floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
     full = len(now.selected) == len(perfect.selected)
     bar = floor[-1] if full and floor else 0.0
@@ -299,24 +305,35 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
     return sorted(open_urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
 
 
-_OPEN = ("cap", "blog-quota")
-
-
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Failure:
     if scripts_only(page, body):
         return Failure(
             "partial", "the homepage links to no page of its own without JavaScript, which is not run"
         )
-    if not selection.counts.get("candidates"):
-        return Failure("partial", "the homepage links to no inner page that could be chosen")
-    return Failure("partial", "no inner page was worth choosing")
+    why = (
+        "no inner page was worth choosing"
+        if selection.counts.get("candidates")
+        else "the homepage links to no inner page that could be chosen"
+    )
+    return Failure("partial", f"{why}{_most_out(selection)}")
+
+
+def _most_out(selection: Selection) -> str:
+    """Name the rules that put most links out: it may be the user's own."""
+    outs = Counter(one.out.rule for one in selection.candidates if one.out is not None)
+    named = [
+        f"{count:,} by {rule}" for rule, count in sorted(outs.items(), key=lambda one: (-one[1], one[0]))
+    ]
+    links = "1 link is" if outs.total() == 1 else f"{outs.total():,} links are"
+    return f"; {links} out: {', '.join(named[:_RULES_NAMED])}" if named else ""
 
 
 def failed_record(site: str, status: str, reason: str, request: PickRequest) -> Record:
     """Make the record of a site that was never asked, such as a row without an address."""
     return {
         "schema": SCHEMA, "site": site, "homepage": None, "status": status, "reason": reason,
-        "strategy": request.strategy, "profile": request.profile, "profile_hash": None, "title": None,
+        "strategy": request.strategy, "profile": request.profile, "profile_hash": None, "asked": request.asked,
+        "title": None,
         "selected": [], "candidates": [], "skipped": [], "counts": {}, "replaced": [], "requests": 0,
         **({"elapsed_s": 0.0} if request.timings else {}),
     }  # fmt: skip

@@ -17,9 +17,9 @@ _OK = "ok"
 
 @dataclass(slots=True)
 class Progress:
-    """A run of `total` sites, of which `before` were finished by an earlier one.
+    """A run of `total` sites; `earlier` are the statuses of those that another one finished before.
 
-    >>> run = Progress(total=10, started=100.0, before=2)
+    >>> run = Progress(total=10, started=100.0, earlier=Counter(ok=2))
     >>> run.finish("ok"); run.finish("timeout")
     >>> run.line(104.0)
     '4 of 10 sites, 0.5 a second, 1 not ok (1 timeout), about 12 s left'
@@ -27,7 +27,7 @@ class Progress:
 
     total: int
     started: float
-    before: int = 0
+    earlier: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     _said_at: float = field(init=False)
     _said_done: int = field(init=False)
@@ -40,14 +40,24 @@ class Progress:
         self.statuses[status] += 1
 
     @property
+    def before(self) -> int:
+        """Sites that were finished before."""
+        return self.earlier.total()
+
+    @property
+    def all_statuses(self) -> Counter[str]:
+        """How sites ended, by this run or before."""
+        return self.earlier + self.statuses
+
+    @property
     def done(self) -> int:
         """Sites that are finished, by this run or before."""
         return self.before + self.statuses.total()
 
     @property
     def not_ok(self) -> int:
-        """Sites of this run that did not end well."""
-        return self.statuses.total() - self.statuses[_OK]
+        """Sites that did not end well."""
+        return self.done - self.all_statuses[_OK]
 
     def rate(self, now: float) -> float:
         """Sites a second, over this run."""
@@ -72,7 +82,7 @@ class Progress:
         if rate := self.rate(now):
             parts.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{rate * 60:.1f} a minute")
         if self.not_ok:
-            parts.append(f"{self.not_ok:,} not ok ({kinds_of(self.statuses)})")
+            parts.append(f"{self.not_ok:,} not ok ({kinds_of(self.all_statuses)})")
         left = self.left_s(now)
         if left:
             parts.append(f"about {duration(left)} left")
@@ -84,9 +94,9 @@ class Progress:
         parts = parts or [f"{self.total:,} {_sites(self.total)}"]
         if self.before:
             parts.append(f"{self.before:,} of them done before")
-        parts.append(f"{self.statuses[_OK]:,} ok")
+        parts.append(f"{self.all_statuses[_OK]:,} ok")
         if self.not_ok:
-            parts.append(f"{self.not_ok:,} not ok ({kinds_of(self.statuses)})")
+            parts.append(f"{self.not_ok:,} not ok ({kinds_of(self.all_statuses)})")
         return f"{', '.join(parts)}; {duration(now - self.started)}"
 
 

@@ -51,7 +51,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SitemapRequest:
     """Where to look: sitemaps by address, sitemaps that were read already, sites whose robots.txt names some."""
 
     addresses: Sequence[Url] = ()
@@ -59,7 +59,7 @@ class Asked:
     sites: Sequence[Url] = ()
 
 
-async def list_pages(asked: Asked, source: Source, read: Callable[[bytes], Sitemap]) -> Listing:
+async def list_pages(asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap]) -> Listing:
     """List the pages of all sitemaps; one that was named and cannot be had raises, others are noted."""
     listing = Listing()
     try:
@@ -90,7 +90,9 @@ class _Todo:
                 self.waiting.append((url, level))
 
 
-async def _list_all(asked: Asked, source: Source, read: Callable[[bytes], Sitemap], listing: Listing) -> None:
+async def _list_all(
+    asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap], listing: Listing
+) -> None:
     """Go from sitemap to sitemap, until there is none left or a bound is reached."""
     todo = _Todo()
     todo.add(asked.addresses, 0)

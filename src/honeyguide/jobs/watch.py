@@ -1,7 +1,7 @@
 """Watch: plan and crawl in a loop, within a budget, until stopped.
 
 Owns: when to plan, how many pages a round may fetch, how long to rest. Must not know: how a plan is made, how pages are
-fetched, where visits are kept: `Ground` does. Start reading at `watch`.
+fetched, where visits are kept: `WatchGround` does. Start reading at `watch`.
 
 The budget is a sliding hour, counted from the visits that history has recorded, whoever made them. So a watch that was
 killed and started again keeps it. What a round has scheduled stays scheduled: the next one, or the next process, first
@@ -27,7 +27,7 @@ _REST_PER_PLAN = (
 )
 
 
-class Ground(Protocol):
+class WatchGround(Protocol):
     """What a watch works on: a store, a planner and a crawler."""
 
     def latest(self, limit: int, since: float) -> Sequence[float]:
@@ -109,7 +109,7 @@ class Round:
     next_at: float
 
 
-async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Round], None]) -> str:
+async def watch(ground: WatchGround, clock: Clock, pace: Pace, on_round: Callable[[Round], None]) -> str:
     """Go round and round; gives why it ended. Whoever cancels it loses nothing: the store has what is done."""
     rounds, begun = 0, clock.now() - pace.cycle_s
     while not pace.is_over(clock.now(), rounds):
@@ -117,7 +117,7 @@ async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Ro
         now = clock.now()
         latest = ground.latest(pace.per_hour, now - HOUR_S)
         room = min(pace.room(latest, now), pace.share(now - begun))
-        planned, fetched, planning_s = await _round(ground, clock, room)
+        planned, fetched, planning_s = await _round(ground, clock, room, now + pace.cycle_s)
         rounds += 1
         begun, ended = now, clock.now()
         latest = ground.latest(pace.per_hour, ended - HOUR_S)
@@ -129,15 +129,15 @@ async def watch(ground: Ground, clock: Clock, pace: Pace, on_round: Callable[[Ro
     return "until" if pace.until is not None and clock.now() >= pace.until else "rounds"
 
 
-async def _round(ground: Ground, clock: Clock, room: int) -> tuple[int, int, float]:
-    """Fetch what is left of an earlier plan; while there is room, plan and fetch. Gives planned, fetched, seconds.
+async def _round(ground: WatchGround, clock: Clock, room: int, until: float) -> tuple[int, int, float]:
+    """Fetch what is left of an earlier plan; while there is room and time, plan and fetch. Gives planned, fetched, seconds.
 
     What was planned may have to wait, because its site asks for a pause: then the next best have their turn.
     """
     fetched = await ground.fetch(room) if room > 0 and ground.is_due(clock.now()) else 0
     planned, planning_s = 0, 0.0
-    for _ in range(_PLANS):
-        if fetched >= room:
+    for turn in range(_PLANS):
+        if fetched >= room or (turn and clock.now() >= until):
             break
         began = clock.now()
         more = ground.plan(room - fetched, began)

@@ -29,15 +29,26 @@ tr.reference td { color: var(--soft); } svg { width: 100%; height: auto; display
 svg text { fill: var(--soft); font-size: 11px; } .key { display: inline-block; margin-right: 1rem; white-space: nowrap; }
 .key svg { display: inline-block; width: 2rem; height: .7rem; } .wide { overflow-x: auto; }
 """
+# The words of the columns, in lines for a terminal.
+LEGEND = (
+    "Fresh: share of importance whose copy was up to date; Late: in the second half.",
+    "Best: Late in percent of optimum, or of known-rates where there is none.",
+    "Age: how long copies were out of date, on average. Idle: percent of fetches",
+    "that found nothing new. New: time until a new page is fetched. Day 1, Day 3:",
+    "Fresh then. known-rates: is told how often each page changes. optimum: the best",
+    "of fixed rates in the long run; short runs, which begin with fresh copies, and",
+    "pages that change in bursts can pass it. all-knowing: is told every change;",
+    "nobody passes it.",
+)
 _HEAD = (
     "Policy",
     "Fresh",
-    "Second half",
-    "Of the best",
-    "Of the bound",
-    "Mean age",
-    "Found nothing",
-    "Discovery",
+    "Late",
+    "Best",
+    "Bound",
+    "Age",
+    "Idle",
+    "New",
     "Day 1",
     "Day 3",
     "Fetches",
@@ -52,8 +63,8 @@ def curves_report(outcomes: Sequence[Outcome]) -> str:
     top = opening(
         "Honeyguide: what recrawl policies are worth", "What recrawl policies are worth", about, _STYLE
     )
-    return f"""{top}{parts}<p><small>Written by Honeyguide. The best is what known rates can buy; the bound is what nobody can pass who knew
-every change. References are grey.</small></p>
+    return f"""{top}{parts}<p><small>{escape(" ".join(LEGEND))} Bound: Late in percent of all-knowing. What
+is no policy is grey. Written by Honeyguide.</small></p>
 </body>
 </html>
 """

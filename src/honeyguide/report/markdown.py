@@ -78,7 +78,7 @@ def _failures(summary: Summary) -> list[str]:
     lines = []
     for status, named in summary.failed.items():
         lines.append(f"- {plain(status)}: {summary.statuses[status]:,}")
-        lines += [f"  - {plain(name)} {plain(why)}".rstrip() for _, name, why in named]
+        lines += [f"  - {plain(name)}{f': {plain(why)}' if why else ''}" for _, name, why in named]
         if (more := summary.statuses[status] - len(named)) > 0:
             lines.append(f"  - and {more:,} more")
     return lines
@@ -116,8 +116,9 @@ def _score(row: Row) -> str:
 
 
 def _next_in_line(site: Site) -> list[str]:
-    rows = [row for row in site.ranked if row.rank is None][:NEXT_IN_LINE]
-    lines = [f"- {_score(row)} {_link(row)} {': '.join(map(plain, row.out or ()))}" for row in rows]
+    """List what would have been taken next: what is out for another reason never is."""
+    rows = [row for row in site.ranked if row.out is not None and row.out[0] == "cap"][:NEXT_IN_LINE]
+    lines = [f"- {_score(row)} {_link(row)}" for row in rows]
     return ["Next in line:\n\n" + "\n".join(lines)] if lines else []
 
 

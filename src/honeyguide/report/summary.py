@@ -42,7 +42,7 @@ FILTERS = ("disallowed-path", "homepage", "duplicate", "service-area")  # PICK-1
 LAST = {
     "replaced": "turned out dead or empty when it was fetched",
     "near-duplicate": "says nearly the same as a better page",
-    "cap": "as many pages as asked for were better",
+    "cap": "as many pages as asked for were taken before",
 }
 
 

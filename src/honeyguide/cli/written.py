@@ -1,0 +1,133 @@
+"""Files that commands write: where they may go, in which format, in one step, and what is said of them afterwards.
+
+Owns: the rules that all commands with -o share. Must not know: any command's records.
+Start reading at `format_of`, then `write_file`. How one file takes the place of another is in `adapters.whole`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.whole import check_replaceable, replacing
+from honeyguide.cli.output import csv_cell, json_line
+from honeyguide.core.harmless import printable
+from honeyguide.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from honeyguide.core.records import Record
+
+FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+_GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
+_HEADING = b"# Pages worth a visit\n"  # the first line of every Markdown report
+
+quiet_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o."
+)
+
+
+def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Refuse to write over what is read, or to write two things into one file."""
+    seen = {_place(file) for file in inputs if file is not None}
+    for file in outputs:
+        if file not in (None, STDIN):
+            if _place(file) in seen:
+                raise click.UsageError(
+                    f"{shown(file)} is named twice; what is written needs a file of its own."
+                )
+            seen.add(_place(file))
+
+
+def _place(file: str) -> Path:
+    try:
+        return Path(file).resolve()
+    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
+        return Path(file)
+
+
+def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
+    """Settle how a file is written: as its name says, or as asked for where that says nothing; else JSON lines.
+
+    >>> format_of("a.CSV", None), format_of("a.docx", "jsonl"), format_of("a", None)
+    ('csv', 'jsonl', 'jsonl')
+    """
+    if output == "table":
+        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
+    suffix = Path(file).suffix.lower()
+    named = known.get(suffix)
+    if named and output and named != output:
+        raise click.UsageError(
+            f"{shown(file)} is {named} by its name; leave out --format {output}, or choose another name."
+        )
+    found = named or output or (None if suffix else "jsonl")
+    if found is None:
+        raise click.BadParameter(
+            f"{shown(file)} should end in {', '.join(known)}; or choose a --format.", param_hint="-o"
+        )
+    return found
+
+
+# --- whose a file is ----------------------------------------------------------------------------------------------
+
+
+def check_output(file: str, columns: Sequence[str]) -> None:
+    """Refuse a file that cannot be written, or that is no earlier output with these columns."""
+    check_replaceable(Path(file), lambda head: has_columns(head, columns))
+
+
+def has_columns(head: bytes, columns: Sequence[str]) -> bool:
+    """Tell whether a file begins as records with these columns do, as CSV or as JSON lines; more may follow.
+
+    >>> has_columns(b'{"schema": 1, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
+    (True, False)
+    """
+    line = head.split(b"\n", 1)[0]
+    if line.strip() == ",".join(columns).encode():
+        return True
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and tuple(record)[: len(columns)] == tuple(columns)
+
+
+def check_report(file: str) -> None:
+    """Refuse a report that cannot be written, or whose place has something else, before the work that it tells of."""
+    check_replaceable(
+        Path(file), lambda head: _GENERATOR in head or head.startswith(_HEADING), option="--report"
+    )
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def write_file(file: str | Path, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
+    """Write records to a file, `jsonl` or `csv`, in one step; gives how many."""
+    count = 0
+    with (
+        replacing(Path(file)) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as target,
+    ):
+        writer = csv.writer(target, lineterminator="\n")
+        if kind == "csv":
+            writer.writerow(columns)
+        for count, record in enumerate(records, 1):  # noqa: B007 - the last one is how many there are
+            if kind == "csv":
+                writer.writerow([csv_cell(record.get(name)) for name in columns])
+            else:
+                target.write(json_line(record) + "\n")
+    return count
+
+
+def tell_written(files: Sequence[str], count: int, what: str) -> None:
+    """Name the files that were written, and how much is in them."""
+    if files:
+        told = f"{count:,} {what}{'' if count == 1 else 's'}"
+        click.echo(printable(f"{', '.join(files)}: {told}"), err=True)

@@ -1,0 +1,169 @@
+"""What the library offers: its names, and how it takes what callers say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import honeyguide
+from honeyguide import (
+    ConfigError,
+    InputError,
+    Link,
+    Occurrence,
+    PickRequest,
+    Profile,
+    Url,
+    app,
+    errors,
+    load_profile,
+    plan_file,
+    plan_store,
+    rank_urls,
+    score_link,
+    score_links,
+    score_page,
+    select_links,
+)
+from honeyguide.testing import FakeFetcher, FrozenClock
+
+NOW = datetime(2024, 6, 15, 8, tzinfo=UTC)
+FIRE = load_profile("docs", topic="fire", related=("smoke",))
+LINK = "https://a.example/fire"
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize("package", [honeyguide, app])
+def test_every_name_is_there(package: Any) -> None:
+    assert len(set(package.__all__)) == len(package.__all__)
+    assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
+    offered = {name for names in package._ROOMS.values() for name in names.split()}
+    assert offered == set(package.__all__) - {"__version__"}
+
+
+def test_the_whole_error_tree_is_offered() -> None:
+    tree = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.HoneyguideError)
+    }
+    assert tree <= set(honeyguide.__all__)
+
+
+def test_a_name_that_is_not_there_is_said() -> None:
+    with pytest.raises(AttributeError, match="module 'honeyguide' has no attribute 'nothing'"):
+        _ = honeyguide.nothing  # type: ignore[attr-defined]  # that is the point
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = "import sys, honeyguide; print([name for name in sys.modules if name.startswith('honeyguide.')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "['honeyguide.lazily', 'honeyguide.version']\n"
+
+
+# --- profiles ---
+
+
+def links_of(tmp_path: Path) -> str:
+    path = tmp_path / "links.jsonl"
+    path.write_text(json.dumps({"url": LINK, "anchor": "smoke"}) + "\n", "utf-8")
+    return str(path)
+
+
+def test_a_loaded_profile_brings_its_topic(tmp_path: Path) -> None:
+    by_name = score_link(LINK, topic="fire", related=("smoke",), anchor="smoke")
+    assert score_link(LINK, anchor="smoke", profile=FIRE) == by_name
+    assert score_link(LINK, topic="fire", related=("smoke",), anchor="smoke", profile=FIRE) == by_name
+    assert by_name != score_link(LINK, topic="fire", anchor="smoke")
+    assert score_page("<title>fire", profile=FIRE) == score_page("<title>fire", topic="fire")
+    files = links_of(tmp_path)
+    (loaded,) = score_links(files, profile=FIRE)
+    (named,) = score_links(files, topic="fire", related=("smoke",))
+    assert loaded.score == named.score
+    path = tmp_path / "own.toml"
+    path.write_text('name = "own"\nextends = "docs"\n[topic]\npattern = "fire"\n', "utf-8")
+    assert score_link(LINK, profile=path) == score_link(LINK, topic="fire")
+
+
+@pytest.mark.parametrize(
+    "score", [lambda **given: score_link(LINK, **given), lambda **given: score_page("<title>fire", **given)]
+)
+def test_a_loaded_profile_has_no_other_topic(score: Callable[..., object]) -> None:
+    with pytest.raises(InputError, match="the profile is loaded, for 'fire'"):
+        score(topic="water", profile=FIRE)
+    with pytest.raises(ConfigError, match="no topic is given"):
+        score(profile=load_profile("docs"))
+    with pytest.raises(ConfigError, match="no topic is given"):
+        score(topic="water", profile=load_profile("docs"))
+    with pytest.raises(ConfigError, match="no topic is given"):
+        score()
+
+
+# --- numbers and words ---
+
+ROW = {
+    "url": "https://a.example/", "visits": 1, "last_visited": "2024-06-15T07:30:00Z",
+    "topic_relevance": 0.1, "hub_depth": 5, "is_hub": False,
+}  # fmt: skip
+
+
+def known(tmp_path: Path) -> str:
+    path = tmp_path / "known.jsonl"
+    path.write_text(json.dumps(ROW) + "\n", "utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"top": 0}, "field top: 0 is too few; give 1 or more"),
+        ({"top": -1}, "field top: -1 is too few"),
+        ({"per_host": 0}, "field per_host: 0 is too few"),
+        ({"min_score": 101.0}, "field min_score: 101.0 is no score; they go from 0 to 100"),
+        ({"min_score": float("nan")}, "field min_score: nan is no score"),
+        ({"levels": "height"}, "field levels: no level is named 'height'; there are very high, high, medium"),
+        ({"levels": ["high", "higher"]}, "field levels: no level is named 'higher'"),
+        ({"now": NOW.replace(tzinfo=None)}, "field now: has no time zone"),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused(tmp_path: Path, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError) as of_file:
+        plan_file(known(tmp_path), **given)
+    with pytest.raises(InputError) as of_store:
+        plan_store(tmp_path / "none.db", **given)
+    assert str(of_file.value) == str(of_store.value)
+    assert str(of_file.value).startswith(sentence)
+
+
+def test_a_word_is_one_level(tmp_path: Path) -> None:
+    (entry,) = plan_file(known(tmp_path), now=NOW).entries
+    assert entry.scored.level.name == "very low"
+    assert len(plan_file(known(tmp_path), now=NOW, levels="very low").entries) == 1
+    assert plan_file(known(tmp_path), now=NOW, levels="low").entries == []
+    assert plan_file(known(tmp_path), now=NOW, policy="uniform").entries != [entry]
+
+
+def test_a_choice_of_none_is_refused(tmp_path: Path) -> None:
+    link = Link(Url.parse("https://a.example/services"), (Occurrence("Services"),))
+    for call in (
+        lambda: select_links([link], "https://a.example/", cap=-1),
+        lambda: rank_urls([ROW], now=NOW, top=-1),
+        lambda: list(score_links(links_of(tmp_path), profile=FIRE, top=0)),
+        lambda: list(score_links(links_of(tmp_path), profile=FIRE, min_score=11.0)),
+        lambda: app.picker(PickRequest(cap=0), FakeFetcher({}), FrozenClock()),
+    ):
+        with pytest.raises(InputError, match="is too few|is no score"):
+            call()
+
+
+def test_types_are_offered() -> None:
+    assert isinstance(FIRE, Profile)
