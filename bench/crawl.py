@@ -58,7 +58,7 @@ _NOTES = f"""\
   one page costs. Memory is the peak. Medians of interleaved rounds, each starting with another entrant.
 - Pages and megabytes are those of the server's access log.
 - Honeyguide is the command as installed (`--delay 0 --allow-private --quiet`): it scores each link and page, keeps queue, links
-  with their reasons and pages in SQLite with a commit per page, watches for traps and writes a record per page.
+  with their reasons and pages in SQLite with a commit for every few pages, watches for traps and writes a record per page.
 - Scrapy: `CrawlSpider` with one `Rule(LinkExtractor(allow_domains=…), follow=True)` whose callback reads the title;
   {CONCURRENCY} requests at once; no output. *On disk* is `JOBDIR`.
 - Crawlee: `enqueue_links()` and the title; storage in memory, or *on disk* by its default storage client.

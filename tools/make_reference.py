@@ -229,7 +229,7 @@ def command_line() -> str:
         "a budget or partial, 130 interrupted. `HONEYGUIDE_DEBUG=1` shows the traceback of an internal error.",
         "",
         "Every command has `-h` and `--help`. Commands that print records have `--no-color` and `--format table`, `jsonl` or",
-        "`csv`: without it they print a table in a terminal and JSON lines elsewhere.",
+        "`csv`: without it they print a table in a terminal and JSON lines elsewhere; `export` writes no table.",
         "",
     ]
     for path, command in _walk(root, ("honeyguide",)):

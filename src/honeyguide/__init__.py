@@ -158,7 +158,8 @@ __all__ = [
     "watch_store",
 ]
 
-__getattr__ = names_of(__name__, _ROOMS)
+if not TYPE_CHECKING:  # checkers see the imports above, and tell of names that are not there
+    __getattr__ = names_of(__name__, _ROOMS)
 
 
 def __dir__() -> list[str]:

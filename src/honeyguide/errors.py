@@ -75,8 +75,9 @@ class InputError(HoneyguideError, ValueError):
 
 
 class FetchError(HoneyguideError):
-    """A page that could not be had."""
+    """A page that could not be had. `rule` is what stores and records call it."""
 
+    rule = "fetch-error"
     retryable = False
 
     def __init__(self, url: str, why: str, *, retry_after_s: float | None = None) -> None:
@@ -89,35 +90,78 @@ class FetchError(HoneyguideError):
 class Unreachable(FetchError):  # noqa: N818 - the five say how it ended, not that it is an error
     """No connection: refused, reset, TLS."""
 
+    rule = "unreachable"
     retryable = True
 
 
 class NameNotFound(Unreachable):
     """The host name does not resolve."""
 
+    rule = "name-not-found"
     retryable = False
 
 
 class TimedOut(FetchError):  # noqa: N818 - says how it ended
     """Too slow: connecting, between bytes, or as a whole."""
 
+    rule = "timed-out"
     retryable = True
 
 
 class TooLarge(FetchError):  # noqa: N818 - says how it ended
     """More bytes than allowed, before or after decompression."""
 
+    rule = "too-large"
+
 
 class NotText(FetchError):  # noqa: N818 - says how it ended
     """A body that is not a page: wrong type, or undecodable compression."""
+
+    rule = "not-text"
 
 
 class Forbidden(FetchError):  # noqa: N818 - says how it ended
     """Ruled out before a packet was sent, by robots.txt."""
 
+    rule = "forbidden"
+
 
 class AddressRefused(Forbidden):
     """Ruled out before a packet was sent: a private, loopback or metadata address."""
+
+    rule = "address-refused"
+
+
+_FETCH_ERRORS = (
+    FetchError,
+    Unreachable,
+    NameNotFound,
+    TimedOut,
+    TooLarge,
+    NotText,
+    Forbidden,
+    AddressRefused,
+)
+_SPELT_BEFORE = {kind.rule.replace("-", ""): kind.rule for kind in _FETCH_ERRORS}
+
+
+def rule_now(stored: str) -> str:
+    """Give the rule that a store or record names; older versions wrote those of fetch errors without hyphens.
+
+    >>> rule_now("addressrefused"), rule_now("other-site")
+    ('address-refused', 'other-site')
+    """
+    return _SPELT_BEFORE.get(stored, stored)
+
+
+def spellings(rule: str) -> tuple[str, str]:
+    """Give the two ways in which a rule may stand in a store.
+
+    >>> spellings("address-refused"), spellings("other-site")
+    (('address-refused', 'addressrefused'), ('other-site', 'other-site'))
+    """
+    before = rule.replace("-", "")
+    return rule, before if _SPELT_BEFORE.get(before) == rule else rule
 
 
 class StoreError(HoneyguideError):

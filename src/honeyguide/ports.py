@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -93,12 +92,6 @@ class Fetched:
     def validators(self) -> Validators:
         """What to send with the next request for this URL."""
         return Validators(self.headers.etag, self.headers.last_modified)
-
-    @property
-    def is_downgraded(self) -> bool:
-        """Whether a redirect led from https to http on the way."""
-        way = (*self.hops, self.url.as_linked)
-        return any(a.startswith("https:") and b.startswith("http:") for a, b in pairwise(way))
 
 
 class Fetcher(Protocol):
@@ -188,8 +181,12 @@ class Report:
 class Frontier(Protocol):
     """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
 
-    def add(self, found: Sequence[Discovered]) -> int:
-        """Queue URLs that are not known yet; gives how many were not."""
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
+        """Queue URLs that are not known yet and that no page links; gives how many were not. Traps may have learnt from them."""
+        ...
+
+    def seeds(self) -> tuple[Url, ...]:
+        """Give where the run began, in its order."""
         ...
 
     def adopt(self, ask: Ask) -> tuple[Lease, ...]:
@@ -216,8 +213,16 @@ class Frontier(Protocol):
         """Grant nothing of a site before then."""
         ...
 
-    def enter(self, site: str, instead_of: str | None = None) -> None:
-        """Make a site part of the crawl: its links are inside (URL-10); `instead_of` leaves it, unless it has more seeds."""
+    def enter(self, site: str) -> None:
+        """Make a site part of the crawl: its links are inside (URL-10)."""
+        ...
+
+    def strays(self) -> list[int]:
+        """Give what was put out as another site's (URL-11) that is part of the crawl by now, in the order of discovery."""
+        ...
+
+    def bring_back(self, found: Sequence[Discovered]) -> None:
+        """Place again what was put out, or put it out by another rule; who has seen it, and where, stays as it is."""
         ...
 
     def sites(self) -> frozenset[str]:
@@ -232,8 +237,8 @@ class Frontier(Protocol):
         """Tell what is known of URLs; those that are not known are left out."""
         ...
 
-    def twin(self, content: str) -> str | None:
-        """Give the first page of this run that says the same."""
+    def said(self, content: str, limit: int) -> list[str]:
+        """Give pages of this run that said so when they were read, the first first."""
         ...
 
     def schedule(self, due: Sequence[Due]) -> int:
@@ -243,8 +248,8 @@ class Frontier(Protocol):
         """
         ...
 
-    def deepen(self, max_depth: int | None) -> int:
-        """Queue what was put out by a smaller depth limit."""
+    def reopen(self, rule: str, max_depth: int | None = None) -> int:
+        """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         ...
 
     def counts(self) -> Counts:

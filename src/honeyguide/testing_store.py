@@ -1,6 +1,6 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
-Owns: `StoreContract` and the small builders it uses. Must not know: any adapter, any job.
+Owns: `StoreContract`; the builders it uses are in `testing_links.py`. Must not know: any adapter, any job.
 Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest. History is in `testing_history.py`.
 """
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
@@ -9,86 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.frontier import (
-    Ask,
-    Budgets,
-    Discovered,
-    Done,
-    Dropped,
-    Due,
-    Retry,
-    RunSpec,
-    Sighting,
-    State,
-    Why,
-    digest_of,
-    rank_of,
-)
+from honeyguide.core.frontier import Budgets, Discovered, Done, Dropped, Due, Retry, Sighting, State, Why
 from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
-from honeyguide.core.traverse import Placement
-from honeyguide.core.url import Tracking, Url
-from honeyguide.errors import LeaseLost
+from honeyguide.core.url import Url
 from honeyguide.ports import Report
+from honeyguide.testing_links import SITE, ask, digest, drain, error_of, found, paths, spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from honeyguide.core.frontier import Lease
     from honeyguide.ports import Frontier, Store
 
-SITE = "https://a.example"
-
-
-def spec(key: str = "one", topic: str | None = "fire") -> RunSpec:
-    """Make a run's identity."""
-    return RunSpec(key, f"crawl {key}", topic, "docs", "hash")
-
-
-def found(
-    path: str, lane: str = "broad", priority: float = 5.0, wave: int = 0, out: Why | None = None
-) -> Discovered:
-    """Make a link as a page reveals it; a path may be a whole URL."""
-    url = Url.parse(path if "://" in path else SITE + path)
-    rank = rank_of(Placement(lane, priority, ()), wave) if out is None else 0
-    sighting = Sighting("anchor", "main", priority, "in-main:3", lane)
-    site = None if out and out.rule == "other-site" else url.site
-    return Discovered(
-        url, digest(url.text), site, rank, lane, priority, priority, 1, out=out, sighting=sighting
-    )
-
-
-def digest(path: str) -> int:
-    """Give a URL's identity."""
-    return digest_of(Url.parse(path if "://" in path else SITE + path), Tracking())
-
-
-def ask(now: float = 0.0, limit: int = 1, **more: object) -> Ask:
-    """Ask for leases that last ten minutes."""
-    return Ask(now, limit, now + 600.0, **more)  # type: ignore[arg-type]  # a test may set any field
-
-
-def paths(leases: Sequence[Lease]) -> list[str]:
-    """Name leases by their paths."""
-    return [lease.url.path for lease in leases]
-
-
-def drain(frontier: Frontier, now: float = 0.0) -> list[str]:
-    """Claim and finish one after the other until there is nothing left."""
-    order: list[str] = []
-    while leases := frontier.claim(ask(now)).leases:
-        order += paths(leases)
-        frontier.finish(leases[0], Done(), Report())
-    return order
-
-
-def error_of(call: Callable[[], None]) -> LeaseLost | None:
-    """Give the error of a call that loses its lease."""
-    try:
-        call()
-    except LeaseLost as error:
-        return error
-    return None
+__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "paths", "spec"]
 
 
 class StoreContract:
@@ -165,8 +96,8 @@ class StoreContract:
         )
         frontier.finish(lease, Done(), Report({"url": "a"}, findings, "digest"))
         assert list(frontier.pages()) == [(1, {"url": "a"})]
-        assert frontier.twin("digest") == f"{SITE}/a"
-        assert frontier.twin("other") is None
+        assert frontier.said("digest", 9) == [f"{SITE}/a"]
+        assert frontier.said("other", 9) == []
         (next_,) = frontier.claim(ask()).leases
         assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
         assert frontier.counts().out == {"pruned": 1}
@@ -256,6 +187,19 @@ class StoreContract:
         assert row is not None
         assert row[0].why == Why("redirected", f"{SITE}/a leads here")
 
+    def test_the_target_of_a_redirect_belongs_to_its_own_site(self) -> None:
+        outside = found("https://b.example/met", out=Why("other-site", "b.example"))
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"), outside)
+        frontier.enter("b.example")
+        for target in ("https://b.example/new", "https://b.example/met"):
+            (lease,) = frontier.claim(ask()).leases
+            arrived = (digest(target), Url.parse(target))
+            frontier.finish(lease, Done(), Report(findings=Findings(), arrived=arrived))
+            frontier.schedule([Due(digest(target), 1.0, 0)])
+            (again,) = frontier.claim(ask(1.0, only_due=True)).leases
+            assert (again.url.text, again.site) == (target, "b.example")
+            frontier.finish(again, Done(), Report())
+
     # --- limits ---
 
     def test_max_pages_counts_what_is_out_and_what_is_done(self) -> None:
@@ -308,8 +252,8 @@ class StoreContract:
 
     def test_more_depth_brings_back_what_was_too_deep(self) -> None:
         frontier = self.make_frontier(found("/a", out=Why("max-depth", "too deep"))._replace(rank=5, depth=3))
-        assert frontier.deepen(2) == 0
-        assert frontier.deepen(None) == 1
+        assert frontier.reopen("max-depth", 2) == 0
+        assert frontier.reopen("max-depth") == 1
         assert paths(frontier.claim(ask()).leases) == ["/a"]
 
     # --- memory ---
@@ -350,20 +294,52 @@ class StoreContract:
         assert frontier.families() == [Family("x", 9), Family("z")]
 
     def test_sites_are_entered_and_left(self) -> None:
-        frontier = self.make_frontier(found("/a")._replace(is_seed=True))
+        frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
+        assert frontier.sites() == frozenset()
         frontier.enter("a.example")
-        assert frontier.sites() == {"a.example"}
-        frontier.enter("www.a.example", instead_of="a.example")
-        assert frontier.sites() == {"www.a.example"}
+        frontier.enter("www.a.example")
+        assert frontier.sites() == {"a.example", "www.a.example"}
+        assert [seed.text for seed in frontier.seeds()] == [f"{SITE}/a"]
 
-    def test_a_site_with_more_seeds_is_not_left(self) -> None:
-        seeds = [found(path)._replace(is_seed=True) for path in ("/a", "/b", "https://b.example/")]
-        frontier = self.make_frontier(*seeds)
-        for site in ("a.example", "b.example"):
-            frontier.enter(site)
-        frontier.enter("www.a.example", instead_of="a.example")
-        frontier.enter("www.b.example", instead_of="b.example")
-        assert frontier.sites() == {"a.example", "www.a.example", "www.b.example"}
+    def test_what_was_outside_comes_back_when_its_site_is_entered(self) -> None:
+        outside = [
+            found(f"https://{host}.example/{path}", out=Why("other-site", f"{host}.example"))
+            for host, path in (("b", "x"), ("c", "x"), ("b", "y"))
+        ]
+        frontier = self.make_frontier(found("/a"), *outside)
+        assert frontier.strays() == []
+        frontier.enter("b.example")
+        assert frontier.strays() == [outside[0].digest, outside[2].digest]
+        placed = found("https://b.example/x", "deep", 9)
+        unwanted = found("https://b.example/y", out=Why("exclude", "no"))
+        frontier.bring_back([placed, unwanted._replace(site="b.example")])
+        assert frontier.strays() == []
+        (lease,) = frontier.claim(ask()).leases
+        assert (lease.url.text, lease.site, lease.lane) == ("https://b.example/x", "b.example", "deep")
+        assert frontier.counts().out == {"other-site": 1, "exclude": 1}
+        told = frontier.find(placed.digest)
+        assert told is not None
+        assert (told[0].seen, [seen.lane for _, seen in told[1]]) == (0, ["deep"])
+
+    def test_what_nobody_links_was_not_seen(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings(new=[found("/b")], again=[digest("/a")])
+        frontier.finish(lease, Done(), Report(findings=findings))
+        assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
+        assert frontier.add([found("/c")], [("x", Family("x", 1))]) == 1
+        assert frontier.known([digest("/c")])[digest("/c")].seen == 0
+        assert frontier.families() == [Family("x", 1)]
+
+    def test_what_a_rule_put_out_is_queued_again(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        frontier.schedule([Due(digest("/a"), 1.0, 0)])
+        (lease,) = frontier.claim(ask(1.0)).leases
+        frontier.finish(lease, Dropped(Why("address-refused", "private"), is_fetch=False), Report())
+        assert (frontier.counts().due, frontier.reopen("http-404")) == (1, 0)
+        assert frontier.reopen("address-refused") == 1
+        (again,) = frontier.claim(ask(2.0, only_due=True)).leases
+        assert (again.url.path, again.attempt) == ("/a", 1)
 
     # --- runs ---
 

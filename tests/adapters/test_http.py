@@ -6,14 +6,19 @@ import asyncio
 import gzip
 import importlib.util
 import socket
+import subprocess
 import sys
+import time
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import aiohttp
 import pytest
+from aiohttp.client_proto import ResponseHandler
 
 from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.names import Names
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import (
@@ -30,7 +35,7 @@ from honeyguide.ports import Fetched, Part, Validators
 from honeyguide.testing import LoopbackServer, Script, drip, reset, response, silence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 HERE = Policy(allow_private=True, max_bytes=200_000, max_decoded_bytes=400_000)
 HASTY = replace(HERE, connect_timeout_s=0.2, read_timeout_s=0.2, total_timeout_s=0.5)
@@ -45,6 +50,66 @@ def get(answer: bytes | Script, policy: Policy = HERE, part: Part = Part.PAGE) -
             return await fetcher.fetch(Url.parse(f"{server.root}/page"), part=part)
 
     return asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", ["_factory", "_payload"])
+def test_a_library_that_cannot_be_guarded_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = {"_factory": aiohttp.TCPConnector, "_payload": ResponseHandler}[name]
+    monkeypatch.setattr(owner, "__getattribute__", _without(name))
+    with pytest.raises(ConfigError, match=r"aiohttp: version .* pip install"):
+        get(response(PAGE))
+
+
+def _without(hidden: str) -> Callable[[object, str], object]:
+    """Look names up as always, but for one: as if it were called otherwise."""
+
+    def look(self: object, name: str) -> object:
+        if name == hidden:
+            raise AttributeError(name)
+        return object.__getattribute__(self, name)
+
+    return look
+
+
+def test_a_name_server_that_is_silent_does_not_hold_the_end() -> None:
+    code = """
+import asyncio, threading
+from honeyguide.adapters.names import Names
+
+async def run():
+    names = Names(1, lambda *_, **__: threading.Event().wait())
+    asking = asyncio.create_task(names.resolve("a.example"))
+    await asyncio.sleep(0.1)
+    asking.cancel()
+    await names.close()
+
+asyncio.run(run())
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)  # noqa: S603 - our own interpreter
+
+
+def test_names_are_looked_up_in_so_many_threads_and_errors_come_back() -> None:
+    running, most = 0, 0
+
+    def lookup(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        time.sleep(0.01)
+        running -= 1
+        if host == "none.example":
+            raise socket.gaierror(socket.EAI_NONAME, "none")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 80))]
+
+    async def run() -> list[object]:
+        names = Names(1, lookup)
+        hosts = [*(f"h{n}.example" for n in range(9)), "none.example"]
+        return list(await asyncio.gather(*map(names.resolve, hosts), return_exceptions=True))
+
+    *found, failed = asyncio.run(run())
+    assert all(isinstance(one, list) and one[0]["host"] == "192.0.2.1" for one in found)
+    assert isinstance(failed, socket.gaierror)
+    assert 1 < most <= 4
 
 
 def sent(url_path: str = "/page", policy: Policy = HERE, validators: Validators | None = None) -> str:

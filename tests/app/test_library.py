@@ -46,8 +46,6 @@ LINK = "https://a.example/fire"
 def test_every_name_is_there(package: Any) -> None:
     assert len(set(package.__all__)) == len(package.__all__)
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
-    offered = {name for names in package._ROOMS.values() for name in names.split()}
-    assert offered == set(package.__all__) - {"__version__"}
 
 
 def test_the_whole_error_tree_is_offered() -> None:
@@ -66,7 +64,9 @@ def test_a_name_that_is_not_there_is_said() -> None:
 
 def test_importing_the_package_loads_nothing() -> None:
     code = "import sys, honeyguide; print([name for name in sys.modules if name.startswith('honeyguide.')])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert run.stdout == "['honeyguide.lazily', 'honeyguide.version']\n"
 
 
@@ -161,7 +161,7 @@ def test_a_choice_of_none_is_refused(tmp_path: Path) -> None:
         lambda: list(score_links(links_of(tmp_path), profile=FIRE, min_score=11.0)),
         lambda: app.picker(PickRequest(cap=0), FakeFetcher({}), FrozenClock()),
     ):
-        with pytest.raises(InputError, match="is too few|is no score"):
+        with pytest.raises(InputError, match=r"is too few|is no score"):
             call()
 
 

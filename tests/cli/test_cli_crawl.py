@@ -69,7 +69,7 @@ def test_pages_in_the_order_of_the_crawl_and_a_summary(run: Run) -> None:
     assert "Stopped: nothing is left to fetch." in result.stderr
     assert "1  other-site  leads to another site" in result.stderr
     assert "1  http-404" in result.stderr
-    assert "No pages at all: 1 scheme." in result.stderr
+    assert "Links that are no pages: 1 scheme." in result.stderr
 
 
 def test_a_budget_is_exit_code_3_and_the_same_command_goes_on(run: Run, folder: Path) -> None:
@@ -219,11 +219,11 @@ def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
 def test_a_table_for_a_person(run: Run) -> None:
     with served(manual()) as (home,):
         result = run("crawl", home, *TOPIC, *QUICK, "--format", "table", "--quiet")
-        assert "exhaust     /asyncio  asyncio" in result.stdout
-        assert "dropped 404  /gone" in result.stdout
+        assert "exhaust        /asyncio  asyncio" in result.stdout
+        assert "dropped 404    /gone" in result.stdout
         again = run("crawl", home, *TOPIC, *QUICK, "--format", "table", "--quiet")
     assert again.stdout == ""
-    assert "honeyguide export prints them" in again.stderr
+    assert "honeyguide export pages prints them" in again.stderr
 
 
 # --- seeds ---
@@ -304,7 +304,11 @@ def test_include_exclude_and_depth(run: Run) -> None:
         (("ftp://a.example", *TOPIC), 1, "neither http nor https"),
         (("a.example", "--topic", "(a"), 1, "pattern"),
         (("a.example", *TOPIC, "--max-pages", "0"), 2, "max-pages"),
-        (("a.example", *TOPIC, "--traversal", "x"), 2, "traversal"),
+        (
+            ("a.example", *TOPIC, "--traversal", "x"),
+            1,
+            "traversal: has no 'x'; it has hybrid, focused, bfs, dfs",
+        ),
         (("a.example", *TOPIC, "-o", "x.jsonl", "--format", "table"), 2, "A table is for the terminal"),
         (("a.example", *TOPIC, "-o", "honeyguide.db"), 2, "is named twice"),
         (("-i", "urls.txt", *TOPIC, "-o", "urls.txt"), 2, "is named twice"),

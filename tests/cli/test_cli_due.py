@@ -72,7 +72,7 @@ def test_the_due_pages_of_a_store_without_a_word_about_the_crawl(run: Run, serve
         assert result.exit_code == 0, result.stderr
         assert paths(result.stdout) == ["/c", "/b", "/a"]
         assert server.paths == ["/robots.txt", "/c", "/b", "/a"]
-        assert "3 pages visited again: 1 changed, 1 unchanged, 1 gone; " in result.stderr
+        assert "3 pages visited: 1 changed, 1 unchanged, 1 gone; " in result.stderr
         assert "Stopped: nothing more is due." in result.stderr
         told = run("explain", f"{home}private/e", "--format", "jsonl").stdout
         assert records(told)[0]["out"]["rule"] == "exclude"  # as the crawl was asked for
@@ -137,6 +137,11 @@ def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: Loop
     [
         (("--due", "--fresh"), "--fresh does not go with --due"),
         (("--due", "--max-pages-per-host", "3"), "--max-pages-per-host does not go with --due"),
+        (
+            ("--due", "--topic", "fire"),
+            "--topic: crawls of the store remember theirs; leave it out, or name a SEED",
+        ),
+        (("--due", "--follow-external", "0"), "--follow-external: crawls of the store remember theirs"),
         (("--run", "1"), "--run goes with --due"),
         (("--due",), "honeyguide.db: is not there"),
     ],
@@ -185,7 +190,7 @@ def test_explain_remembers_what_was_read(run: Run, server: LoopbackServer) -> No
         crawled(run, home)
         server.answers["/b"] = response(b"", status="404 Not Found")
         make_due(home, "/a", "/b")
-        assert "2 pages visited again: 1 unchanged, 1 gone; " in run("crawl", "--due", *QUICK).stderr
+        assert "2 pages visited: 1 unchanged, 1 gone; " in run("crawl", "--due", *QUICK).stderr
         for name, action, found in (
             ("a", "unchanged", "the same, byte for byte, since "),
             ("b", "dropped", ""),
@@ -234,3 +239,28 @@ def test_what_a_sitemap_says_is_remembered(run: Run, server: LoopbackServer) -> 
         assert listed["history"]["lastmod"] == "2026-05-01"
         (other,) = records(run("explain", f"{home}b", "--format", "jsonl").stdout)
         assert other["history"]["lastmod"] is None
+
+
+def test_a_missing_allow_private_puts_nothing_out_for_good(run: Run, server: LoopbackServer) -> None:
+    manners = ("--delay", "0", "--retries", "0")
+    same = ("--topic", "fire", "--exclude", "/private")
+    with served(server) as (home,):
+        assert run("crawl", home, *same, *QUICK, "--max-pages", "2").exit_code == 3
+        make_due(home, "/b", "/a")
+        server.requests.clear()
+        for _ in range(2):
+            refused = run("crawl", "--due", *manners)
+            words = (
+                "2 pages were refused for their addresses, which are not on the public web; --allow-private"
+            )
+            assert (refused.exit_code, words in refused.stderr) == (3, True), refused.stderr
+        allowed = run("crawl", "--due", *QUICK)
+        assert (allowed.exit_code, paths(allowed.stdout)) == (0, ["/b", "/a"])
+        refused = run("crawl", home, *same, *manners)
+        assert (refused.exit_code, "--allow-private visits" in refused.stderr) == (3, True)
+        watched = run("watch", "--per-hour", "10", "--rest", "0", "--rounds", "1", *manners)
+        assert (watched.exit_code, "--allow-private visits" in watched.stderr) == (3, True)
+        rest = run("crawl", home, *same, *QUICK)
+        assert rest.exit_code == 0, rest.stderr
+        assert "/c" in paths(rest.stdout)
+        assert "address-refused" not in rest.stderr

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from honeyguide.adapters.documents import Documents
+from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.config import load_profile
+from honeyguide.core.url import Url
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.testing import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +33,7 @@ DOCS = "https://docs.example.org"
             f"{DOCS}/library/asyncio.html",
             (
                 "By its address it is inside the crawl: same-site (URL-10, docs.example.org).",
-                '  "asyncio.html" in main of https://docs.example.org/library/, score 10\n',
+                '  "asyncio.html" in main of https://docs.example.org/library, score 10\n',
                 "    +5 topic in anchor text",
                 "    +3 topic in URL",
                 "    -3 a score ends at 10\n    lane deep, priority 10\n",
@@ -114,7 +122,8 @@ def test_as_csv(run: Run, crawled: Path) -> None:
     assert crawled.exists()
     result = run("explain", f"{DOCS}/about", "--format", "csv")
     assert result.exit_code == 0
-    assert result.stdout.startswith("url,run,state,verdict_kind,")
+    assert result.stdout.startswith("schema,url,run,state,verdict_kind,")
+    assert "Seen once" not in result.stdout  # sentences are for people, and for JSON lines
 
 
 @pytest.mark.parametrize(
@@ -138,3 +147,108 @@ def test_a_run_that_is_not_there_is_a_wrong_option(run: Run, crawled: Path) -> N
     result = run("explain", "https://a.example/", "--run", "7")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.endswith("Error: Invalid value for --run: there is no run 7; there are 1 to 1.\n")
+
+
+# --- which run is asked, and how the URL is written ---
+
+
+@pytest.fixture
+def two_crawls(folder: Path) -> Path:
+    """A store with a crawl of one site over http, and a newer one of another."""
+    store = SqliteStore(folder / "honeyguide.db")
+    for home, link in (("http://a.example:8080/", "/gutters/"), ("https://b.example/", "/siding")):
+        pages = {home: f'<title>fire</title><p>fire <a href="{link}">fire</a></p>'.encode()}
+        pages[home.rstrip("/") + link] = b"<title>fire</title><p>all of fire</p>"
+        crawler = Crawler(
+            FakeFetcher(pages), Documents(), FrozenClock(), store, load_profile("docs", topic="fire")
+        )
+        asyncio.run(crawler.crawl(CrawlRequest((Url.parse(home),)), lambda _record, _arrival: None))
+    store.close()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "asked"),
+    [
+        (
+            "http://a.example:8080/nowhere",
+            "http://a.example:8080/nowhere",
+            1,
+        ),  # no run has met it: whose site it is
+        ("https://b.example/nowhere", "https://b.example/nowhere", 2),
+        ("https://c.example/", "https://c.example/", 2),  # nobody's
+        ("a.example:8080/gutters", "http://a.example:8080/gutters", 1),  # as the crawl has met it
+        ("https://a.example:8080/gutters/?utm_source=x", "http://a.example:8080/gutters", 1),
+        ("/gutters/", "http://a.example:8080/gutters", 1),  # a path, as crawl prints it
+        ("/siding", "https://b.example/siding", 2),
+    ],
+)
+def test_the_run_that_knows_most_tells(run: Run, two_crawls: Path, text: str, url: str, asked: int) -> None:
+    assert two_crawls.exists()
+    found = record(run, text)
+    assert (found["url"], found["run"], found["sentences"][0]) == (url, asked, url)
+
+
+def test_another_spelling_of_a_page_is_said_to_be_one(run: Run, two_crawls: Path) -> None:
+    assert two_crawls.exists()
+    read = "https://a.example:8080/gutters?utm_source=x"
+    told = record(run, "https://a.example:8080/gutters/?utm_source=x")["sentences"]
+    assert told[1].startswith("It is written https://a.example:8080/gutters/?utm_source=x; it is read as ")
+    assert told[1].endswith("; that is the same page (URL-7).")
+    assert record(run, read)["sentences"][1] == f"It is read as {read}; that is the same page (URL-7)."
+    assert record(run, "a.example:8080/gutters")["sentences"][1].startswith("By its address")
+
+
+def test_a_path_that_nobody_has_met_is_no_host(run: Run, two_crawls: Path) -> None:
+    assert two_crawls.exists()
+    for more in ((), ("--run", "2")):
+        result = run("explain", "/nowhere", *more)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "'/nowhere' is a path that no crawl has met; give the whole address" in result.stderr
+
+
+def test_exports_spell_a_page_in_one_way(run: Run, two_crawls: Path) -> None:
+    assert two_crawls.exists()
+
+    def exported(what: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in run("export", what, "--run", "1").stdout.splitlines()]
+
+    pages = {page["url"] for page in exported("pages")}
+    links = exported("links")
+    assert {link["url"] for link in links} == pages
+    assert [link["as_linked"] for link in links] == [
+        "http://a.example:8080/",
+        "http://a.example:8080/gutters/",
+    ]
+    assert {link["parent"] for link in links} - {None} <= pages
+
+
+# --- with the profile of the run ---
+
+
+def test_a_profile_of_ones_own_is_the_one_of_the_run(run: Run, folder: Path) -> None:
+    mine = folder / "mine.toml"
+    text = 'schema = 1\nextends = "docs"\nname = "mine"\ndescription = "Mine."\n[scope]\ntracking = ["ref"]\n'
+    mine.write_text(text, "utf-8")
+    home, page = (
+        "https://a.example/",
+        "https://a.example/x?utm_source=1",
+    )  # tracking of ours, not of this profile
+    pages = {home: f'<title>fire</title><p>fire <a href="{page}">fire</a>'.encode(), page: b"<p>fire"}
+    store = SqliteStore("honeyguide.db")
+    profile = load_profile(mine, topic="fire")
+    crawler = Crawler(FakeFetcher(pages), Documents(), FrozenClock(), store, profile)
+    request = CrawlRequest((Url.parse(home),), profile=str(mine))
+    asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
+    store.close()
+    found = record(run, page)
+    assert (found["state"], found["url"]) == ("done", page)
+    enqueued = run("plan", "--store", "honeyguide.db", "--enqueue", "-o", "plan.csv")
+    assert "Note: 2 URLs are scheduled, 2 in run 1" in enqueued.stderr
+    mine.rename("moved.toml")
+    for command in (("explain", page), ("plan", "--store", "honeyguide.db", "--enqueue", "-o", "plan.csv")):
+        result = run(*command)
+        assert result.exit_code == 0, result.stderr
+        words = f"Note: run 1 was made with the profile {mine}, which cannot be loaded: "
+        assert words in result.stderr
+        assert "; the profile base stands in for it\n" in result.stderr

@@ -89,6 +89,12 @@ def test_help(run: Run, argument: str) -> None:
     assert all(name in result.stdout for name in COMMANDS)
 
 
+@pytest.mark.parametrize("words", [[], ["crawl"], ["url", "explain"]])
+def test_help_is_a_word_too(run: Run, words: list[str]) -> None:
+    result = run("help", *words)
+    assert (result.exit_code, result.stdout) == (0, run(*words, "--help").stdout)
+
+
 def test_version(run: Run) -> None:
     assert run("--version").stdout == f"honeyguide {__version__}\n"
 
@@ -131,3 +137,15 @@ def test_a_slip_of_the_pen_is_told_what_it_may_have_meant(run: Run, wrong: list[
     result = run(*wrong)
     assert result.exit_code == 2
     assert f"No such command {wrong[-1]!r}. Did you mean {right!r}?" in result.stderr
+
+
+@pytest.mark.parametrize("group", ["url", "score", "profile"])
+def test_no_summary_of_a_command_is_cut(run: Run, group: str) -> None:
+    assert "..." not in run(group, "--help").stdout.partition("Commands:")[2].partition("Examples:")[0]
+
+
+def test_a_number_that_is_none_is_called_so(run: Run) -> None:
+    told = run("crawl", "https://a.example/", "--max-pages", "ten").stderr
+    assert "'ten' is not a valid whole number." in told
+    told = run("crawl", "https://a.example/", "--delay", "fast").stderr
+    assert "'fast' is not a valid number." in told

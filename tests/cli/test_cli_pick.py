@@ -374,7 +374,7 @@ def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Pat
             )
             process.send_signal(signal.SIGINT)
             _, stderr = process.communicate(timeout=20)
-        assert process.returncode == 3, stderr
+        assert process.returncode == 130, stderr
         assert b"Note: stopped; 2 of 3 sites are finished: the same command goes on with the others" in stderr
         assert b"Traceback" not in stderr
         if name == "picks.csv":
@@ -400,7 +400,7 @@ def test_an_interrupt_without_a_file_says_what_would_help(start: Start) -> None:
         assert sites_of(process.stdout.readline().decode()) == [sites[0]]
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 3
+    assert process.returncode == 130
     assert b"Note: stopped; 1 of 2 sites are finished: -o FILE would keep them, to go on" in stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,22 @@ def test_standard_input_may_have_skipped_rows(run: Run) -> None:
     result = run("plan", "-", "--input-format", "csv", "--on-error", "skip", input=rows(2) + "x,1,,,0,1,no\n")
     assert result.exit_code == 3
     assert Path("stdin.rejected").exists()
+
+
+@pytest.mark.parametrize("count", [50, 3000], ids=["by row", "by column"])
+def test_standard_input_is_read_like_a_file_and_leaves_none_behind(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int
+) -> None:
+    place = tmp_path / "copies"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    text = rows(count)
+    Path("all.csv").write_text(text, "utf-8")
+    piped = run("plan", "-", "--input-format", "csv", *NOW, input=text)
+    assert piped.exit_code == 0
+    assert piped.stdout == run("plan", "all.csv", *NOW).stdout
+    if sys.platform == "linux":
+        assert list(place.iterdir()) == []
 
 
 def test_repeated_urls_are_said_once(run: Run) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from honeyguide import load_profile
+from honeyguide.config import bundled_profiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,12 +67,32 @@ def test_check_tells_all_problems_of_all_files(run: Run) -> None:
     assert len(records[0]["problems"]) == 2
 
 
-@pytest.mark.parametrize("extends", ["company", "base", "fire-protection"])
+@pytest.mark.parametrize("extends", bundled_profiles())
 def test_init_writes_a_profile_that_is_ok(run: Run, extends: str) -> None:
     result = run("profile", "init", "mine", "--extends", extends)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert run("profile", "check", "mine.toml").exit_code == 0
+    checked = run("profile", "check", "mine.toml")
+    assert (checked.exit_code, checked.stderr) == (0, "")  # every word in it is used
     assert load_profile("mine.toml").name == "mine"
+    advised = result.stderr.strip().partition("honeyguide ")[2].split()
+    assert run(*advised).exit_code == 0
+
+
+def test_the_words_of_a_new_profile_matter(run: Run) -> None:
+    run("profile", "init", "mine")
+    before = run("select", "--demo", "--profile", "mine.toml").stdout
+    file = Path("mine.toml")
+    file.write_text(re.sub(r"(?m)(?<=^trade_words = ).*", '["zebra"]', file.read_text("utf-8")), "utf-8")
+    assert run("select", "--demo", "--profile", "mine.toml").stdout.replace("zebra", "") != before
+
+
+def test_check_says_which_term_nothing_uses(run: Run) -> None:
+    run("profile", "init", "mine")
+    with Path("mine.toml").open("a", encoding="utf-8") as file:
+        file.write('absolut = ["roof"]\n')
+    result = run("profile", "check", "mine.toml")
+    assert result.exit_code == 0
+    assert result.stderr == "Note: mine.toml: terms.absolut: no rule uses it; did you mean absolute?\n"
 
 
 def test_init_never_overwrites_without_force(run: Run) -> None:

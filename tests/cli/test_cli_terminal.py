@@ -54,8 +54,8 @@ def test_a_terminal_gets_a_table(folder: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [(*PLAN, "--no-color"), ("--no-color", *PLAN)])
 def test_no_color_by_option(folder: Path, arguments: tuple[str, ...]) -> None:
-    assert "\x1b[3" not in _in_terminal(folder, *arguments)
+    assert "\x1b[" not in _in_terminal(folder, *arguments)
 
 
 def test_no_color_by_environment(folder: Path) -> None:
-    assert "\x1b[3" not in _in_terminal(folder, *PLAN, NO_COLOR="1")
+    assert "\x1b[" not in _in_terminal(folder, *PLAN, NO_COLOR="1")

@@ -6,6 +6,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.config import bundled_profiles
+from honeyguide.config.files import unused_terms
 from honeyguide.errors import ConfigError, PatternError
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
@@ -164,3 +165,52 @@ def test_missing_and_undecodable_files(tmp_path: Path) -> None:
 def test_a_topic_that_is_refused() -> None:
     with pytest.raises(PatternError, match="matches everything"):
         load_profile("docs", topic=".*")
+
+
+def test_a_term_that_does_not_exist_is_told_where_it_is_written(tmp_path: Path) -> None:
+    file = write(tmp_path, START + '[terms]\nabsolute = ["roof", "$service_trms"]\n')
+    with pytest.raises(ConfigError) as caught:
+        load_profile(file)
+    told = [str(problem) for problem in caught.value.problems]
+    assert told == ["terms.absolute: the term $service_trms is not defined; did you mean $service_terms?"]
+
+
+def test_a_related_term_that_does_not_exist_is_told_where_it_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"topic.related: the term \$nothing"):
+        load_profile(write(tmp_path, START + '[topic]\npattern = "fire"\nrelated = ["$nothing"]\n'))
+
+
+def test_a_profile_that_is_misspelt_is_proposed() -> None:
+    with pytest.raises(ConfigError, match=r"no profile is named 'compny'; did you mean company\?$"):
+        load_profile("compny")
+
+
+def test_terms_that_nothing_uses_are_told(tmp_path: Path) -> None:
+    text = '[terms]\nabsolut = ["roof"]\nabsolute = ["$mine"]\nmine = ["x"]\nzebra = ["y"]\n'
+    first, second = unused_terms(write(tmp_path, START + text))
+    assert str(first) == "terms.absolut: no rule uses it; did you mean absolute?"
+    assert str(second).startswith("terms.zebra: no rule uses it; used are ")
+
+
+@pytest.mark.parametrize("name", bundled_profiles())
+def test_our_own_profiles_use_all_their_terms(name: str) -> None:
+    assert unused_terms(name) == ()
+
+
+@pytest.mark.parametrize(
+    "bounds", ["range = [0, 100]\n", "range = [-1, 10]\n", ""], ids=["wide", "below", "none"]
+)
+@pytest.mark.parametrize("card", ["link", "page"])
+def test_a_topic_is_scored_on_one_scale(card: str, bounds: str, tmp_path: Path) -> None:
+    own = (
+        f'[scorecard.{card}]\n{bounds}[[scorecard.{card}.group]]\nname = "x"\nmode = "all"\n'
+        'rules = [{ id = "x", reason = "x", points = 3, when = { path = { has = ["x"] } } }]\n'
+    )
+    told = f"scorecard.{card}.range: should lie within [0, 10], the scale of topics"
+    assert problems(tmp_path, START + own) == [told]
+
+
+def test_a_bonus_is_within_what_priorities_tell_apart(tmp_path: Path) -> None:
+    own = '[traversal.mine]\nlinks = [{ at_least = 0, lane = "deep" }]\npages = [{ at_least = 0, lane = "deep", bonus = 31 }]\n'
+    (told,) = problems(tmp_path, START + own)
+    assert told.startswith("traversal.mine.pages[0].bonus: ")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +15,7 @@ import pytest
 
 from honeyguide.adapters.memory import MemoryStore
 from honeyguide.adapters.sqlite import SqliteStore
-from honeyguide.core.frontier import Done
+from honeyguide.core.frontier import Budgets, Done, Dropped, Why
 from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
@@ -111,13 +114,13 @@ def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(
 
     with pytest.raises(KeyError):
         fail()
-    assert frontier.known([digest])[digest].seen == 2  # what waits is known already
+    assert frontier.known([digest])[digest].seen == 1  # what waits is known already
     frontier.finish(leases[2], Done(), met)
-    assert seen(store) == (1, 0)
+    assert seen(store) == (0, 0)
     store.flush()
-    assert seen(store) == (3, 4)
+    assert seen(store) == (2, 4)
     store.flush()
-    assert seen(store) == (3, 4)
+    assert seen(store) == (2, 4)
     store.close()
 
 
@@ -128,10 +131,10 @@ def test_what_the_disk_took_back_does_not_count(tmp_path: Path) -> None:
     frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
     store._db.undo()  # noqa: SLF001 - as a full disk does, in the middle of any statement
     store.flush()
-    assert seen(store) == (1, 0)
+    assert seen(store) == (0, 0)
     frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
     store.flush()
-    assert seen(store) == (2, 2)
+    assert seen(store) == (1, 2)
     store.close()
 
 
@@ -148,7 +151,7 @@ def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
     assert list(frontier.pages()) == []
     frontier.finish(lease, Done(), Report({"url": "x"}, Findings(again=[found("/9").digest])))
     store.flush()
-    assert seen(store) == (2, 0)
+    assert seen(store) == (1, 0)
     store.close()
 
 
@@ -197,6 +200,58 @@ def test_another_writer_is_waited_for_and_then_named(tmp_path: Path) -> None:
     store.close()
     other.begin(spec("two"), 0.0)
     other.close()
+
+
+def test_leases_of_others_are_waited_for_before_the_budget_is_said_to_be_spent(tmp_path: Path) -> None:
+    one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
+    run = one.begin(spec(), 0.0)
+    budgets = Budgets(max_pages=2)
+    leases = one.frontier(run).claim(ask(limit=9, budgets=budgets)).leases
+    one.flush()
+    rest = other.frontier(run).claim(ask(1.0, budgets=budgets)).rest
+    assert (rest.why, rest.until) == ("shared", 1.25)
+    other.flush()
+    for lease in leases:
+        one.frontier(run).finish(lease, Done(), Report())
+    one.flush()
+    assert other.frontier(run).claim(ask(2.0, budgets=budgets)).rest.why == "max_pages"
+    other.close()
+    one.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only /proc tells who is a zombie")
+def test_a_process_that_ended_and_that_nobody_has_asked_how_is_gone(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    run = store.begin(spec(), 0.0)
+    store.frontier(run).claim(ask(limit=2))
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        store._db.write("UPDATE owner SET pid = ?", (child.pid,))  # noqa: SLF001 - as if it were that process
+        store.flush()
+        store.abandon()
+        again = SqliteStore(tmp_path / "h.db")
+        assert again.frontier(run).adopt(ask(1.0, limit=9)) == ()  # it lives
+        assert child.stdin is not None
+        child.stdin.close()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert paths(again.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+        again.close()
+
+
+def test_rules_of_older_versions_are_told_by_their_new_names(tmp_path: Path) -> None:
+    store = filled(tmp_path / "h.db")
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    rules = ("addressrefused", "timed-out", "timedout")
+    for lease, rule in zip(frontier.claim(ask(limit=3)).leases, rules, strict=True):
+        frontier.finish(lease, Dropped(Why(rule, "no")), Report())
+    assert frontier.counts().out == {"address-refused": 1, "timed-out": 2}
+    assert [row.url[-2:] for row in frontier.rows(rule="timed-out")] == ["/1", "/2"]
+    refused = found("/0").digest
+    told = frontier.find(refused)
+    assert told is not None
+    assert told[0].why == Why("address-refused", "no")
+    assert frontier.known([refused])[refused].rule == "address-refused"
+    assert frontier.reopen("address-refused") == 1
+    store.close()
 
 
 # --- files that are not what they should be ---

@@ -112,8 +112,8 @@ def test_the_commands_but_for_their_moment_do_not_depend_on_who_answers_first(or
         (Fetched(1, 404, 5.0), Dropped(Why("http-404", "answered 404"))),
         (Fetched(1, 503, 5.0), Retry(65.0, Why("http-503", "answered 503"))),
         (Fetched(1, 429, 5.0, rest_s=20.0), Retry(25.0, Why("http-429", "answered 429"))),
-        (Failed(1, Why("timedout", "slow"), 5.0, may_pass=True), Retry(65.0, Why("timedout", "slow"))),
-        (Failed(1, Why("toolarge", "big"), 5.0), Dropped(Why("toolarge", "big"))),
+        (Failed(1, Why("timed-out", "slow"), 5.0, may_pass=True), Retry(65.0, Why("timed-out", "slow"))),
+        (Failed(1, Why("too-large", "big"), 5.0), Dropped(Why("too-large", "big"))),
         (
             Failed(1, Why("forbidden", "closed for now"), 5.0, may_pass=True, is_fetch=False, rest_s=90.0),
             Retry(95.0, Why("forbidden", "closed for now"), is_fetch=False),

@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.choice import choose, smoothed
 from honeyguide.core.clocks import ArticleClock, DayProfile, SiteClock, WallClock, stretch
 from honeyguide.core.history import Trust
 from honeyguide.core.learning import Seen, after_finds, after_visit
 from honeyguide.core.page_state import PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.plan import Signals, score_url
-from honeyguide.core.priors import Priors, Watched, rebased, refit, refit_priors, shrunk
+from honeyguide.core.priors import Priors, Watched, refit, refit_priors, shrunk
 from honeyguide.core.rate import Rate, index, prior, tau_at
 from honeyguide.core.recrawl import Learned, RecrawlPolicy
 from honeyguide.core.schedules import POLICIES, AdaptiveInterval, Heuristic, Proportional, Uniform
@@ -208,12 +207,6 @@ def test_pages_that_are_all_the_same_are_their_prior() -> None:
     assert refit([Rate(1.3, 70.0)] * 5) == pytest.approx((1.3, 70.0), rel=1e-4)
 
 
-def test_a_page_keeps_what_it_learned_when_its_prior_moves() -> None:
-    old, new = prior(100.0), Rate(1.0, 10.0)
-    assert rebased(Rate(3.5, 250.0), old, new) == (4.0, 210.0)
-    assert rebased(Rate(1.4, 20.0), Rate(0.5, 50.0), new) == (1.4, 20.0)  # there is not so much to take away
-
-
 # --- the other policies ---
 
 
@@ -245,14 +238,11 @@ def test_proportional_takes_what_changes_most() -> None:
 
 def test_adaptive_intervals() -> None:
     policy = AdaptiveInterval()
-    assert policy.next_interval(100.0, is_changed=False) == 140.0
-    assert policy.next_interval(100.0, is_changed=True) == 80.0
-    assert policy.next_interval(8000.0, is_changed=False) == 8760.0
-    assert policy.next_interval(1 / 60, is_changed=True) == 1 / 60
-    assert policy.interval_of(replace(PAGE, interval_h=5.0)) == 5.0
+    assert policy.interval_of(replace(PAGE, visits=1)) == 720.0
     assert policy.interval_of(replace(PAGE, visits=3, changes=1)) == pytest.approx(720 * 1.4 * 0.8)
     assert policy.interval_of(replace(PAGE, visits=10**6)) == 8760.0
-    assert policy.value(replace(PAGE, interval_h=36.0), NOW) == pytest.approx(2.0)
+    assert policy.interval_of(replace(PAGE, visits=101, changes=100)) == 1 / 60
+    assert policy.value(replace(PAGE, visits=1), NOW) == pytest.approx(72 / 720)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -271,24 +261,6 @@ def test_every_policy_judges_every_page(name: str) -> None:
         assert 0.0 <= judged.score.value <= 100.0
         assert judged.score.words or name == "heuristic"
         assert policy.judge(page, NOW, 10.0) == judged
-
-
-# --- choice ---
-
-
-def test_host_limits_are_a_constraint() -> None:
-    values, hosts = [9.0, 8.0, 7.0, 6.0], ["a", "a", "b", "a"]
-    assert choose(values, hosts, 3, 1) == ([0, 2], [1, 3], 0.0)
-    assert choose(values, hosts, 2, {"a": 1}) == ([0, 2], [1], 7.0)
-    assert choose(values, hosts, 2) == ([0, 1], [], 8.0)
-    assert choose([1.0, 1.0, 1.0], ["a"] * 3, 2).taken == [0, 1]
-    assert choose([], [], 5).cut == 0.0
-
-
-def test_the_price_follows_the_cut_slowly() -> None:
-    assert smoothed(0.0, 5.0) == 5.0
-    assert smoothed(5.0, 0.0) == 5.0
-    assert 5.0 < smoothed(5.0, 50.0) < 7.0
 
 
 # --- pages ---

@@ -91,8 +91,10 @@ def text(n: int) -> list[str]:
 def test_a_family_whose_pages_are_alike_is_closed() -> None:
     traps = Traps(LIMITS)
     for n in range(LIMITS.max_alike):
-        assert traps.learn(url(f"/c/{n}"), sketch_of(text(0))) is None
-    why = traps.learn(url("/c/99"), sketch_of(text(0)))
+        traps.learn(url(f"/c/{n}"), sketch_of(text(0)))
+        assert traps.closed(url("/c/99")) is None
+    traps.learn(url("/c/99"), sketch_of(text(0)))
+    why = traps.closed(url("/c/99"))
     assert why is not None
     assert (why.rule, why.text) == ("TRAP-7", "the last 6 pages of a.example/c/# were alike")
     assert traps.inspect(url("/c/100")) == why

@@ -199,10 +199,10 @@ def run_console(block: Block, shell: Shell) -> list[tuple[Typed, str]]:
     return wrong
 
 
-def run_python(block: Block, names: dict[str, Any], page: Path) -> str:
-    examples = doctest.DocTestParser().get_examples(block.text)
-    assert examples, f"{page.name}: a python block without >>> prompts is not run:\n{block.text}"
-    test = doctest.DocTest(examples, names, page.name, str(page), 0, block.text)
+def run_python(text: str, names: dict[str, Any], page: Path) -> str:
+    examples = doctest.DocTestParser().get_examples(text)
+    assert examples, f"{page.name}: a python block without >>> prompts is not run:\n{text}"
+    test = doctest.DocTest(examples, names, page.name, str(page), 0, text)
     out: list[str] = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=out.append, clear_globs=False)
     names.update(test.globs)
@@ -236,7 +236,7 @@ def test_examples(page: Path, shell: Shell) -> None:
         elif block.language == "console":
             wrong += run_console(block, shell)
         elif block.language == "python":
-            failures.append(run_python(block, names, page))
+            failures.append(run_python(block.text.replace(":48000", shell.port), names, page))
     if wrong and os.environ.get("HONEYGUIDE_WRITE_DOCS"):
         page.write_text(_corrected(text, wrong), "utf-8")
     else:

@@ -170,6 +170,13 @@ def json_nesting(over: int, _limit: int) -> None:
         parse_object('{"a": ' + "[" * over + "]" * over + "}", "f", 1)
 
 
+def stdin_bytes(over: int, _limit: int) -> None:
+    command = ["plan", "-", "--input-format", "csv"]
+    told = CliRunner().invoke(root, command, prog_name="honeyguide", input=b"x" * (over + 1))
+    assert told.exit_code == 1
+    assert "standard input: has more than" in told.stderr
+
+
 def list_bytes(over: int, _limit: int) -> None:
     with pytest.raises(InputError, match="larger than"):
         _file(b"a.example\n" * (over // 10 + 1), inputs.read_sites)

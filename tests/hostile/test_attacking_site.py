@@ -252,10 +252,10 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
         if page["action"] == "dropped"
     }
     assert {path: rule for path, rule in ended.items() if path in EXPECTED} == EXPECTED
-    for rule in ("toolarge", "nottext", "unreachable", "addressrefused", "forbidden"):
+    for rule in ("too-large", "not-text", "unreachable", "address-refused", "forbidden"):
         assert re.search(rf"^\s+\d+  {rule} ", crawled.output, re.MULTILINE), crawled.output
-    assert "addressrefused: its address is not on the public web (loopback)" in explained[0].output
-    assert "timedout: not finished in time" in explained[1].output  # and queued again
+    assert "address-refused: its address is not on the public web (loopback)" in explained[0].output
+    assert "timed-out: not finished in time" in explained[1].output  # and queued again
     assert not any("poison" in (page["title"] or "") for page in pages)
     check_files(tmp_path)
     check_store(tmp_path, pages)
@@ -266,23 +266,23 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
 
 
 EXPECTED = {
-    "/about/bomb": "toolarge",
-    "/about/broken-gzip": "nottext",
-    "/about/broken-br": "nottext",
-    "/about/nested": "nottext",
-    "/about/endless": "toolarge",
-    "/about/extension": "toolarge",
-    "/about/interim": "toolarge",
-    "/about/headers": "toolarge",
+    "/about/bomb": "too-large",
+    "/about/broken-gzip": "not-text",
+    "/about/broken-br": "not-text",
+    "/about/nested": "not-text",
+    "/about/endless": "too-large",
+    "/about/extension": "too-large",
+    "/about/interim": "too-large",
+    "/about/headers": "too-large",
     "/about/not-http": "unreachable",
-    "/about/pdf": "nottext",
+    "/about/pdf": "not-text",
     "/contact/loop": "unreachable",
     "/contact/chain0": "unreachable",
-    "/contact/private": "addressrefused",
-    "/contact/metadata": "addressrefused",
-    "/contact/mail": "addressrefused",
+    "/contact/private": "address-refused",
+    "/contact/metadata": "address-refused",
+    "/contact/mail": "address-refused",
     "/contact/script": "unreachable",
-    "/contact/huge": "toolarge",
+    "/contact/huge": "too-large",
 }
 
 

@@ -169,6 +169,13 @@ LIMITS = [
     Limit("page in a file", "20,000,000 bytes", "cli.files:MAX_PAGE_BYTES", files.page_file_bytes, 1000),
     Limit("line of a file", "1,000,000 bytes", "adapters.rowfiles:MAX_LINE_BYTES", files.line_bytes),
     Limit("nesting of JSON in a line", "100", "adapters.rowfiles:MAX_NESTED", files.json_nesting),
+    Limit(
+        "rows on standard input",
+        "4,294,967,296 bytes",
+        "adapters.known:MAX_STDIN_BYTES",
+        files.stdin_bytes,
+        1000,
+    ),
     Limit("list of sites", "200,000,000 bytes", "adapters.inputs:MAX_BYTES", files.list_bytes, 1000),
     Limit("sites of a list", "1,000,000", "adapters.inputs:MAX_SITES", files.list_sites, 50),
     Limit("address in a list", "2,048 characters", "adapters.inputs:MAX_SITE_CHARS", files.list_site_chars),

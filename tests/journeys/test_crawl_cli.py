@@ -19,6 +19,7 @@ import pytest
 from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from honeyguide.testing import Script
@@ -60,6 +61,14 @@ def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     flags = ["--topic", "fire", "--allow-private", "--delay", "0", "--quiet"]
     command = [sys.executable, "-m", "honeyguide", "crawl", *arguments, *flags]
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE)  # noqa: S603 - our own program
+
+
+@pytest.fixture
+def _heard() -> Iterator[None]:
+    """Let children hear Ctrl-C, also where whoever started the tests ignores it: that is handed down."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def _finish(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
@@ -121,11 +130,12 @@ def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path:
     assert sorted(file.name for file in wild.iterdir()) == ["honeyguide.db", "p.jsonl"]
 
 
-def test_ctrl_c_ends_with_3_and_a_file_that_says_what_the_store_says(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("_heard")
+def test_ctrl_c_ends_with_130_and_a_file_that_says_what_the_store_says(tmp_path: Path) -> None:
     server = _site()
     with served(server) as (root,):
         home = f"{root}0"
-        assert _stop(_start(tmp_path, home, "-o", "p.jsonl"), server, 40, signal.SIGINT) == 3
+        assert _stop(_start(tmp_path, home, "-o", "p.jsonl"), server, 40, signal.SIGINT) == 130
         assert 0 < len(_lines(tmp_path / "p.jsonl")) < PAGES
         assert _urls(tmp_path / "p.jsonl") == _stored(tmp_path)
         assert _finish(_start(tmp_path, home, "-o", "p.jsonl")) == (0, b"")

@@ -94,7 +94,7 @@ def test_the_sequence_is_the_same_whatever_the_network_does() -> None:
     records, paths = runs[0]
     by_url = {record["url"]: record for record in records}
     assert by_url["/private/fire"]["reasons"][-1]["rule"] == "forbidden"
-    assert by_url["/huge"]["reasons"][-1]["rule"] == "toolarge"
+    assert by_url["/huge"]["reasons"][-1]["rule"] == "too-large"
     assert by_url["/gone"]["status"] == 404
     assert by_url["/moved"]["final_url"].endswith("/fire-3")
     assert not {"/private/fire", "/fire.pdf"} & set(paths)

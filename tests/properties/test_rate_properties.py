@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from random import Random
 from statistics import median
 
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.core.choice import choose
 from honeyguide.core.clocks import ArticleClock, Clock, DayProfile, SiteClock, WallClock
 from honeyguide.core.learning import Seen, after_visit
 from honeyguide.core.priors import refit
+from honeyguide.core.ranking import Best
 from honeyguide.core.rate import Rate, chance, changed, index, prior, score_of, tau_at, timed, unchanged
 
 SECOND, YEAR = 1 / 3600, 8760.0
@@ -144,20 +145,18 @@ def test_clocks_run_forward_and_add_up(clock: Clock, moments: list[float]) -> No
 
 @given(
     rows=st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), max_size=40),
-    budget=st.integers(0, 12),
-    limit=st.integers(0, 5),
+    top=st.none() | st.integers(1, 12),
+    limit=st.integers(1, 5),
 )
-def test_the_choice_is_the_best_that_limits_allow(
-    rows: list[tuple[int, str]], budget: int, limit: int
+def test_the_best_that_limits_of_hosts_allow(
+    rows: list[tuple[int, str]], top: int | None, limit: int
 ) -> None:
-    values, hosts = [float(value) for value, _ in rows], [host for _, host in rows]
-    found = choose(values, hosts, budget, limit)
-    assert len(found.taken) == min(budget, sum(min(limit, hosts.count(host)) for host in "abc"))
-    assert all(
-        hosts.count(host) == 0 or sum(hosts[p] == host for p in found.taken) <= limit for host in "abc"
-    )
-    kept = set(found.taken)
-    for place in set(range(len(rows))) - kept:  # nobody outside could replace a lesser one
-        for inside in kept:
-            is_free = sum(hosts[p] == hosts[place] for p in kept) < limit or hosts[inside] == hosts[place]
-            assert not (values[place] > values[inside] and is_free)
+    best: Best[str] = Best(top, limit)
+    for number, (value, host) in enumerate(rows):
+        best.add(float(value), number, f"https://{host}.example/", host)
+    taken, used = [], Counter[str]()
+    for number, (value, host) in sorted(enumerate(rows), key=lambda row: -row[1][0]):
+        if used[host] < limit:
+            used[host] += 1
+            taken.append((float(value), number, host))
+    assert best.found() == taken[:top]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import sys
 import weakref
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -416,3 +417,12 @@ def test_a_report_too_large_to_open_shows_picks_alone(
     shown = Tags(_written(tmp_path / "report.html", _record(), _record("b.example"))).text
     assert shown.count("Ranked candidates") == 1
     assert "4 candidates not shown" in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such permissions")
+def test_who_may_read_an_older_report_may_read_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("older", "utf-8")
+    path.chmod(0o640)
+    write_report([_record()], path)
+    assert path.stat().st_mode & 0o777 == 0o640

@@ -167,7 +167,7 @@ def _use(store: SqliteStore) -> None:
     runs = store.runs()
     run = store.begin(spec(), 100.0)
     frontier = store.frontier(run)
-    frontier.sites(), frontier.families(), frontier.twin("c1"), frontier.deepen(None), store.check()
+    frontier.sites(), frontier.families(), frontier.said("c1", 9), frontier.reopen("max-depth"), store.check()
     for rows in (frontier.rows(), frontier.rows(rule="other-site"), frontier.pages(), store.history.known()):
         list(islice(rows, 5_000))
     (

@@ -27,9 +27,10 @@ from honeyguide.core.frontier import (
     is_open,
     rank_due,
     rest_of,
+    rest_of_full,
 )
 from honeyguide.core.url import Url
-from honeyguide.errors import LeaseLost
+from honeyguide.errors import LeaseLost, rule_now, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +82,7 @@ class SqliteFrontier(Ledger):
             outstanding[lease.site] += 1
             leases.append(lease)
         if not leases:
-            return Granted((), self._rest(ask, is_spent=room <= 0 < ask.limit))
+            return Granted((), self._rest(ask, is_full=room <= 0 < ask.limit))
         self._db.write(self._sql["count"], (len(leases), len(leases), 0, self._run))
         return Granted(tuple(leases))
 
@@ -162,15 +163,15 @@ class SqliteFrontier(Ledger):
         self._db.write(self._sql["count"], (0, -1, 0, self._run))
         self._refresh(site, leased=-1)
 
-    def _rest(self, ask: Ask, *, is_spent: bool) -> Rest:
+    def _rest(self, ask: Ask, *, is_full: bool) -> Rest:
         """Say why nothing was granted."""
-        if is_spent:
-            return Rest("max_pages")
+        held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
+        if is_full:
+            return rest_of_full(ask, held)
         rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
         sites = [(name, blocked, fetched + leased) for _, name, _, blocked, fetched, leased, _, _ in rows]
         values = (self._run, json.dumps(sorted(ask.closed)), ask.only_due)
         due = self._db.one(self._sql["next_due"], values)[0]
-        held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
         return rest_of(ask, sites, due, held)
 
     # --- ends ---
@@ -240,7 +241,7 @@ class SqliteFrontier(Ledger):
             rule = one.out.rule if one.out else None
             state = State.DROPPED if one.out else State.QUEUED
             self._standings[one.digest] = Standing(
-                state, one.rank, 1, rule, one.url.text.startswith("https:")
+                state, one.rank, int(parent is not None), rule, one.url.text.startswith("https:")
             )
 
     def _new_row(self, found: Discovered, parent: int | None) -> tuple[Any, ...]:
@@ -249,6 +250,7 @@ class SqliteFrontier(Ledger):
         return (
             self._run, found.digest, site, found.url.as_linked, state, found.rank, found.lane, found.priority,
             found.score, found.depth, found.weak_pages, found.hub_depth, parent, found.is_seed, rule, why,
+            int(parent is not None),
         )  # fmt: skip
 
     def _improve(self, found: Sequence[Discovered], parent: int) -> None:
@@ -272,9 +274,10 @@ class SqliteFrontier(Ledger):
 
     def _arrive(self, lease: Lease, digest: int, url: Url) -> int:
         why = f"{lease.url.text} leads here"
-        self._db.write(self._sql["arrive"], (lease.entry, digest, url.as_linked, why))
+        site = self._site(url.site, is_external=True)  # one that is part of the crawl is known
+        self._db.write(self._sql["arrive"], (lease.entry, digest, site, url.as_linked, why))
         self._standings.pop(digest, None)
-        return self._site(url.site, is_external=lease.is_external)
+        return site
 
     def _write_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
         for name, family in changes:
@@ -287,14 +290,31 @@ class SqliteFrontier(Ledger):
     # --- the rest ---
 
     @reads
-    def add(self, found: Sequence[Discovered]) -> int:
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
         """Queue URLs that are not known yet; gives how many were not."""
         known = self.known([one.digest for one in found])
         new = [one for one in found if one.digest not in known]
         self._insert(new, None)
         for name in dict.fromkeys(one.site for one in new if one.site is not None):
             self._refresh(self._site(name))
+        self._write_families(families)
         return len(new)
+
+    @reads
+    def bring_back(self, found: Sequence[Discovered]) -> None:
+        """Place again what was put out; who has seen it stays as it is."""
+        rows, sites = [], {}
+        for one in found:
+            site = self._site(one.url.site)
+            state, rule, why = (State.DROPPED, *one.out) if one.out else (State.QUEUED, None, None)
+            place = (one.rank, one.lane, one.priority, one.score, one.weak_pages)
+            rows.append((state, site, *place, rule, why, self._run, one.digest))
+            sites[site] = self._standings.pop(one.digest, None)
+        self._db.write_many(self._sql["bring_back"], rows)
+        scored = [(*one.sighting[2:], self._run, one.digest) for one in found if one.sighting]
+        self._db.write_many(self._sql["rescore"], scored)
+        for number in sites:
+            self._refresh(number)
 
     @reads
     def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
@@ -307,6 +327,7 @@ class SqliteFrontier(Ledger):
             for digest, *rest in self._db.all(self._sql["known"], (json.dumps(missing), self._run)):
                 state, rank, seen, rule, is_https = rest
                 seen += self.counters.again[digest]
+                rule = None if rule is None else rule_now(rule)
                 found[digest] = cache[digest] = Standing(state, rank, seen, rule, bool(is_https))
         return found
 
@@ -314,11 +335,9 @@ class SqliteFrontier(Ledger):
         """Grant nothing of a site before then."""
         self._db.write(self._sql["block"], (until, self._run, site))
 
-    def enter(self, site: str, instead_of: str | None = None) -> None:
-        """Make a site part of the crawl; `instead_of` leaves it, unless it has more seeds."""
+    def enter(self, site: str) -> None:
+        """Make a site part of the crawl."""
         self._db.write(self._sql["enter"], (self._site(site),))
-        if instead_of is not None:
-            self._db.write(self._sql["leave"], (self._site(instead_of),))
 
     def schedule(self, due: Sequence[Due]) -> int:
         """Queue known URLs when their time comes, before everything else."""
@@ -331,10 +350,10 @@ class SqliteFrontier(Ledger):
             self._refresh(site)
         return len(found)
 
-    def deepen(self, max_depth: int | None) -> int:
-        """Queue what was put out by a smaller depth limit."""
+    def reopen(self, rule: str, max_depth: int | None = None) -> int:
+        """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         limit = 2**62 if max_depth is None else max_depth
-        changed = self._db.write(self._sql["deepen"], (self._run, limit)).rowcount
+        changed = self._db.write(self._sql["reopen"], (self._run, *spellings(rule), limit)).rowcount
         if changed:
             self._standings.clear()
             for (number,) in self._db.all(self._sql["all_sites"], (self._run,)):

@@ -21,7 +21,7 @@ from yarl import URL
 
 from honeyguide.adapters.addresses import RefusedAddress, guarded_socket, refused_host, refused_port
 from honeyguide.adapters.names import Names
-from honeyguide.adapters.wire import MAX_HEADERS, MAX_LINE_BYTES, Connector, Flooded
+from honeyguide.adapters.wire import MAX_HEADERS, MAX_LINE_BYTES, Connector, Flooded, check_library
 from honeyguide.errors import (
     AddressRefused,
     ConfigError,
@@ -93,6 +93,7 @@ class HttpFetcher:
             raise ConfigError("environment", problems)
 
     async def __aenter__(self) -> Self:
+        await check_library()
         return self
 
     async def __aexit__(self, *_: object) -> None:

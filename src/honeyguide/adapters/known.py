@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import glob
 import json
-import shutil
 import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
 LEARNED = "learned"
 _MOST_LOOKED_AT = 100  # columns that might be slips
 _NEAR = 0.8  # how like a signal the name of a column is that was probably meant as it
+MAX_STDIN_BYTES = 1 << 32  # what is copied to disk: some forty million rows
+_BLOCK_BYTES = 1 << 20
+_OPEN_FILES = Path("/proc/self/fd")  # Linux: opens a file anew, by its number
 SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
@@ -254,13 +256,29 @@ def _source(path: str, kind: str | None) -> Source:
 
 
 def _spooled() -> str:
-    """Copy standard input into a file, because it is read more than once; it goes with the process."""
+    """Copy standard input into a file, because it is read more than once; it goes with the process.
+
+    Where open files have names of their own, it has no other: not even a kill leaves it behind.
+    """
+    copy = tempfile.NamedTemporaryFile(prefix="honeyguide-", delete=False)  # noqa: SIM115 - open to the end
+    atexit.register(copy.close)
+    path = Path(copy.name)
+    by_number = _OPEN_FILES / str(copy.fileno())
+    if by_number.exists():
+        path.unlink()
+        path = by_number
+    else:
+        atexit.register(path.unlink, missing_ok=True)
     with opened(STDIN) as given:
-        handle, path = tempfile.mkstemp(prefix="honeyguide-")
-        atexit.register(Path(path).unlink, missing_ok=True)
-        with open(handle, "wb") as copy:  # noqa: PTH123 - a handle, not a path
-            shutil.copyfileobj(given, copy)
-    return path
+        size = 0
+        while block := given.read(_BLOCK_BYTES):
+            size += len(block)
+            if size > MAX_STDIN_BYTES:
+                what = f"has more than {MAX_STDIN_BYTES:,} bytes; write it to a file, which may be larger"
+                raise InputError(what, file=name_of(STDIN))
+            copy.write(block)
+    copy.flush()
+    return str(path)
 
 
 def _size(sources: Sequence[Source]) -> int:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.queries import checked, queries, reads
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
 from honeyguide.core.traps import Family
+from honeyguide.core.url import Url
+from honeyguide.errors import rule_now, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,30 +45,41 @@ class Ledger:
         return dict(self._db.all(self._sql["crowd"], (self._run,)))
 
     @reads
-    def twin(self, content: str) -> str | None:
-        """Give the first page of this run that says the same."""
-        row = self._db.one(self._sql["twin"], (self._run, content))
-        return None if row is None else str(row[0])
+    def seeds(self) -> tuple[Url, ...]:
+        """Give where the run began."""
+        return tuple(Url.parse(url) for (url,) in self._db.all(self._sql["seeds"], (self._run,)))
+
+    @reads
+    def said(self, content: str, limit: int) -> list[str]:
+        """Give pages of this run that said so when they were read, the first first."""
+        return [str(url) for (url,) in self._db.all(self._sql["said"], (self._run, content, limit))]
+
+    @reads
+    def strays(self) -> list[int]:
+        """Give what was put out as another site's that is part of the crawl by now."""
+        return [digest for (digest,) in self._db.all(self._sql["strays"], (self._run,))]
 
     @reads
     def counts(self) -> Counts:
         """Give the run in numbers."""
         states = dict(self._db.all(self._sql["count_states"], (self._run,)))
-        out = dict(self._db.all(self._sql["count_out"], (self._run,)))
+        out: Counter[str] = Counter()
+        for rule, n in self._db.all(self._sql["count_out"], (self._run,)):
+            out[rule_now(rule)] += n
         return Counts(
             {state.name.lower(): states.get(state, 0) for state in State},
             dict(self._db.all(self._sql["count_lanes"], (self._run,))),
             out,
             dict(self._db.all(self._sql["count_skipped"], (self._run,))),
             self._db.one(self._sql["budget"], (self._run,))[0],
-            out.get(OUTSIDE, 0),
+            out[OUTSIDE],
             self._db.one(self._sql["count_due"], (self._run,))[0],
         )
 
     @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
         """Give all entries in the order of discovery, or those that a rule put out."""
-        name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
+        name, more = ("rows", ()) if rule is None else ("rows_out", spellings(rule))
         while rows := self._db.all(self._sql[name], (self._run, after, *more)):
             yield from map(_row, rows)
             after = rows[-1][0]
@@ -96,7 +110,7 @@ class Ledger:
 def _row(row: tuple[Any, ...]) -> Row:
     entry, url, state, lane, priority, score, depth, parent, *rest = checked(row, "isisfFiSiiIFSS")
     seen, attempts, claim, due_at, rule, why = rest
-    reason = None if rule is None else Why(rule, why or "")
+    reason = None if rule is None else Why(rule_now(rule), why or "")
     place = (lane, priority, score, depth, parent)
     return Row(entry, url, State(state), *place, seen, attempts, claim, due_at, reason)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from honeyguide.core.frontier import State
+from honeyguide.errors import AddressRefused
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Discovered, Sighting, Why
@@ -33,6 +34,17 @@ class Entry:
     due_at: float | None = None
     sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
 
+    def place(self, found: Discovered) -> None:
+        """Take over another place in the queue, and its reasons; where it was found stays."""
+        old = self.found
+        self.found = found._replace(
+            site=found.url.site, depth=old.depth, hub_depth=old.hub_depth, is_seed=old.is_seed
+        )
+        self.rank, self.why = found.rank, found.out
+        if found.sighting and self.sightings:
+            parent, seen = self.sightings[0]
+            self.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)
+
 
 @dataclass(slots=True)
 class Site:
@@ -48,6 +60,10 @@ class Site:
 
 
 def is_due(entry: Entry) -> bool:
-    """Tell whether an entry was scheduled and has not been had since."""
+    """Tell whether an entry was scheduled and has not been had since; what was refused for its address may yet be."""
     is_open = entry.state in (State.QUEUED, State.LEASED)
-    return entry.rank < 0 and (is_open or (entry.state == State.DONE and entry.due_at is not None))
+    is_refused = (
+        entry.state == State.DROPPED and entry.why is not None and entry.why.rule == AddressRefused.rule
+    )
+    is_waiting = entry.state == State.DONE and entry.due_at is not None
+    return entry.rank < 0 and (is_open or is_waiting or is_refused)

@@ -31,7 +31,7 @@ from honeyguide.core.frontier import (
 from honeyguide.errors import LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
     from honeyguide.core.judge import Findings
@@ -52,7 +52,7 @@ class MemoryFrontier:
         self._by_id: list[Entry] = []
         self._sites: dict[str, Site] = {}
         self._records: dict[int, Record] = {}
-        self._contents: dict[str, str] = {}
+        self._contents: dict[str, list[str]] = {}
         self._families: dict[str, Family] = {}
         self._skipped: Counter[str] = Counter()
         self._waiting: dict[int, Entry] = {}
@@ -167,12 +167,15 @@ class MemoryFrontier:
         if report.record is not None:
             self._records[lease.claim] = report.record
             if report.content is not None:
-                self._contents.setdefault(report.content, entry.url.as_linked)
+                self._contents.setdefault(report.content, []).append(entry.url.as_linked)
         if report.findings is not None:
             self._take_in(report.findings, entry.id)
         if report.arrived is not None:
             self._arrive(entry, *report.arrived)
-        for name, family in report.families:
+        self._keep_families(report.families)
+
+    def _keep_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
+        for name, family in changes:
             if family is None:
                 self._families.pop(name, None)
             else:
@@ -208,7 +211,8 @@ class MemoryFrontier:
         if found.digest in self._entries:
             return
         state = State.DROPPED if found.out else State.QUEUED
-        entry = Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out)
+        seen = int(parent is not None)
+        entry = Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out, seen)
         if found.sighting is not None:
             entry.sightings.append((parent, found.sighting))
         self._by_id.append(entry)
@@ -243,23 +247,40 @@ class MemoryFrontier:
         """Note that the target of a redirect needs no visit of its own."""
         why = Why("redirected", f"{entry.url.text} leads here")
         known = self._entries.get(digest)
+        self._sites.setdefault(url.site, Site(url.site, is_external=True))
         if known is None:
-            found = entry.found._replace(url=url, digest=digest, out=None, sighting=None, is_seed=False)
+            found = entry.found._replace(
+                url=url, digest=digest, site=url.site, out=None, sighting=None, is_seed=False
+            )
             made = Entry(len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0)
             self._by_id.append(made)
             self._entries[digest] = made
-            self._sites.setdefault(url.site, Site(url.site, self._site(entry).is_external))
         elif known.state in (State.QUEUED, State.DROPPED):
-            known.state, known.why = State.DONE, why
+            known.found, known.state, known.why = known.found._replace(site=url.site), State.DONE, why
 
     # --- the rest ---
 
-    def add(self, found: Sequence[Discovered]) -> int:
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
         """Queue URLs that are not known yet; gives how many were not."""
         before = len(self._by_id)
         for one in found:
             self._insert(one, None)
+        self._keep_families(families)
         return len(self._by_id) - before
+
+    def strays(self) -> list[int]:
+        """Give what was put out as another site's that is part of the crawl by now."""
+        out = {Why(_OUTSIDE, site) for site in self.sites()}
+        return [entry.found.digest for entry in self._by_id if entry.why in out]
+
+    def bring_back(self, found: Sequence[Discovered]) -> None:
+        """Place again what was put out; who has seen it stays as it is."""
+        for one in found:
+            entry = self._entries[one.digest]
+            if entry.state == State.DROPPED:
+                entry.place(one)
+                if one.out is None:
+                    self._queue(entry)
 
     def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
         """Tell what is known of URLs; those that are not known are left out."""
@@ -276,13 +297,14 @@ class MemoryFrontier:
         """Grant nothing of a site before then."""
         self._sites[site].blocked_until = max(self._sites[site].blocked_until, until)
 
-    def enter(self, site: str, instead_of: str | None = None) -> None:
-        """Make a site part of the crawl; `instead_of` leaves it, unless it has more seeds."""
+    def enter(self, site: str) -> None:
+        """Make a site part of the crawl."""
         known = self._sites.setdefault(site, Site(site))
         known.is_inside, known.is_external = True, False
-        seeds = sum(entry.found.is_seed and entry.found.site == instead_of for entry in self._by_id)
-        if instead_of is not None and seeds <= 1:
-            self._sites[instead_of].is_inside = False
+
+    def seeds(self) -> tuple[Url, ...]:
+        """Give where the run began."""
+        return tuple(entry.url for entry in self._by_id if entry.found.is_seed)
 
     def sites(self) -> frozenset[str]:
         """Give the sites that are part of the crawl."""
@@ -292,9 +314,9 @@ class MemoryFrontier:
         """Tell how many URLs of each host are known."""
         return dict(Counter(entry.found.site or "" for entry in self._by_id))
 
-    def twin(self, content: str) -> str | None:
-        """Give the first page of this run that says the same."""
-        return self._contents.get(content)
+    def said(self, content: str, limit: int) -> list[str]:
+        """Give pages of this run that said so when they were read, the first first."""
+        return self._contents.get(content, [])[:limit]
 
     def schedule(self, due: Sequence[Due]) -> int:
         """Queue known URLs when their time comes, before everything else."""
@@ -312,16 +334,16 @@ class MemoryFrontier:
         self._waiting[entry.id] = entry
         return True
 
-    def deepen(self, max_depth: int | None) -> int:
-        """Queue what was put out by a smaller depth limit."""
+    def reopen(self, rule: str, max_depth: int | None = None) -> int:
+        """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         back = [
             entry
             for entry in self._by_id
-            if entry.state == State.DROPPED and entry.why is not None and entry.why.rule == "max-depth"
+            if entry.state == State.DROPPED and entry.why is not None and entry.why.rule == rule
             and (max_depth is None or entry.found.depth <= max_depth)
         ]  # fmt: skip
         for entry in back:
-            entry.why = None
+            entry.why, entry.attempts = None, 0
             self._queue(entry)
         return len(back)
 

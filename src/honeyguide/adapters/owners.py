@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -72,4 +73,13 @@ def _is_alive(host: str, pid: int, token: str) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return not _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """Tell whether a process has ended and nobody has asked how: usual in containers. Systems without /proc do not say."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return status.rpartition(b")")[2].split()[:1] == [b"Z"]  # its name, in brackets, may hold anything

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 VALUE = "value.learned"
 _WEIGHT, _STEPS = "step.weight", ("step.a", "step.b", "step.x", "step.log", "step.survival")
-# The facts that are read, as `signal_columns.fact_columns` names them; those without a column are not known anywhere.
-FACTS = ("since_visit_s", "relevance", "is_hub", "rate_a", "rate_b", "page_class", "importance")
 
 
 class ColumnMaths:

@@ -19,7 +19,7 @@ from honeyguide.core.plan import REQUIRED, field_name, read_signals
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from honeyguide.core.plan import Signals
 
@@ -96,7 +96,9 @@ def raw_rows(path: str, kind: str, name: str = "", required: Sequence[str] = REQ
     A CSV file must name the `required` columns; of JSON lines, whoever reads the row sees what is missing.
     """
     named = name or name_of(path)
-    return _csv_rows(path, named, required) if kind == "csv" else _json_rows(path, named)
+    if kind != "csv":
+        return _json_rows(path, named)
+    return csv_rows(path, named, lambda cells: _header(cells, named, required))
 
 
 def signals_of(raw: Raw) -> Signals:
@@ -134,24 +136,23 @@ def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
     return value
 
 
-def _csv_rows(path: str, name: str, required: Sequence[str]) -> Iterator[RawRow]:
-    lines = read_lines(path, name)
+def csv_rows(path: str, name: str, read_header: Callable[[list[str]], list[str]]) -> Iterator[RawRow]:
+    """Read the rows of a CSV file, each with its line; `read_header` makes names of the first one, or refuses it."""
     last = 0
 
     def texts() -> Iterator[str]:
         nonlocal last
-        for number, text in lines:
+        for number, text in read_lines(path, name):
             last = number
             yield text
 
-    reader = csv.reader(texts(), strict=True)
     header: list[str] | None = None
     try:
-        for cells in reader:
+        for cells in csv.reader(texts(), strict=True):
             if not any(cell.strip() for cell in cells):
                 continue
             if header is None:
-                header = _header(cells, name, required)
+                header = read_header(cells)
             elif len(cells) != len(header):
                 what = f"has {len(cells)} fields where the header has {len(header)}"
                 yield last, InputError(what, file=f"{name} line {last}")

@@ -29,6 +29,7 @@ from honeyguide.core.rate import Rate
 from honeyguide.core.recrawl import Learned
 from honeyguide.core.signals import signals_of, state_of
 from honeyguide.core.testimony import SITEMAP
+from honeyguide.core.topic import SCALE
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
 
@@ -226,7 +227,7 @@ class StoreTable:
 def _new(place: int, waiting: Waiting) -> Row:
     """Write a link that waits: how relevant its page is, its own score has to tell."""
     url = waiting.url
-    relevance = None if waiting.score is None else waiting.score / 10
+    relevance = None if waiting.score is None else waiting.score / SCALE
     state = PageState(
         url, site_of(url), class_of(url, is_hub=False), relevance=relevance, hub_depth=waiting.hub_depth
     )

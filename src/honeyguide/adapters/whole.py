@@ -41,6 +41,8 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
     part = path.with_name(name or f"{path.name}.part")
     try:
         make_anew(part)
+        with suppress(OSError):  # there may be no old one; else, who may read it may read the new one
+            part.chmod(path.stat().st_mode & 0o777)
         yield part
         if is_synced:
             _sync(part)

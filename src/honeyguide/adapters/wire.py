@@ -10,6 +10,7 @@ answer it would then seem to be.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import select
 import sys
@@ -20,8 +21,9 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.helpers import set_exception
 
+from honeyguide.errors import ConfigError, Problem
+
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from aiohttp.http_parser import RawResponseMessage
@@ -148,3 +150,14 @@ class Connector(aiohttp.TCPConnector):
         super().__init__(**settings)
         speak: Callable[..., ResponseHandler] = Wire
         self._factory = partial(speak, loop=self._loop, max_bytes=max_bytes)
+
+
+async def check_library() -> None:
+    """Refuse an aiohttp that calls its parts by other names: nothing would be bounded then, and nobody would notice."""
+    async with aiohttp.TCPConnector() as plain:
+        is_known = hasattr(plain, "_factory") and hasattr(
+            ResponseHandler(asyncio.get_running_loop()), "_payload"
+        )
+    if not is_known:
+        what = f"version {aiohttp.__version__} cannot be guarded; pip install 'aiohttp~=3.14.0' brings one that can"
+        raise ConfigError("aiohttp", (Problem("", what),))

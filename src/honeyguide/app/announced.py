@@ -6,11 +6,9 @@ it is time to (`watching.py`), what is made of it (history and plan). Start read
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from honeyguide.app.crawling import asked_of
-from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, InputError
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.jobs.crawl import CrawlRequest
     from honeyguide.jobs.sitemaps import Listing, Source
-    from honeyguide.ports import Frontier, Store
+    from honeyguide.ports import Store
 
     Runs = Mapping[int, tuple[CrawlRequest, Profile]]
 
@@ -31,7 +29,7 @@ async def take_announced(store: Store, runs: Runs, sitemaps: Sequence[str], sour
     from honeyguide.jobs.sitemaps import list_pages
 
     taking = [run for run in store.runs() if run.id in runs]
-    seeds = dict.fromkeys(seed for run in taking for seed in _seeds(store.frontier(run)))
+    seeds = dict.fromkeys(seed for run in taking for seed in store.frontier(run).seeds())
     problems: list[str] = []
     for sitemap in sitemaps:
         try:
@@ -46,20 +44,14 @@ async def take_announced(store: Store, runs: Runs, sitemaps: Sequence[str], sour
     return problems
 
 
-def _seeds(frontier: Frontier) -> list[Url]:
-    """Give where a run began; its seeds were the first to be queued."""
-    return [Url.parse(row.url) for row in takewhile(lambda row: row.lane == "seed", frontier.rows())]
-
-
 def _take(store: Store, run: Run, listing: Listing, request: CrawlRequest, profile: Profile) -> None:
     """Queue what a run may fetch and does not know yet, and note when the listed pages say that they changed."""
     from honeyguide.jobs.asked import ground_of
-    from honeyguide.jobs.sitemaps import Listing, lastmods_of, queue_listed
+    from honeyguide.jobs.sitemaps import Listing, queue_listed
 
     frontier = store.frontier(run)
-    sites, seeds = frontier.sites(), _seeds(frontier)
+    sites, seeds = frontier.sites(), frontier.seeds()
     own = Listing({url: lastmod for url, lastmod in listing.pages.items() if url.site in sites})
     if own.pages and seeds:
         with store.transaction():
-            queue_listed(frontier, own, seeds, sites, ground_of(request, profile))
-            store.history.listed(lastmods_of(own, profile.scope.tracking))
+            store.history.listed(queue_listed(frontier, own, seeds, sites, ground_of(request, profile)))

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.core.url import Url
-from honeyguide.errors import StoreError
+from honeyguide.errors import AddressRefused, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.sqlite import SqliteStore
@@ -70,6 +70,8 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
                 request, queue = await _listed(sitemaps, request, profile, polite, on_note)
 
             def begun(run: Run) -> None:
+                if policy.allow_private:
+                    reopen_refused(store, [run])
                 if queue is not None:
                     queue(store, run)
                 if on_run is not None:
@@ -79,6 +81,13 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             return await crawler.crawl(request, on_page, begun)
     finally:
         store.close()
+
+
+def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
+    """Queue again what was refused for its address, by a command that did not allow it."""
+    for run in runs:
+        store.frontier(run).reopen(AddressRefused.rule)
+    store.flush()
 
 
 def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
@@ -107,7 +116,7 @@ async def _listed(
     from honeyguide.adapters.sitemap import read_sitemap
     from honeyguide.core.listed import roots_of
     from honeyguide.jobs.asked import ground_of
-    from honeyguide.jobs.sitemaps import lastmods_of, list_pages, queue_listed
+    from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
     asked = asked_of(sitemaps, request.seeds)
     listing = await list_pages(asked, fetcher, read_sitemap)
@@ -119,8 +128,8 @@ async def _listed(
 
     def queue(store: Store, run: Run) -> None:
         if listing.pages:
-            queue_listed(store.frontier(run), listing, seeded.seeds, sites, ground_of(seeded, profile))
-            store.history.listed(lastmods_of(listing, profile.scope.tracking))
+            ground = ground_of(seeded, profile)
+            store.history.listed(queue_listed(store.frontier(run), listing, seeded.seeds, sites, ground))
             store.flush()
 
     return seeded, queue

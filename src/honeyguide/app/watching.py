@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.app.again import resumed
 from honeyguide.app.announced import take_announced
+from honeyguide.app.crawling import reopen_refused
 from honeyguide.app.planning import DEFAULT_POLICY, read_store
 from honeyguide.core.ranking import Asked
 from honeyguide.errors import HoneyguideError, InputError
@@ -69,6 +70,8 @@ async def watch_store(path: str | Path, request: WatchRequest, policy: Policy) -
     clock = SystemClock()
     with read_store(path) as (store, reader):
         request.on_store(store)
+        if policy.allow_private:
+            reopen_refused(store, store.runs())
         async with HttpFetcher(policy) as http:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
             ground = StoreGround(store, reader, request, polite, clock)

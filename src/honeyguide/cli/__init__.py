@@ -99,7 +99,7 @@ class Root(Group):
 def root() -> None:
     """Say which pages of a site are worth a visit, and why.
 
-    Every command prints a table for a person and JSON lines for a pipe; --format chooses.
+    Commands print a table for a person and JSON lines for a pipe; --format chooses. export writes no table.
     """
 
 

@@ -14,6 +14,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+PARTIAL = 3  # exit code: done, and something that was asked for is missing
+_WHOLE = 1_000  # characters of a summary: it is wrapped and not cut
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -23,6 +25,11 @@ class Command(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
         self.examples = tuple(examples)
+        for param in self.params:
+            if isinstance(
+                param.type, click.IntRange | click.FloatRange
+            ):  # "'ten' is not a valid integer range"
+                param.type.name = "whole number" if isinstance(param.type, click.IntRange) else "number"
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, each on one line however long it is."""
@@ -58,6 +65,8 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is asked for; a slip of the pen is told what it may have meant."""
         name, known = args[0], self.list_commands(ctx)
+        if name == "help" and name not in known:
+            return self._resolve_help(ctx, args[1:])
         if name not in known and not ctx.resilient_parsing:
             from difflib import get_close_matches  # not for those who know what they want
 
@@ -65,13 +74,22 @@ class Group(click.Group):
                 ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
+    def _resolve_help(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Read `help x` as `x --help`."""
+        if not args:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        name, command, rest = self.resolve_command(ctx, args)
+        return name, command, [*rest, "--help"]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands; lazy ones by the summary that is known without importing them."""
-        if not self.lazy:
-            super().format_commands(ctx, formatter)
-            return
+        """List the commands with their whole summaries; lazy ones by what is known without importing them."""
+        own = {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
+        summaries = {**self.lazy, **own}
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.lazy.items()))
+            formatter.write_dl([(name, summaries[name]) for name in self.list_commands(ctx)])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""

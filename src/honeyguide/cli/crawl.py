@@ -16,16 +16,17 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
-from honeyguide.cli.command import Command
+from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.output import no_color_option, note
-from honeyguide.cli.runs import find_run
+from honeyguide.cli.runs import STORE, find_run
 from honeyguide.cli.work import Work
 from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.sites import addresses_of
 from honeyguide.errors import InputError
+from honeyguide.jobs.asked import traversal_of
 from honeyguide.jobs.crawl import CrawlRequest
 
 if TYPE_CHECKING:
@@ -35,8 +36,18 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.core.url import Url
 
-PARTIAL = 3
-STORE = "honeyguide.db"
+PROFILE, TRAVERSAL = "docs", "focused"
+# Options that make a crawl what it is, besides where it starts.
+_OF_THE_CRAWL = (
+    "topic",
+    "related",
+    "include",
+    "exclude",
+    "profile",
+    "traversal",
+    "max_depth",
+    "follow_external",
+)
 _MOST_COMMAND = 500  # characters of the command that the store remembers
 
 
@@ -45,8 +56,8 @@ def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--topic", metavar="PATTERN", help="What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs go without."),
         click.option("--related", multiple=True, metavar="TERM", help="A term near to the topic; may be repeated."),
-        click.option("--profile", default="docs", show_default=True, metavar="NAME", help="Name or path of the profile."),
-        click.option("--traversal", type=click.Choice(["focused", "hybrid", "bfs", "dfs"]), default="focused", show_default=True, help="How to move."),
+        click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Name or path of the profile."),
+        click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="How to move: focused, hybrid, bfs, dfs, or another of the profile."),
         click.option("--max-pages", type=click.IntRange(1), metavar="N", help="Fetch at most N pages in all."),
         click.option("--max-pages-per-host", type=click.IntRange(1), metavar="N", help="Fetch at most N pages of one host."),
         click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Go at most N links away from a seed."),
@@ -105,8 +116,9 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
     destination, output = _destination(asked)
     if output == "csv" and (asked["links"] or asked["content"]):
         raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
-    _check_due(asked)
-    if asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"]):
+    is_of_all = asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"])
+    _check_due(asked, _OF_THE_CRAWL if is_of_all else ())
+    if is_of_all:
         if not crawl_due(asked, policy_of(asked), destination, output):
             click.get_current_context().exit(PARTIAL)
         return
@@ -130,31 +142,39 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
         profile=_profile_name(asked["profile"]),
         related=asked["related"] or None,
     )
-    work = Work(request, policy, profile, asked)
-    if not work.run(destination, output):
+    is_whole = len({url.site for url in urls}) > 1 or asked["follow_external"] > 0
+    if not Work(request, policy, profile, asked, is_whole).run(destination, output):
         click.get_current_context().exit(PARTIAL)
 
 
 # --- what is asked for ---
 
 
-def _check_due(asked: dict[str, Any]) -> None:
-    """Refuse what makes no sense together with --due, or without it."""
+def _check_due(asked: dict[str, Any], remembered: tuple[str, ...]) -> None:
+    """Refuse what makes no sense together with --due, or without it, and to say again what is `remembered`."""
     if not asked["due"]:
         if asked["run"] is not None:
             raise click.UsageError("--run goes with --due.")
         return
     for name in ("fresh", "max_pages_per_host"):
         if asked[name]:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} does not go with --due, which visits what a plan chose.")
+            raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
+    ctx = click.get_current_context()
+    for name in remembered:
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{_option(name)}: crawls of the store remember theirs; leave it out, or name a SEED, too."
+            )
     app.open_store(asked["store"], create=False).close()
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _check_topic(profile: Profile, traversal: str) -> None:
     """Ask for a topic where the order of pages depends on it, and neither the command nor the profile names one."""
-    moves = profile.traversals.get(traversal)
-    if moves is not None and moves.order == "score" and profile.topic.pattern is None:
+    if traversal_of(profile, traversal).order == "score" and profile.topic.pattern is None:
         raise click.UsageError(
             f"{traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
             "--traversal bfs and --traversal dfs go without."
@@ -196,14 +216,14 @@ def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:
 
 
 def _command(seeds: tuple[str, ...], asked: dict[str, Any]) -> str:
-    """Write the command as `honeyguide runs` shows it: what makes it this crawl, and no more."""
+    """Write the command as `honeyguide runs` shows it: what makes it this crawl, without budgets, outputs and manners."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
-    for name in ("inputs", "sitemaps", "topic", "include", "exclude"):
-        values = asked[name] if isinstance(asked[name], tuple) else (asked[name],) if asked[name] else ()
-        option = {"inputs": "-i", "sitemaps": "--sitemap"}.get(name, f"--{name}")
-        words += [word for value in values for word in (option, value)]
-    if asked["traversal"] != "focused":
-        words += ["--traversal", asked["traversal"]]
+    usual = {"profile": PROFILE, "traversal": TRAVERSAL, "follow_external": 0}
+    for name in ("inputs", "sitemaps", *_OF_THE_CRAWL):
+        value = asked[name]
+        values = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
+        option = {"inputs": "-i", "sitemaps": "--sitemap"}.get(name, _option(name))
+        words += [word for value in values for word in (option, str(value))]
     return shlex.join(words)[:_MOST_COMMAND]
 
 
@@ -215,6 +235,7 @@ def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, o
     store = app.open_store(asked["store"], create=False)
     try:
         runs = app.due_runs(store) if asked["run"] is None else [find_run(store, asked["run"])]
+        sites = {site for run in runs for site in store.frontier(run).sites()}
     finally:
         store.close()
     if not runs:
@@ -224,7 +245,7 @@ def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, o
         raise InputError(
             f"-o follows one crawl, and pages of several are due; choose one with --run: {numbers}"
         )
-    is_whole, room = True, asked["max_pages"]
+    is_done, room = True, asked["max_pages"]
     for run in runs:
         if room == 0:
             note("--max-pages is used up; the same command goes on")
@@ -233,7 +254,7 @@ def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, o
         request = replace(
             request, max_time_s=asked["max_time"], links=asked["links"], concurrency=asked["concurrency"]
         )
-        work = Work(request, policy, profile, asked)
-        is_whole &= work.run(destination, output)
+        work = Work(request, policy, profile, asked, is_whole=len(sites) > 1)
+        is_done &= work.run(destination, output)
         room = None if room is None else room - work.harvest.pages
-    return is_whole
+    return is_done

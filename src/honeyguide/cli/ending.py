@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.cli.funnel import SCOPE_WORDS
+from honeyguide.core import scope
 from honeyguide.core.crowd import FULL, MANY
 from honeyguide.core.harmless import printable
 from honeyguide.core.history import NOT_MODIFIED, UNCHANGED
+from honeyguide.errors import AddressRefused, rule_now
 from honeyguide.jobs.harvest import queue_words
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.frontier import Counts
     from honeyguide.core.profile import Profile
+    from honeyguide.core.records import Record
 
 STOPPED = {
     "complete": "nothing is left to fetch",
@@ -29,14 +31,14 @@ STOPPED = {
     "max_time": "--max-time is over; the same command goes on",
     "interrupted": "interrupted; the same command goes on",
     "resting": "what is left failed, or its site asks for a pause; the same command tries it again, later",
+    "shared": "another process is fetching what is left",
     "site_failing": "the site failed again and again; the same command goes on, later",
-    "store_failed": "the store could not be written",
     "nothing_due": "nothing more is due",
     "due_later": "what is left is due later, or its site asks for a pause; the same command goes on then",
 }
 # Rules of the crawl itself; those of the profile say their own words.
 RULE_WORDS = {
-    **SCOPE_WORDS,
+    **scope.RULE_WORDS,
     "include": "does not match --include",
     "exclude": "matches --exclude",
     "irrelevant": "its link scores too little",
@@ -45,12 +47,12 @@ RULE_WORDS = {
     "max-depth": "farther than --max-depth",
     "redirect-outside": "redirects to another site",
     "forbidden": "robots.txt disallows it",
-    "addressrefused": "a private address, or a port that is not the web's",
+    "address-refused": "a private address, or a port that is not the web's",
     "unreachable": "no connection",
-    "namenotfound": "the name does not resolve",
-    "timedout": "too slow",
-    "toolarge": "larger than is read",
-    "nottext": "not a text document",
+    "name-not-found": "the name does not resolve",
+    "timed-out": "too slow",
+    "too-large": "larger than is read",
+    "not-text": "not a text document",
     FULL: "its host has more URLs than a crawl keeps",
     MANY: "there are more hosts than a crawl keeps",
     "TRAP-1": "a trap: longer than a URL should be",
@@ -120,8 +122,25 @@ def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
+def is_refused(record: Record) -> bool:
+    """Tell whether a page was not visited because of its address."""
+    return bool(record["reasons"]) and rule_now(record["reasons"][-1]["rule"]) == AddressRefused.rule
+
+
+def refused_words(count: int) -> str:
+    """Say that pages were refused for their address, and what to do.
+
+    >>> refused_words(1)
+    '1 page was refused for its address, which is not on the public web; --allow-private visits it'
+    """
+    if count == 1:
+        return "1 page was refused for its address, which is not on the public web; --allow-private visits it"
+    return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"
+
+
 def words_of(rule: str, profile: Profile | None = None) -> str:
     """Say what a rule means; one of the profile says it itself."""
+    rule = rule_now(rule)
     if rule in RULE_WORDS:
         return RULE_WORDS[rule]
     if rule.startswith("http-"):

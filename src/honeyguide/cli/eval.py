@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.cli.command import Command
+from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.files import STDIN, name_of, opened, read_text
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.core.evaluate import (
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     Changes = dict[str, list[Change]]
 
-PARTIAL = 3  # exit code: some sites have no record
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
 MAX_NAME = 200  # characters of what was asked for but is no site
 NAMED_AT_MOST = 10  # sites in a note

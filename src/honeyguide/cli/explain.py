@@ -100,13 +100,20 @@ def _chosen(text: str, store: Store, number_: int | None) -> _Asked:
         profile, frontier = app.profile_of_run(run, note), store.frontier(run)
         for address in _addresses(text, frontier):
             asked = _Asked(address, Url.parse(address), run, profile)
-            if frontier.known([asked.digest]):
-                return asked
+            if found := frontier.find(asked.digest):
+                return asked if address == text else _as_met(asked, found[0])
             others.append(asked)
     if _is_path(text):
         raise InputError(f"{shown(text)} is a path that no crawl has met; give the whole address")
     inside = (one for one in others if _verdict(one, store.frontier(one.run))["rule"] != OUTSIDE)
     return next(inside, others[0])
+
+
+def _as_met(asked: _Asked, row: Row) -> _Asked:
+    """Take the scheme that the crawl has met, where none was written."""
+    scheme = "http" if row.url.startswith("http:") else "https"
+    address = f"{scheme}{asked.address.removeprefix('https')}"
+    return asked._replace(address=address, url=Url.parse(address))
 
 
 def _addresses(text: str, frontier: Frontier) -> list[str]:
@@ -208,8 +215,7 @@ def _remembered(known: Known, record: Record, store: Store, profile: Profile) ->
 def _verdict(asked: _Asked, frontier: Frontier) -> Record:
     """Judge the URL as a link of the crawl's first seed; every site of the crawl is inside."""
     url, scope = asked.url, asked.profile.scope
-    first = next(frontier.rows(), None)
-    start = url if first is None else Url.parse(first.url)
+    start = next(iter(frontier.seeds()), url)
     verdict = classify_url(url, url.parse("/robots.txt", start), scope, start)
     if verdict.rule == OUTSIDE and url.site in frontier.sites():
         verdict = classify_url(url, url.parse("/robots.txt", url), scope)

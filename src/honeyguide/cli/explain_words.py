@@ -67,7 +67,9 @@ def _reading_of(record: Record) -> list[str]:
     if not record["steps"]:
         return [] if is_met else [f"It is read as {read}{same}."]
     rules = ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"])
-    return [f"It is written {record['text']}; it is read as {'above' if is_met else read} after: {rules}{same}."]
+    return [
+        f"It is written {record['text']}; it is read as {'above' if is_met else read} after: {rules}{same}."
+    ]
 
 
 def overflow_of(row: Row | None, frontier: Frontier) -> list[str]:
@@ -83,9 +85,10 @@ def _seen_lines(record: Record, row: Row) -> list[str]:
     told = ["It is a seed."] if row.lane == "seed" else []
     if not record["sightings"]:
         return told or [f"It was reached from {record['parent']}."]
-    kept = len(record["sightings"])
+    kept = sum(one["position"] != POSITION for one in record["sightings"])
     first = "first is" if kept == 1 else f"first {kept} are"
-    told += [f"Seen {times(row.seen)}{f'; the {first} remembered' if row.seen > kept else ''}:"]
+    seen = f"Seen {times(row.seen)}" if row.seen else "No page links it"
+    told += [f"{seen}{f'; the {first} remembered' if row.seen > kept else ''}:"]
     for one in record["sightings"]:
         if one["position"] == POSITION:
             where = "in a sitemap" + (f", last changed {one['lastmod']}" if one["lastmod"] else "")

@@ -9,23 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honeyguide.cli.output import Column, number, print_table, reason_lines, say, short_url
+from honeyguide.core.scope import RULE_WORDS
 
 if TYPE_CHECKING:
     from honeyguide.core.page import Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.select import Candidate, Selection
-
-# Verdicts of scope (URL-9 to URL-11) in words that hold for all links they put out.
-SCOPE_WORDS = {
-    "empty": "empty link",
-    "fragment-only": "leads to a place on the same page",
-    "scheme": "mail, telephone, script: no web page",
-    "unparsable": "not a URL",
-    "same-page": "leads to the page itself",
-    "extension": "a file, not a page",
-    "other-site": "leads to another site",
-    "limit": "more than is read of one page",
-}
 
 COLUMNS = (
     Column("#", right=True, keep=True),
@@ -47,7 +36,7 @@ def show_selection(selection: Selection, page: Page, profile: Profile, *, everyt
     ]
     if everything:
         rows += [
-            ["-", "-", "-", f"{href}\n{_out(rule, SCOPE_WORDS.get(rule, rule))}"]
+            ["-", "-", "-", f"{href}\n{_out(rule, RULE_WORDS.get(rule, rule))}"]
             for href, rule in page.skipped
         ]
     print_table(COLUMNS, rows)
@@ -83,7 +72,7 @@ def _out(rule: str, why: str) -> str:
 def _funnel(selection: Selection, page: Page, profile: Profile) -> list[list[str]]:
     """Count what went out by which rule, in the order in which the rules were asked."""
     counts: dict[str, int] = {}
-    words = dict(SCOPE_WORDS)
+    words = dict(RULE_WORDS)
     for rule in [rule for _, rule in page.skipped]:
         counts[rule] = counts.get(rule, 0) + 1
     for out in [candidate.out for candidate in selection.candidates if candidate.out is not None]:
@@ -97,7 +86,7 @@ def _funnel(selection: Selection, page: Page, profile: Profile) -> list[list[str
 def _rule_order(profile: Profile, strategy: str) -> list[str]:
     plan = profile.strategies[strategy]
     filters = [rule.id for rules in (profile.filters, plan.filters) for rule in rules.rules]
-    return [*SCOPE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
+    return [*RULE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
 
 
 def _place(rule: str, order: list[str]) -> tuple[int, bool]:

@@ -1,6 +1,6 @@
-"""What several commands are given in the same way: manners towards sites, lists of addresses.
+"""What several commands are given in the same way: manners towards sites, lists of addresses, times.
 
-Owns: the options of manners and the `Policy` they come to; reading addresses.
+Owns: the options of manners and the `Policy` they come to; reading addresses and times.
 Must not know: any command in particular. Start reading at `policy_of`.
 """
 
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.adapters.inputs import STDIN, given_sites, read_sites, unique
+from honeyguide.core.plan import read_time
 from honeyguide.core.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from honeyguide.adapters.inputs import SiteRow
 
@@ -59,6 +61,14 @@ def policy_of(asked: dict[str, Any]) -> Policy:
         given["read_timeout_s"] = min(plain.read_timeout_s, timeout)
         given["connect_timeout_s"] = min(plain.connect_timeout_s, timeout)
     return replace(plain, **{name: value for name, value in given.items() if value is not None})
+
+
+def moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    """Read an option that is a time."""
+    try:
+        return read_time(value)
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(f"{value!r} {error}.") from None
 
 
 def named_rows(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -60,6 +61,11 @@ _format_option: Decorator = click.option(
     callback=_format,
     help="How to print; a table in a terminal, JSON lines otherwise.",
 )
+
+
+def is_plain() -> bool:
+    """Tell whether --no-color was given, or its variable."""
+    return _NO_COLOR in click.get_current_context().meta or bool(os.environ.get("NO_COLOR"))
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,7 +217,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
     """Print a table; cells are plain text, never markup, and may have several lines."""
     from honeyguide.cli.tables import print_table as printed  # rich costs more than a pipe should pay
 
-    printed(columns, rows, no_color=bool(click.get_current_context().meta.get(_NO_COLOR)))
+    printed(columns, rows, no_color=is_plain())
 
 
 def say(line: str = "") -> None:

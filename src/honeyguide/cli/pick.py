@@ -22,7 +22,7 @@ from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command
 from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
-from honeyguide.cli.output import no_color_option, note, say
+from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
 from honeyguide.cli.written import FORMATS, check_distinct, check_report, format_of
 from honeyguide.core.harmless import printable
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from honeyguide.core.policy import Policy
     from honeyguide.core.records import Record
 
-PARTIAL = 3
 _FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
 _REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclude", "timings")
@@ -109,9 +108,7 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
         settings = {name: asked[name] for name in _REQUEST if name != "profile"}
         settings["profile_hash"] = profile.hash
         sink = Kept(destination, output, rows, settings, fresh=asked["fresh"])
-    is_done = _Work(rows, request, policy, sink, asked).run()
-    if not is_done:
-        click.get_current_context().exit(PARTIAL)
+    _Work(rows, request, policy, sink, asked).run()
 
 
 # --- what is asked for --------------------------------------------------------------------------------------------
@@ -168,22 +165,22 @@ class _Work:
     sink: Sink
     asked: dict[str, Any]
 
-    def run(self) -> bool:
-        """Pick, and tell how it went; True if no site is left. Ctrl-C ends it, and what is finished stays."""
+    def run(self) -> None:
+        """Pick, and tell how it went. After Ctrl-C everything is told before it is raised."""
         try:
-            return self._run()
+            self._run()
         finally:
             self.sink.close()
 
-    def _run(self) -> bool:
+    def _run(self) -> None:
         if self.asked["retry_failed"]:
             self.sink.forget_failed()
         if self.sink.is_complete:
             note(f"{self.sink.name} is complete already; --fresh starts over")
         missing = self.sink.missing
         progress = Progress(len(self.rows), time.monotonic(), self.sink.earlier())
-        quiet, no_color = self.asked["quiet"], "honeyguide.no_color" in click.get_current_context().meta
-        with watch(progress, quiet=quiet or not missing, no_color=no_color) as watcher:
+        quiet = self.asked["quiet"]
+        with watch(progress, quiet=quiet or not missing, no_color=is_plain()) as watcher:
 
             def finish(index: int, record: Record) -> None:
                 with nullcontext() if self.sink.name else watcher.paused():
@@ -198,7 +195,8 @@ class _Work:
         self._tell(progress, is_done=is_done)
         if is_done:
             self.sink.complete()
-        return is_done or not is_stopped
+        if is_stopped and not is_done:
+            raise KeyboardInterrupt  # everything is told; what is left is the exit code
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
         """Make the missing records; False if Ctrl-C came in between."""

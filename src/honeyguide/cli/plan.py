@@ -18,12 +18,12 @@ from honeyguide.adapters.known import LEARNED, expanded, open_known
 from honeyguide.adapters.rowfiles import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
+from honeyguide.cli.given import moment
 from honeyguide.cli.output import given_format, note, output_options
 from honeyguide.cli.planned import check_plan_file, show_diff, show_explained, show_plan, write_plan
 from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.cli.written import FORMATS, check_distinct, format_of, quiet_option, tell_written
 from honeyguide.config import load_profile
-from honeyguide.core.plan import read_time
 from honeyguide.core.ranking import Asked
 from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError, shown
@@ -48,12 +48,9 @@ _FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
-def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime:
+def _now(ctx: click.Context, option: click.Parameter, value: str | None) -> datetime:
     """Read --now; this is the outermost call, so here the clock may be read (PLAN-4)."""
-    try:
-        return read_time(value) or datetime.now(UTC)
-    except (ValueError, OverflowError) as error:
-        raise click.BadParameter(f"{value!r} {error}.") from None
+    return moment(ctx, option, value) or datetime.now(UTC)
 
 
 class _PolicyName(click.Choice[str]):
@@ -123,7 +120,7 @@ class _Known:
 @input_format_option
 @click.option(
     "--now",
-    callback=_moment,
+    callback=_now,
     metavar="TIME",
     help="Score as of this time, ISO 8601 with a zone; default is now.",
 )

@@ -16,14 +16,16 @@ import click
 from honeyguide.cli.command import Group
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import bundled_profiles, load_profile, profile_source
-from honeyguide.config.files import read_merged
+from honeyguide.config.files import read_merged, unused_terms
 from honeyguide.core.records import SCHEMA
 from honeyguide.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
+    from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
 
+DEFAULT = "portfolio"  # what select and pick choose by
 LIST_COLUMNS = ("schema", "name", "description", "strategies", "hash")
 CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "problems")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -135,8 +137,8 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
     """Write a commented profile to start from."""
     if not _NAME.fullmatch(name):
         raise click.BadParameter("use small letters, digits and hyphens.", param_hint="NAME")
-    load_profile(extends)  # says what is wrong before anything is written
-    text = STARTER.format(name=name, extends=json.dumps(extends))
+    parent = load_profile(extends)  # says what is wrong before anything is written
+    text = _starter(name, extends)
     if file == "-":
         sys.stdout.write(text)
         return
@@ -151,12 +153,14 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be written: {why}", file=str(path)) from None
-    note(f"wrote {path}; try it with: honeyguide select --demo --profile {path}")
+    note(f"wrote {path}; try it with: honeyguide {_first_try(path, parent)}")
 
 
 def _checked(file: str) -> Record:
     try:
         loaded = load_profile(file)
+        for problem in unused_terms(file):
+            note(f"{file}: {problem}")
     except ConfigError as error:
         problems = str(error).split("\n")
         return {"schema": SCHEMA, "file": file, "ok": False, "name": None, "hash": None, "problems": problems}
@@ -175,25 +179,61 @@ def _harmless(text: str) -> str:
     return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
 
 
-STARTER = """\
+def _starter(name: str, extends: str) -> str:
+    """Write a first profile, with the words that the rules of its parent use."""
+    used = read_merged(extends).get("terms", {})
+    words = "".join(text for term, text in _TERMS.items() if term in used)
+    query = _QUERY if load_profile(extends).strategies else ""
+    return _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words
+
+
+def _first_try(path: Path, profile: Profile) -> str:
+    """Name a command that shows what a profile does, of those that it has rules for."""
+    if not profile.strategies:
+        return f"score link https://acme.example/docs/alarms --topic alarm --profile {path}"
+    strategy = "" if DEFAULT in profile.strategies else f" --strategy {next(iter(profile.strategies))}"
+    return f"select --demo{strategy} --profile {path}"
+
+
+_HEAD = """\
 # A profile: what is worth a visit, as data. Check it with: honeyguide profile check {name}.toml
 # See everything it inherits with: honeyguide profile show {name}.toml --format json
 schema = 1
 extends = {extends}
 name = "{name}"
 description = "Say here what kind of site this profile is for."
-
+"""
+_QUERY = """
 # What the strategy `blend` looks for in titles, descriptions, link texts and addresses of the linked pages.
 [query]
 text = "services repair installation maintenance about"
-
+"""
+_OWN_WORDS = """
 # Words that rules refer to as $name. An entry here replaces the inherited one as a whole.
 [terms]
+"""
+_TERMS = {
+    "trade_words": """\
+# Beginnings of words that mean a service, in addresses and link texts: the strategy `portfolio`, the default.
+trade_words = ["servic*", "install*", "repair*", "mainten*", "inspect*", "system*", "design*", "monitor*", "test*"]
+""",
+    "absolute": """\
 # Words in an address that always mean a service; the strategy `rules` pays 85 points for one of them.
 absolute = ["installation", "install", "maintenance", "inspection", "protection"]
+""",
+    "service_terms": """\
 # Words in an address that often mean a service: 60 points.
 service_terms = ["repair", "system", "design", "monitoring", "testing"]
+""",
+    "tier1": """\
 # Strong and standard words for the strategy `blend`.
 tier1 = ["installation", "maintenance", "inspection", "repair"]
+""",
+    "tier2": """\
 tier2 = ["system", "testing", "design"]
-"""
+""",
+    "path_hints": """\
+# Parts of an address that suggest a page worth reading, whatever the topic: crawls pay 2 points for one of them.
+path_hints = ["docs", "/api", "reference", "manual", "guide", "tutorial"]
+""",
+}

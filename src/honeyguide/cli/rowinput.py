@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.adapters.known import Rejected, kind_of
+from honeyguide.cli.command import PARTIAL
 from honeyguide.cli.files import name_of, opened
 from honeyguide.cli.output import note
 from honeyguide.core.harmless import printable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-PARTIAL = 3
 
 input_format_option: Decorator = click.option(
     "--input-format",

@@ -1,10 +1,11 @@
 """`honeyguide runs`: the crawls of a store.
 
-Owns: the command, and finding a run by its number for those that ask for one. Must not know: what a run did.
+Owns: the command, finding a run by its number for those that ask for one, and saying how it is found. Must not know: what a run did.
 """
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from honeyguide.core.records import SCHEMA
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from honeyguide.cli.output import Format
     from honeyguide.core.frontier import Run
@@ -39,10 +40,11 @@ COLUMNS = (
 WORDS = (Column("Run", right=True, keep=True), Column("Started", keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
          Column("Profile", keep=True), Column("Command"))  # fmt: skip
 UNKNOWN = "working, or killed"
+STORE = "honeyguide.db"
 
 store_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--store",
-    default="honeyguide.db",
+    default=STORE,
     show_default=True,
     metavar="FILE",
     help="The store that crawls are kept in.",
@@ -100,6 +102,12 @@ def _row(record: Record) -> list[str]:
     return [
         str(record["run"]), started, f"{record['fetched']:,}", stopped, record["profile"], record["command"],
     ]  # fmt: skip
+
+
+def options_of(store: str, run: Run, runs: Sequence[Run]) -> str:
+    """Write what commands need to find a run of a store, where it is not what they take by themselves."""
+    named = "" if store == STORE else f" --store {shlex.quote(store)}"
+    return named + ("" if run.id == runs[-1].id else f" --run {run.id}")
 
 
 def find_run(store: Store, number: int | None) -> Run:

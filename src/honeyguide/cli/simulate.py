@@ -16,8 +16,9 @@ import click
 
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import STDIN
+from honeyguide.cli.given import moment
 from honeyguide.cli.live import watch
-from honeyguide.cli.output import given_format, output_options
+from honeyguide.cli.output import given_format, is_plain, output_options
 from honeyguide.cli.written import (
     check_distinct,
     check_output,
@@ -26,18 +27,17 @@ from honeyguide.cli.written import (
     tell_written,
     write_file,
 )
-from honeyguide.core.plan import read_time
+from honeyguide.core.schedules import POLICIES
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
 
     from honeyguide.adapters.simulation.running import Budget
     from honeyguide.adapters.simulation.trials import Outcome
     from honeyguide.adapters.simulation.worlds import World
 
-POLICIES = ("learned", "heuristic", "uniform", "proportional", "adaptive-interval", "known-rates")
+NAMES = (*POLICIES, "known-rates")  # as of `adapters.simulation.trials.POLICIES`, which needs an extra
 MOST_DAYS = 36_500.0
 _REPORTS = (".html", ".htm")
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
@@ -82,16 +82,9 @@ def _limit(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
 def _policies(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
     for name in names:
-        if name not in POLICIES:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(POLICIES)}.")
+        if name not in NAMES:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(NAMES)}.")
     return names
-
-
-def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
-    try:
-        return read_time(value)
-    except (ValueError, OverflowError) as error:
-        raise click.BadParameter(f"{value!r} {error}.") from None
 
 
 @click.command(
@@ -125,7 +118,7 @@ def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 @click.option(
     "--host-limit", callback=_limit, metavar="N/UNIT", help="The most of one host: 100/day or 6/hour."
 )
-@click.option("--from", "start", callback=_moment, metavar="TIME", help="Where in a history to begin.")
+@click.option("--from", "start", callback=moment, metavar="TIME", help="Where in a history to begin.")
 @click.option(
     "--days",
     type=click.FloatRange(0, MOST_DAYS, min_open=True),
@@ -210,9 +203,8 @@ def _all_outcomes(asked: dict[str, Any]) -> list[Outcome]:
 
     runs = (len(asked["worlds"]) + bool(asked["store"])) * len(asked["budgets"])
     progress = Progress(runs * len({*asked["policies"], REFERENCE}), time.monotonic())
-    no_color = "honeyguide.no_color" in click.get_current_context().meta
     outcomes: list[Outcome] = []
-    with watch(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
+    with watch(progress, quiet=asked["quiet"], no_color=is_plain()) as watcher:
 
         def on_policy(what: str) -> None:
             progress.begin(what)

@@ -6,7 +6,7 @@ Owns: how a table looks. Must not know: what is in it. Colour never carries mean
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.console import Console, Group
@@ -37,7 +37,8 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_
         )
     for row in rows:
         table.add_row(*map(_cell, row))
-    console = Console(file=sys.stdout, no_color=no_color or None, highlight=False, markup=False, emoji=False)
+    colors: Literal["auto"] | None = None if no_color else "auto"  # without, nothing is bold either
+    console = Console(file=sys.stdout, color_system=colors, highlight=False, markup=False, emoji=False)
     console.print(table)
 
 

@@ -23,19 +23,18 @@ from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
 from honeyguide.adapters.known import LEARNED
 from honeyguide.adapters.page_lines import Truth
-from honeyguide.cli.command import Command
+from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.crawled import Lines, Printed, Table, shaped
-from honeyguide.cli.ending import revisit_words
-from honeyguide.cli.given import all_options, how_options, policy_of
+from honeyguide.cli.ending import is_refused, refused_words, revisit_words
+from honeyguide.cli.given import all_options, how_options, moment, policy_of
 from honeyguide.cli.live import watch as shown
-from honeyguide.cli.output import no_color_option, note
+from honeyguide.cli.output import is_plain, no_color_option, note
 from honeyguide.cli.plan import policy_option
 from honeyguide.cli.runs import store_option
 from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
 from honeyguide.core.harmless import printable
-from honeyguide.core.plan import read_time
 from honeyguide.jobs.harvest import HEARTBEAT_S, LINE_EVERY_S
 from honeyguide.jobs.progress import duration
 from honeyguide.jobs.watch import Pace
@@ -58,13 +57,6 @@ _STOPPED = {
 }
 
 
-def _moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
-    try:
-        return read_time(value)
-    except (ValueError, OverflowError) as error:
-        raise click.BadParameter(f"{value!r} {error}.") from None
-
-
 def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add how much may be done, and for how long."""
     options = (
@@ -74,7 +66,7 @@ def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--per-host", type=click.IntRange(1), metavar="N", help="Plan at most N pages of each host at a time."),
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
         click.option("--listen", type=click.FloatRange(60), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
-        click.option("--until", callback=_moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
+        click.option("--until", callback=moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
         click.option("--rounds", type=click.IntRange(1), metavar="N", help="Stop after N plans."),
     )  # fmt: skip
     return all_options(options, command)
@@ -119,19 +111,29 @@ def watch(store: str, **asked: Any) -> None:
     check_distinct((), (asked["file"], store))
     until = None if asked["until"] is None else asked["until"].timestamp()
     pace = Pace(asked["per_hour"], asked["cycle"], until, asked["rounds"])
-    app.open_store(store, create=False).close()  # what is wrong with it is said before the output is opened
-    out = _output(asked["file"], asked["output"])
+    out = _output(asked["file"], asked["output"], is_whole=_has_many_sites(store))
     try:
         stopped = _watch(store, pace, out, asked)
     finally:
         out.close()
     if stopped == "interrupted":
         raise KeyboardInterrupt  # everything is told; what is left is the exit code
+    if stopped == "refused":
+        click.get_current_context().exit(PARTIAL)
 
 
-def _output(file: str | None, output: str | None) -> Output:
+def _has_many_sites(store: str) -> bool:
+    """Tell whether pages are to be shown with their hosts; what is wrong with the store is said before there is output."""
+    opened = app.open_store(store, create=False)
+    try:
+        return len({site for run in opened.runs() for site in opened.frontier(run).sites()}) > 1
+    finally:
+        opened.close()
+
+
+def _output(file: str | None, output: str | None, *, is_whole: bool) -> Output:
     if file in (None, STDIN):
-        return Printed(output or ("table" if sys.stdout.isatty() else "jsonl"), ())
+        return Printed(output or ("table" if sys.stdout.isatty() else "jsonl"), (), whole=is_whole)
     path = Path(str(file))
     is_table = format_of(str(file), output) == "csv"
     return Table(path, fresh=False) if is_table else Lines(path, (), fresh=False)
@@ -140,8 +142,7 @@ def _output(file: str | None, output: str | None) -> Output:
 def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> str:
     """Watch, and tell how it went; gives why it stopped."""
     progress = Progress(pace, time.monotonic())
-    no_color = "honeyguide.no_color" in click.get_current_context().meta
-    with shown(progress, quiet=asked["quiet"], no_color=no_color) as watcher:
+    with shown(progress, quiet=asked["quiet"], no_color=is_plain()) as watcher:
         request = app.WatchRequest(
             pace,
             load_profile(asked["profile"]),
@@ -168,7 +169,10 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> str:
         summary = progress.summary(time.monotonic())
         click.echo(printable(f"{out.name}: {summary}" if out.name else summary), err=True)
         click.echo(printable(f"Stopped: {_STOPPED[stopped]}."), err=True)
-    return stopped
+    if progress.refused:
+        note(refused_words(progress.refused))
+    is_barred = progress.refused == progress.done > 0 and stopped != "interrupted"
+    return "refused" if is_barred else stopped
 
 
 async def _until_stopped(watching: Awaitable[str], watcher: Watch) -> str:
@@ -207,6 +211,7 @@ def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record,
         with nullcontext() if out.name else watcher.paused():
             out.add(row, {})
         progress.verdicts[verdict_of(record)] += 1
+        progress.refused += is_refused(record)
         watcher.update()
 
     return on_page
@@ -244,6 +249,7 @@ class Progress:
     pace: Pace
     started: float
     verdicts: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
     last: Round | None = None
     next_at: float = 0.0
     total: int | None = None

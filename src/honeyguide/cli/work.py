@@ -7,7 +7,6 @@ Owns: `Work`. Must not know: options and what they come to (`crawl.py`), how a c
 from __future__ import annotations
 
 import asyncio
-import shlex
 import time
 from collections import Counter
 from contextlib import nullcontext
@@ -15,19 +14,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from honeyguide import app
 from honeyguide.adapters.page_lines import Truth
 from honeyguide.cli.crawled import MARKDOWN, Lines, Printed, Table, keeper_of, shaped
-from honeyguide.cli.ending import revisit_words, tell_end, words_of
+from honeyguide.cli.ending import is_refused, refused_words, revisit_words, tell_end, words_of
 from honeyguide.cli.live import watch
-from honeyguide.cli.output import note
-from honeyguide.core.crawled import iso, verdict_of
+from honeyguide.cli.output import is_plain, note
+from honeyguide.cli.runs import options_of
+from honeyguide.core.crawled import is_relevant, iso, verdict_of
 from honeyguide.core.frontier import State, digest_of
 from honeyguide.core.url import Url
-from honeyguide.errors import UrlError
-from honeyguide.jobs.harvest import Harvest, is_relevant
+from honeyguide.errors import AddressRefused, UrlError
+from honeyguide.jobs.harvest import Harvest
 from honeyguide.jobs.progress import duration
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from honeyguide.jobs.crawl import Arrival, CrawlRequest
     from honeyguide.ports import Frontier, Store
 
-STORE = "honeyguide.db"
 _MOST_NOTES = 5  # of seeds that could not be had
 _MOST_SEEDS = 1_000  # that are asked what became of them
 
@@ -60,7 +57,10 @@ class Work:
     run_id: int | None = None
     failed: list[str] = field(default_factory=list)
     verdicts: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
+    had: int = 0
     _frontier: Frontier | None = None
+    _fetched_before: int = 0
     _counted_until: float = 0.0
 
     def __post_init__(self) -> None:
@@ -88,8 +88,8 @@ class Work:
         return Lines(destination, extras, fresh=self.asked["fresh"])
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
-        quiet, no_color = self.asked["quiet"], "honeyguide.no_color" in click.get_current_context().meta
-        with watch(self.harvest, quiet=quiet, no_color=no_color) as watcher:
+        quiet = self.asked["quiet"]
+        with watch(self.harvest, quiet=quiet, no_color=is_plain()) as watcher:
 
             def on_page(record: Record, arrival: Arrival) -> None:
                 values = keeper.keep(record, arrival)
@@ -109,15 +109,19 @@ class Work:
             frontier = store.frontier(run)
             out.end(self._truth(frontier))
             counts = frontier.counts()
-            waiting = [] if stopped == "complete" else self._waiting(frontier)
+            waiting = [] if self.request.only_due else self._waiting(frontier)
         finally:
             store.close()
-        self.harvest.settle(counts.fetched)
+        self.harvest.settle(counts.fetched - self._fetched_before)
+        if self.request.only_due and not self.policy.allow_private and counts.due:
+            self.refused = counts.out.get(AddressRefused.rule, 0)  # by an earlier command, too
+        if self.refused and not self.had and not self.failed:
+            self.failed.append(refused_words(self.refused))
         for told in (*self.failed, *waiting)[:_MOST_NOTES]:
             note(told)
         if not quiet:
             summary = f"{out.name}: {self._summary()}" if out.name else self._summary()
-            explain = f"honeyguide explain URL{self._options(runs)} says what became of a page"
+            explain = f"honeyguide explain URL{options_of(self.asked['store'], run, runs)} says what became of a page"
             last = f"This is run {self.run_id} of {self.asked['store']}; {explain}."
             tell_end(summary, stopped, counts, self.profile, last)
         if stopped == "interrupted":
@@ -125,21 +129,17 @@ class Work:
         return self._is_done(stopped, counts)
 
     def _is_done(self, stopped: str, counts: Counts) -> bool:
-        """Tell whether nothing is left to do; where no page could be had at all, something is."""
+        """Tell whether nothing is left to do; where no page could be had at all, or addresses were refused alone, something is."""
+        if self.refused and not self.had:
+            return False
         if stopped == "nothing_due":
-            return self.verdicts["failed"] == 0 or self.verdicts["failed"] < self.verdicts.total()
+            return self.verdicts["failed"] < max(1, self.verdicts.total())
         return stopped == "complete" and counts.states["done"] > 0
-
-    def _options(self, runs: list[Run]) -> str:
-        """Write what other commands need to find this run, where it is not what they take by themselves."""
-        store = self.asked["store"]
-        named = "" if store == STORE else f" --store {shlex.quote(store)}"
-        return named + ("" if self.run_id == runs[-1].id else f" --run {self.run_id}")
 
     def _waiting(self, frontier: Frontier) -> list[str]:
         """Say of seeds that failed what their failure was, and from when on they are tried again."""
         told = []
-        for seed in self.request.seeds[:_MOST_SEEDS]:
+        for seed in frontier.seeds()[:_MOST_SEEDS]:
             row, _ = frontier.find(digest_of(seed, self.profile.scope.tracking)) or (None, ())
             if row and row.state is State.QUEUED and row.due_at is not None and row.why is not None:
                 why = row.why.text or words_of(row.why.rule)
@@ -172,7 +172,7 @@ class Work:
     def _begin(self, out: Output, store: Store, run: Run) -> None:
         """Learn which run it is, and bring the output in step with it."""
         self.run_id, self._frontier = run.id, store.frontier(run)
-        self.harvest.before = (run.fetched, 0)
+        self._fetched_before = run.fetched
         truth = self._truth(self._frontier)
         if self.request.only_due:
             due = self._frontier.counts().due
@@ -182,8 +182,8 @@ class Work:
             return
         out.begin(truth)
         if run.fetched and not out.name:
-            exported = f"honeyguide export pages{self._options(store.runs())}"
-            note(f"going on: pages of before are in the store, {exported} prints them")
+            command = f"honeyguide export pages{options_of(self.asked['store'], run, store.runs())}"
+            note(f"going on: pages of before are in the store, {command} prints them")
         self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
 
     def _truth(self, frontier: Frontier) -> Truth:
@@ -209,12 +209,14 @@ class Work:
         self.harvest.add(record)
         if self.request.only_due:
             self.verdicts[verdict_of(record)] += 1
+        self.refused += is_refused(record)
+        self.had += not is_refused(record)
         if record["action"] == "dropped" and record["lane"] == "seed":
             self.failed.append(f"{record['url']}: {record['reasons'][-1]['reason']}")
         now = time.monotonic()
         if self._frontier is not None and not self.asked["quiet"] and now >= self._counted_until:
             counts = self._frontier.counts()
             self.harvest.lanes = counts.lanes
-            self.harvest.settle(counts.fetched)
+            self.harvest.settle(counts.fetched - self._fetched_before)
             spent = time.monotonic() - now
             self._counted_until = now + max(2.0, 50 * spent)

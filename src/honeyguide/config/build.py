@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.config.conditions import Reader
+from honeyguide.config.conditions import RELATED, Reader
 from honeyguide.config.problems import told
 from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
@@ -33,6 +33,7 @@ from honeyguide.core.rows import RuleList, compile_card
 from honeyguide.core.rules import Group, Rule, Scorecard, leaves
 from honeyguide.core.scope import Scope
 from honeyguide.core.text import fold
+from honeyguide.core.topic import CARDS, SCALE
 from honeyguide.core.traps import TrapLimits
 from honeyguide.core.url import Tracking
 from honeyguide.errors import ConfigError, PatternError, Problem
@@ -60,7 +61,7 @@ class Builder:
     def __init__(self, shape: ProfileShape) -> None:
         self.shape = shape
         topic = _topic(shape)
-        terms = {**shape.terms, "related": list(shape.topic.related)}
+        terms = {**shape.terms, RELATED: list(shape.topic.related)}
         self.topic = topic
         self.reader = Reader(terms, frozenset(shape.scorecard), topic.pattern)
 
@@ -94,6 +95,10 @@ class Builder:
         if bounds and bounds["low"] > bounds["high"]:
             self.reader.problems.append(
                 Problem(f"{where}.range", "the first number should not be above the second")
+            )
+        if name in CARDS and not (bounds and bounds["low"] >= 0 and bounds["high"] <= SCALE):
+            self.reader.problems.append(
+                Problem(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
             )
         return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
 

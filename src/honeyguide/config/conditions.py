@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.config.problems import proposal
 from honeyguide.core.facts import CARD, FIELDS, Kind
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.rules import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
@@ -18,6 +19,7 @@ from honeyguide.errors import PatternError, Problem
 if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
 
+RELATED = "related"  # a term that is made of the topic's
 MAX_DEPTH = 20
 # What a profile may ask for in all. A page of rules has a hundredth of it; a few lines that name a long list of terms
 # again and again would come to gigabytes.
@@ -92,11 +94,7 @@ class Reader:
                 return Kind.NUMBER
             self._wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
             return None
-        from difflib import get_close_matches  # for mistakes only
-
-        close = get_close_matches(name, FIELDS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(FIELDS)}"
-        self._wrong(where, f"no fact is named {name!r}; {hint}")
+        self._wrong(where, f"no fact is named {name!r}; {proposal(name, FIELDS, 'known are')}")
         return None
 
     def _test(self, name: str, kind: Kind, test: str, value: Any, where: str) -> Condition:
@@ -173,11 +171,14 @@ class Reader:
             self._wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
             return ()
         if name not in self.terms:
-            known = ", ".join(f"${term}" for term in self.terms) or "none"
-            self._wrong(where, f"the term ${name} is not defined; defined are {known}")
+            known = (f"${term}" for term in self.terms)
+            self._wrong(
+                where, f"the term ${name} is not defined; {proposal(f'${name}', known, 'defined are')}"
+            )
             return ()
         if name not in self._read_terms:  # once: terms that name each other twice would double with each step
-            self._read_terms[name] = self.words(self.terms[name], where, (*seen, name))
+            written = "topic.related" if name == RELATED else f"terms.{name}"
+            self._read_terms[name] = self.words(self.terms[name], written, (*seen, name))
         return self._read_terms[name]
 
     def _pattern(self, raw: Any, where: str) -> Pattern | None:

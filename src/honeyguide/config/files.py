@@ -5,6 +5,7 @@ Owns: names, paths, TOML syntax, `extends`. Must not know: which keys exist.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from honeyguide.config.problems import proposal, told
 from honeyguide.core.nesting import is_deeper
 from honeyguide.errors import ConfigError, Problem, shown
 
@@ -24,6 +26,7 @@ _MAX_DOTS = (
     100  # in the keys of one line: reading a dotted key takes time that grows with the square of its parts
 )
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'")
+_REFERENCE = re.compile(r"\"\$([^\"]+)\"")
 
 Raw = dict[str, Any]
 
@@ -67,6 +70,20 @@ def read_merged(source: str | Path) -> Raw:
     return merged
 
 
+def unused_terms(source: str | Path) -> tuple[Problem, ...]:
+    """Tell the terms of a profile's own file that nothing refers to: the slip of a name does nothing, in silence."""
+    own = _parse(_text(source, str(source)), str(source)).get("terms")
+    merged = json.dumps(read_merged(source), default=str, ensure_ascii=False)
+    used = dict.fromkeys(_REFERENCE.findall(merged))
+    return told(
+        [
+            Problem(f"terms.{name}", f"no rule uses it; {proposal(name, used, 'used are')}")
+            for name in (own if isinstance(own, dict) else ())
+            if name not in used
+        ]
+    )
+
+
 def _parent(raw: Raw, child: str | Path, file: str) -> str | Path | None:
     parent = raw.get("extends")
     if parent is None:
@@ -98,16 +115,9 @@ def _is_path(source: str) -> bool:
 def _text(source: str | Path, asked: str) -> str:
     if isinstance(source, str) and not _is_path(source):
         if source not in bundled_profiles():
-            known = ", ".join(bundled_profiles())
-            raise ConfigError(
-                asked,
-                (
-                    Problem(
-                        "",
-                        f"no profile is named {source!r}; known are {known}, or give a path to a .toml file",
-                    ),
-                ),
-            )
+            near = proposal(source, bundled_profiles(), "known are")
+            path = "" if near.endswith("?") else ", or give a path to a .toml file"
+            raise ConfigError(asked, (Problem("", f"no profile is named {shown(source)}; {near}{path}"),))
         return (files("honeyguide") / "profiles" / f"{source}.toml").read_text("utf-8")
     try:
         with Path(source).open("rb") as file:

@@ -1,4 +1,4 @@
-"""How many mistakes are told at once, and how much of each."""
+"""How many mistakes are told at once, how much of each, and what may have been meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from honeyguide.errors import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 MAX_TOLD = 50  # nobody mends more in one go
 _MAX_CHARS = 300
@@ -23,6 +23,21 @@ def told(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     if more := len(problems) - len(kept):
         kept.append(Problem("", f"{more} more mistakes; mend these first"))
     return tuple(kept)
+
+
+def proposal(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Say which of the known names may have been meant; if none is near, say which there are.
+
+    >>> proposal("absolut", ["absolute", "tier1"], "defined are")
+    'did you mean absolute?'
+    >>> proposal("zebra", ["absolute", "tier1"], "defined are")
+    'defined are absolute, tier1'
+    """
+    from difflib import get_close_matches  # for mistakes only
+
+    names = list(known)
+    near = get_close_matches(name[:_MAX_CHARS], names, 1)
+    return f"did you mean {near[0]}?" if near else f"{otherwise} {', '.join(names) or 'none'}"
 
 
 def _cut(text: str) -> str:

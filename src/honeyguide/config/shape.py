@@ -117,7 +117,7 @@ class BandShape(Shape):
 
     at_least: Number
     lane: Literal["deep", "broad", "tail", "far", "skip"]
-    bonus: Number = 0.0
+    bonus: Annotated[float, Field(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
 class TraversalShape(Shape):

@@ -16,7 +16,7 @@ from honeyguide.core.rules import Reason, Score, half_up
 from honeyguide.core.text import ascii_words, fold, raw_words, singular, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _DECIMALS = 6
 
@@ -89,11 +89,11 @@ class Contextual(NamedTuple):
     matched: tuple[str, ...]
 
 
-def contextual(query: Query, texts: Mapping[str, str | None]) -> Contextual:
+def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
     """Score texts by field name, case-blind; a text that is not known pays nothing, and the score says so.
 
     >>> query = Query("fire alarm", (TextField("title", 0.5, 8), TextField("anchor", 0.5, 3)))
-    >>> contextual(query, {"title": "fire alarm", "anchor": None}).score.value
+    >>> contextual(query, {"title": "fire alarm", "anchor": None}.get).score.value
     0.5
     """
     reasons: list[Reason] = []
@@ -101,7 +101,7 @@ def contextual(query: Query, texts: Mapping[str, str | None]) -> Contextual:
     unknown: list[str] = []
     total = 0.0
     for field, rule, where, unit, weight, fixed, per_word in query.scales:
-        text = texts.get(field)
+        text = text_of(field)
         if text is None:
             unknown.append(field)
             continue

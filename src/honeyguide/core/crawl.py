@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from honeyguide.core.frontier import Ask, Budgets, Done, Dropped, Retry, Why
-from honeyguide.core.pace import backoff_s
+from honeyguide.core.pace import MAY_PASS, backoff_s
 from honeyguide.core.profile import CrawlRules
 
 if TYPE_CHECKING:
@@ -26,15 +26,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.frontier import Granted, Lease, Outcome, Rest
 
-_PUSHED_BACK = frozenset({429, 503})
-_MAY_PASS = _PUSHED_BACK | {
-    408,
-    500,
-    502,
-    504,
-    522,
-    524,
-}  # the fetcher has tried these more than once already
 _UNCHANGED = 304
 _MOST_DOUBLED_S = 3600.0
 
@@ -274,7 +265,7 @@ def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
         return _answered(state, lease.site), (Finish(lease, Done()),)
     if isinstance(ended, Fetched):
         why = Why(f"http-{ended.status}", f"answered {ended.status}")
-        may_pass, is_fetch = ended.status in _MAY_PASS, True
+        may_pass, is_fetch = ended.status in MAY_PASS, True  # the fetcher has tried more than once
     else:
         why, may_pass, is_fetch = ended.why, ended.may_pass, ended.is_fetch
     state = _failed(state, lease.site) if may_pass else _answered(state, lease.site)

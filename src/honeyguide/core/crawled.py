@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules import Score
 
 
+RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 _UNREAD = frozenset({"unchanged", "dropped"})  # actions of visits that read nothing
 
 
@@ -136,3 +137,13 @@ def iso(moment: float) -> str:
     '1970-01-01T00:00:00.500Z'
     """
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def is_relevant(record: Record) -> bool:
+    """Tell whether a page is about the topic.
+
+    >>> is_relevant({"relevance_score": 5}), is_relevant({"relevance_score": None})
+    (True, False)
+    """
+    score = record["relevance_score"]
+    return score is not None and score >= RELEVANT

@@ -304,12 +304,25 @@ def rest_of(
     if times:
         return Rest("resting", min(times))
     if held_until is not None:
-        return Rest("shared", min(held_until, ask.now + _SHARED_S))
+        return _shared(ask, held_until)
     if listed:
         most = ask.budgets.max_pages_per_host
         is_capped = most is not None and any(used >= most for _, _, used in listed)
         return Rest("max_pages_per_host" if is_capped else "external_pages")
     return Rest("site_failing" if ask.closed else "complete")
+
+
+def rest_of_full(ask: Ask, held_until: float | None) -> Rest:
+    """Say why nothing was granted where `max_pages` are had or being fetched: others may yet give theirs back.
+
+    >>> rest_of_full(Ask(5.0, 1, 9.0), None), rest_of_full(Ask(5.0, 1, 9.0), 600.0)
+    (Rest(why='max_pages', until=None), Rest(why='shared', until=5.25))
+    """
+    return Rest("max_pages") if held_until is None else _shared(ask, held_until)
+
+
+def _shared(ask: Ask, held_until: float) -> Rest:
+    return Rest("shared", min(held_until, ask.now + _SHARED_S))
 
 
 # --- what is told of a run ---

@@ -157,9 +157,8 @@ def refused_seeds(
 ) -> list[Due]:
     """Give the seeds whose address was refused, to be tried again: whoever gives the same command may allow it now."""
     digests = [ground.digest(seed) for seed in seeds]
-    refused = AddressRefused.__name__.lower()  # the rule that such an error becomes
     found = known(digests)
-    again = (digest for digest in digests if digest in found and found[digest].rule == refused)
+    again = (digest for digest in digests if digest in found and found[digest].rule == AddressRefused.rule)
     return [Due(digest, now, place) for place, digest in enumerate(again)]
 
 

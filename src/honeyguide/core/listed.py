@@ -1,6 +1,7 @@
-"""Pages that a sitemap lists: what is read of one, and where its pages go in the queue.
+"""Pages that no page at hand links: what is read of a sitemap, and where such pages go in the queue.
 
-Owns: `Sitemap`, the time format of `lastmod`, `place_listed`. Must not know: XML, files, fetching.
+Owns: `Sitemap`, the time format of `lastmod`, `place_listed`, and `place_stray` for links that were met before their site
+was part of the crawl. Must not know: XML, files, fetching.
 A sitemap is taken for a page of links without a word about any of them, so the same rules decide: scope, skip rules,
 patterns, traps, and the lanes by what the URL itself says of the topic.
 """
@@ -15,16 +16,17 @@ from typing import TYPE_CHECKING
 from honeyguide.core.frontier import Lease, Sighting
 from honeyguide.core.judge import Around, candidates_of, judge_page
 from honeyguide.core.page import Link, Occurrence, Page, Position
+from honeyguide.core.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from honeyguide.core.frontier import Discovered
+    from honeyguide.core.frontier import Discovered, Row
     from honeyguide.core.judge import Ground
-    from honeyguide.core.url import Url
 
 POSITION = "sitemap"  # of a sighting that is no link on a page; its anchor is the lastmod
 _COARSE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+_PLACES = frozenset(place.value for place in Position)
 _SILENT = (Occurrence(position=Position.FOOTER),)  # the position that pays nothing (TOPIC-1)
 
 
@@ -62,12 +64,30 @@ def place_listed(
 ) -> list[Discovered]:
     """Give listed pages as the frontier takes them in, queued or put out; each says when it was last changed."""
     links = tuple(Link(url, _SILENT, order) for order, url in enumerate(pages))
-    page = Page(start, links=links)
-    lease = Lease(
-        0, 0, start, start.site, depth=-1, is_seed=True
-    )  # what it lists is no link further than a seed
-    judged = judge_page(page, lease, candidates_of(page, ground), Around({}, sites), ground)
-    return [_noted(found, pages[found.url]) for found in judged.findings.new]
+    # What it lists is no link further than a seed.
+    return [_noted(found, pages[found.url]) for found in _placed(Page(start, links=links), 0, sites, ground)]
+
+
+def place_stray(
+    row: Row, seen: Iterable[Sighting], sites: frozenset[str], ground: Ground
+) -> Discovered | None:
+    """Place a link anew by all that was seen of it, as if one seed linked it so; None if there are too many."""
+    url = Url.parse(row.url)
+    link = Link(url, tuple(map(_occurrence, seen)) or _SILENT)
+    page = Page(url.parse("/robots.txt", url), links=(link,))
+    return next(iter(_placed(page, row.depth, sites, ground)), None)
+
+
+def _placed(page: Page, depth: int, sites: frozenset[str], ground: Ground) -> list[Discovered]:
+    """Place the links of a page that stands for a seed, each so many links from one."""
+    lease = Lease(0, 0, page.url, page.url.site, depth=depth - 1, is_seed=True)
+    return judge_page(page, lease, candidates_of(page, ground), Around({}, sites), ground).findings.new
+
+
+def _occurrence(seen: Sighting) -> Occurrence:
+    return (
+        Occurrence(seen.anchor, position=Position(seen.position)) if seen.position in _PLACES else _SILENT[0]
+    )
 
 
 def _noted(found: Discovered, lastmod: str | None) -> Discovered:

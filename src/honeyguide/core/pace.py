@@ -18,6 +18,8 @@ _SECONDS = re.compile(r"0*(\d+)", re.ASCII)
 LONGEST_REST_S = (
     86_400.0  # whoever asks for more than a day gets a day: nobody puts a host out of reach for good
 )
+PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for rest
+MAY_PASS = PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
 _LAST_DOUBLING = 30  # beyond this the cap has long been reached; it keeps 2**attempt small
 
 

@@ -48,7 +48,6 @@ class PageState:
     found: Rate | None = None
     published_at: float | None = None
     announced_at: float | None = None
-    interval_h: float | None = None
 
     @property
     def weight(self) -> float:

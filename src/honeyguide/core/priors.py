@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from honeyguide.core.rate import FIRST_A, Rate, prior
+from honeyguide.core.rate import Rate, prior
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -25,8 +25,8 @@ CLASSES: tuple[PageClass, ...] = ("hub", "article", "page")
 # Hours from change to change, of pages that nothing is known of: a day, three days, thirty days.
 FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page": 720.0}
 
-_LEAST_A, _MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
-_WEIGHT = 20.0  # a host, or a class, speaks as loud as its parent with this many pages
+LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
+WEIGHT = 20.0  # a host, or a class, speaks as loud as its parent with this many pages
 _ASYMPTOTIC = 6.0  # from here on the series of digamma and trigamma are exact to 6 digits
 _HALVINGS = 50
 
@@ -47,11 +47,6 @@ class Priors:
         Rate(a=0.5, b=12.0)
         """
         return self.hosts.get((host, page_class)) or self.classes[page_class]
-
-    @classmethod
-    def for_cycle(cls, cycle_h: float) -> Priors:
-        """Start from a budget: pages change as often as they can be visited (a = 0.5, mean 1 / cycle)."""
-        return cls(dict.fromkeys(CLASSES, prior(cycle_h, FIRST_A)))
 
 
 class Watched(NamedTuple):
@@ -81,7 +76,7 @@ def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:
     """
     if not rates:
         return parent
-    own, share = refit(rates), len(rates) / (len(rates) + _WEIGHT)
+    own, share = refit(rates), len(rates) / (len(rates) + WEIGHT)
     a = _blended(own.a, parent.a, share)
     return Rate(a, a * _blended(own.mean_interval_h, parent.mean_interval_h, share))
 
@@ -105,20 +100,9 @@ def refit(rates: Collection[Rate]) -> Rate:
     return Rate(a, math.exp(digamma(a) - mean))
 
 
-def rebased(rate: Rate, old: Rate, new: Rate) -> Rate:
-    """Give a page that started from the old prior the new one, with all that its visits taught.
-
-    >>> rebased(Rate(1.5, 150.0), Rate(0.5, 100.0), Rate(0.75, 20.0))
-    Rate(a=1.75, b=70.0)
-    """
-    # After changes at unknown times b may be below where it began; then the page knows better than either prior.
-    a, b = rate.a + new.a - old.a, rate.b + new.b - old.b
-    return Rate(a, b) if a >= min(new.a, rate.a) and b > 0.0 else rate
-
-
 def _trigamma_inverse(variance: float) -> float:
     """Find a; trigamma falls."""
-    low, high = math.log(_LEAST_A), math.log(_MOST_A)
+    low, high = math.log(LEAST_A), math.log(MOST_A)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if trigamma(math.exp(middle)) > variance:

@@ -3,7 +3,7 @@
 Owns: `RecrawlPolicy` and `Learned`. Must not know: stores, files, the clock: moments are seconds since 1970.
 Start reading at `RecrawlPolicy`, then `Learned`.
 
-A policy says what a visit is worth now; the highest is visited first, within the limits of hosts (`core.choice`).
+A policy says what a visit is worth now; the highest is visited first, within the limits of hosts (`core.ranking.Best`).
 Worth is in hours of freshness, weighted by importance. Policies that do not learn are in `core.schedules`.
 """
 

@@ -118,19 +118,13 @@ class AdaptiveInterval:
         """What the policy is called."""
         return "adaptive-interval"
 
-    def next_interval(self, interval_h: float, *, is_changed: bool) -> float:
-        """Give the interval after one more visit.
-
-        >>> AdaptiveInterval().next_interval(100.0, is_changed=False)
-        140.0
-        """
-        factor = 1.0 - self.shrink if is_changed else 1.0 + self.grow
-        return min(max(interval_h * factor, self.least_h), self.most_h)
-
     def interval_of(self, page: PageState) -> float:
-        """Give the interval as kept, or as the counts of visits and changes make it."""
-        if page.interval_h is not None:
-            return page.interval_h
+        """Give the interval that the counts of visits and changes make.
+
+        >>> from honeyguide.core.page_state import PageState
+        >>> round(AdaptiveInterval().interval_of(PageState("https://a.example/", visits=2)), 3)
+        1008.0
+        """
         same = max(0, page.visits - 1 - page.changes)
         try:
             interval = self.first_h * (1.0 + self.grow) ** same * (1.0 - self.shrink) ** page.changes

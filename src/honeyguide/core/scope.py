@@ -40,6 +40,17 @@ class Scope(NamedTuple):
     tracking: Tracking = Tracking()
 
 
+# What puts links out, in the order in which it is asked, in words that hold for all of them.
+RULE_WORDS = {
+    "empty": "empty link",
+    "fragment-only": "leads to a place on the same page",
+    "scheme": "mail, telephone, script: no web page",
+    "unparsable": "not a URL",
+    "limit": "more than is read of one page",
+    "same-page": "leads to the page itself",
+    "extension": "a file, not a page",
+    "other-site": "leads to another site",
+}
 _EMPTY = Verdict(Kind.SKIP, "empty", "URL-9")
 _FRAGMENT = Verdict(Kind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
 

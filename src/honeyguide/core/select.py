@@ -18,7 +18,7 @@ from honeyguide.core.rules import fields_read, half_up, leaves
 from honeyguide.core.scope import Kind, classify_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from honeyguide.core.page import Head, Link, Page
     from honeyguide.core.pattern import Pattern
@@ -200,7 +200,7 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     if candidate.out is not None:
         return candidate
     facts = Facts(candidate.link, heads.get(candidate.url))
-    context = contextual(profile.query, _QueryTexts(facts))
+    context = contextual(profile.query, _texts(facts))
     facts["contextual"] = context.score.value
     bucket = profile.kinds_of(plan).rules.first(facts)
     facts["bucket"] = bucket.id if bucket else None
@@ -219,16 +219,14 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     )
 
 
-class _QueryTexts(dict[str, str | None]):
-    """The texts that the query is matched against, read from facts when asked for."""
+def _texts(facts: Facts) -> Callable[[str], str | None]:
+    """Read the texts that the query is matched against when they are asked for."""
 
-    def __init__(self, facts: Facts) -> None:
-        super().__init__()
-        self._facts = facts
-
-    def get(self, name: str, _default: object = None) -> str | None:
-        value = self._facts[name]
+    def text(name: str) -> str | None:
+        value = facts[name]
         return value if isinstance(value, str) else None
+
+    return text
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
@@ -324,6 +322,4 @@ def _counts(candidates: Sequence[Candidate]) -> dict[str, int]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Sorter = Callable[[Candidate], tuple[bool | float | str, ...]]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from honeyguide.core.profile import Profile
     from honeyguide.core.rules import Rule, Score
 
+CARDS = ("link", "page")  # what is scored against a topic
+SCALE = 10.0  # TOPIC-1, TOPIC-2: where their scores end; crawls order by hundredths of it, and plans by the share of it
 MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
 
 

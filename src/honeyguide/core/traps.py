@@ -79,15 +79,14 @@ class Traps:
         """
         return shape_trap(url, self.limits) or self.closed(url) or self._over_limit(url)
 
-    def learn(self, url: Url, sketch: Sketch) -> Why | None:
-        """Note what a fetched page says; tells if its family is closed by it."""
+    def learn(self, url: Url, sketch: Sketch) -> None:
+        """Note what a fetched page says; `closed` tells if its family is closed by it."""
         name = family_of(url)
         family = self._family(name)
         is_alike = any(likeness(sketch, other) >= self.limits.alike for other in family.recent)
         alike = family.alike + 1 if is_alike else 0
         recent = family.recent if is_alike else (*family.recent, sketch)[-_RECENT:]
         self._keep(family._replace(alike=alike, recent=recent))
-        return self.closed(url) if is_alike else None
 
     def restore(self, families: Iterable[Family]) -> None:
         """Take over what an earlier process of this run had learnt, in its order."""

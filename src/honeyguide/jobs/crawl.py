@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core import crawl as machine
+from honeyguide.core.crawled import is_relevant
 from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, Why
 from honeyguide.core.judge import Ground, refused_seeds, seeds_of
 from honeyguide.core.pace import retry_after_s
@@ -28,6 +29,7 @@ from honeyguide.errors import (
     StoreError,
 )
 from honeyguide.jobs.asked import CrawlRequest, ground_of, spec_of
+from honeyguide.jobs.ours import ours
 from honeyguide.jobs.reading import Arrival, Reading
 from honeyguide.ports import Report
 
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
 
 _NO_LIMIT = 1 << 40
-RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 # What may share a commit: half of what is leased of a site by default, so that the other half is being fetched; and no
 # longer than others, who wait for their turn to write, would mind.
 _SHARED_PAGES = 4
@@ -181,11 +182,9 @@ class _Session:
         request, frontier = self._request, self._frontier
         with self._store.transaction():
             self._ground.traps.restore(frontier.families())
-            if frontier.add(seeds_of(request.seeds, self._ground)) or not frontier.sites():
-                for seed in request.seeds:
-                    frontier.enter(seed.site)
+            frontier.add(seeds_of(request.seeds, self._ground))
             if not request.only_due:
-                frontier.deepen(request.max_depth)
+                frontier.reopen("max-depth", request.max_depth)
                 frontier.schedule(refused_seeds(request.seeds, frontier.known, self._ground, now))
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             room = 0 if request.only_due else self._rules.window
@@ -263,6 +262,8 @@ class _Session:
         """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
         kept: list[Lease] = []
         with self._store.transaction():
+            if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
+                self._reading.gather()
             while True:
                 granted = self._frontier.claim(ask)
                 closed = [(lease, why) for lease in granted.leases if (why := self._trap(lease)) is not None]
@@ -285,7 +286,7 @@ class _Session:
         got: Fetched | FetchError
         async with self._slots:
             try:
-                got = await self._crawler.fetcher.fetch(lease.url, validators=validators)
+                got = await ours(lease.url, self._crawler.fetcher.fetch(lease.url, validators=validators))
             except FetchError as error:
                 got = error
         self._results[lease.claim] = got, self._clock.now()
@@ -300,8 +301,7 @@ class _Session:
         rest_s, is_refused = result.retry_after_s, isinstance(result, Forbidden)
         # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
         may_pass = rest_s is not None if is_refused else result.retryable
-        why = Why(type(result).__name__.lower(), result.why)
-        return machine.Failed(claim, why, at, may_pass, not is_refused, rest_s)
+        return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, not is_refused, rest_s)
 
     # --- pages ---
 
@@ -318,8 +318,7 @@ class _Session:
             if record is not None:
                 self._on_page(record, arrival)  # if that fails, the page was not had: it is fetched again
                 self._pages += 1
-                score = record["relevance_score"]
-                self._relevant += score is not None and score >= RELEVANT
+                self._relevant += is_relevant(record)
         if self._pages == 1:
             self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
 

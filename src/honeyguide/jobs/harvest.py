@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from honeyguide.core.crawled import is_relevant
 from honeyguide.core.frontier import LANES
-from honeyguide.jobs.crawl import RELEVANT
 from honeyguide.jobs.progress import duration
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class Harvest:
         self.relevant += is_relevant(record)
 
     def settle(self, fetched: int) -> None:
-        """Hear how many pages of the run were fetched: with those that are tried again, without those never asked for."""
-        self.pages = max(0, fetched - self.before[0])
+        """Hear how many pages were fetched: with those that are tried again, without those that were never asked for."""
+        self.pages = fetched
 
     @property
     def done(self) -> int:
@@ -93,12 +93,6 @@ class Harvest:
     def _share(self) -> list[str]:
         relevant = self.before[1] + self.relevant
         return [f"{relevant:,} relevant ({relevant / max(1, self.done):.0%})"] if self.has_topic else []
-
-
-def is_relevant(record: Record) -> bool:
-    """Tell whether a page is about the topic."""
-    score = record["relevance_score"]
-    return score is not None and score >= RELEVANT
 
 
 def queue_words(lanes: Mapping[str, int]) -> str:

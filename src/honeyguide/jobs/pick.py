@@ -19,6 +19,7 @@ from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, rea
 from honeyguide.core.select import Request, Selection, select_links, sift
 from honeyguide.core.sites import Failure, addresses_of, worst
 from honeyguide.errors import FetchError, Forbidden, UrlError
+from honeyguide.jobs.ours import ours
 from honeyguide.ports import Part
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Picker:
 
     async def _get(self, visit: Visit, url: Url, part: Part = Part.PAGE) -> Fetched:
         visit.requests += 1
-        return await self.fetcher.fetch(url, part=part)
+        return await ours(url, self.fetcher.fetch(url, part=part))
 
     # --- heads ---
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.pace import Pace, backoff_s, gap_s, retry_after_s
+from honeyguide.core.pace import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url import Url
 from honeyguide.errors import (
     AddressRefused,
@@ -27,22 +27,18 @@ from honeyguide.errors import (
 from honeyguide.ports import Fetched, Part
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator
 
     from honeyguide.core.policy import Policy
     from honeyguide.ports import Clock, Fetcher, Robots, RobotsReader, Validators
 
 _FOR_GOOD = frozenset({301, 308})
 _REDIRECTS = _FOR_GOOD | {302, 303, 307}
-_PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for rest
-_MAY_PASS = _PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
 _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
 _KEPT_HOSTS = (
     10_000  # what is remembered of hosts at rest; beyond that, those with nothing pending are forgotten
 )
 _KEPT_ROBOTS = 1_000  # parsed files in memory; those not asked for the longest go first
-
-_Had = TypeVar("_Had")
 
 
 @dataclass(slots=True)
@@ -100,16 +96,6 @@ class PoliteFetcher:
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Get what a URL leads to. Forbidden if a robots.txt or the address policy rules out any hop."""
-        return await _ours(url, self._go(url, validators, part))
-
-    async def robots(self, url: Url) -> Robots | None:
-        """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
-        return await _ours(url, self._rules(url, _Trip(self._policy.trip_timeout_s)))
-
-    # --- redirects ---
-
-    async def _go(self, url: Url, validators: Validators | None, part: Part) -> Fetched:
-        """Go from hop to hop until one of them is a page."""
         here, elapsed_s, is_moved = url, 0.0, True
         trip = _Trip(self._policy.trip_timeout_s)
         way: tuple[str, ...] = ()
@@ -131,6 +117,12 @@ class PoliteFetcher:
             self._check_way(url, way, there)
             self._check_time(url, trip)
             here = there
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
+        return await self._rules(url, _Trip(self._policy.trip_timeout_s))
+
+    # --- redirects ---
 
     def _check_way(self, url: Url, way: tuple[str, ...], there: Url) -> None:
         """Give up on redirects that go in a circle, or on for too long."""
@@ -227,9 +219,9 @@ class PoliteFetcher:
                 if not error.retryable or self._is_last(url, attempt, trip):
                     raise
             else:
-                if got.status not in _MAY_PASS or self._is_last(url, attempt, trip):
+                if got.status not in MAY_PASS or self._is_last(url, attempt, trip):
                     return got
-                if got.status in _PUSHED_BACK:
+                if got.status in PUSHED_BACK:
                     continue
             await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
 
@@ -246,7 +238,7 @@ class PoliteFetcher:
                 got = await self._fetcher.fetch(url, validators=validators, part=part)
             finally:
                 trip.left_s -= self._clock.now() - started
-            if got.status in _PUSHED_BACK:  # on record before the slot is free: who gets it must know
+            if got.status in PUSHED_BACK:  # on record before the slot is free: who gets it must know
                 host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
             else:
                 host.pace = host.pace.answered()
@@ -311,16 +303,6 @@ class PoliteFetcher:
         if site not in self._hosts:
             self._hosts[site] = _Host(asyncio.Semaphore(self._policy.per_host), self._policy.delay_s)
         return self._hosts[site]
-
-
-async def _ours(url: Url, work: Awaitable[_Had]) -> _Had:
-    """Let only our own errors out: a bug in fetching costs a page or a site, not the run."""
-    try:
-        return await work
-    except FetchError:
-        raise
-    except Exception as error:  # the one broad except: what fetches and reads may be anybody's code
-        raise FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}") from error
 
 
 def _next_hop(url: Url, got: Fetched) -> Url | None:

@@ -14,7 +14,9 @@ from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
 from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.judge import Around, candidates_of, judge_page
 from honeyguide.core.likeness import main_digest, main_lines, sketch_of
+from honeyguide.core.listed import POSITION, place_stray
 from honeyguide.core.signals import Made, kind_of, made_of
+from honeyguide.core.topic import SCALE
 from honeyguide.core.url import Url
 from honeyguide.core.visits import compared
 from honeyguide.errors import FetchError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
 _UNREAD = Made()
+_TWINS = 20  # pages that said the same, of which one may still do
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +77,24 @@ class Reading:
         self._ground = ground
         self._run = run
         self._sites = frontier.sites()
+        self._looked: set[str] = set()
+        self._is_wider = True
 
     # --- before a visit ---
 
     def validators(self, lease: Lease) -> Validators | None:
         """Give what to send along, so that a page that is the same need not be sent: of pages that this run has read."""
-        known = self._store.history.get(self._ground.digest(lease.url))
-        if known is not None and known.is_moved and known.arrived is not None:
-            known = self._store.history.get(self._ground.digest(Url.parse(known.arrived)))
+        known = self._known(lease.url)
         if known is None or not self._was_read(known) or not (known.etag or known.last_modified):
             return None
         return Validators(known.etag, known.last_modified, Url.parse(known.arrived or known.url))
+
+    def _known(self, url: Url) -> Known | None:
+        """Give what history knows of a page, where it has moved to."""
+        known = self._store.history.get(self._ground.digest(url))
+        if known is None or not known.is_moved or known.arrived is None:
+            return known
+        return self._store.history.get(self._ground.digest(Url.parse(known.arrived)))
 
     def _was_read(self, known: Known | None) -> bool:
         """Tell whether this run has read the page as it was last seen: then its links are in the queue."""
@@ -116,13 +126,13 @@ class Reading:
     def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
         lease = ended.lease
+        self._look_around(lease)
+        if lease.is_seed and not isinstance(ended.outcome, Retry):
+            self._enter(fetched.url.site if fetched else lease.site)
         if fetched is None or not isinstance(ended.outcome, Done):
             return ended
         site = fetched.url.site
-        if site != lease.site and lease.is_seed:
-            self._frontier.enter(site, instead_of=lease.site)
-            self._sites = self._frontier.sites()
-        elif site not in (lease.site, *self._sites) and not self._ground.follow_external:
+        if site not in (lease.site, *self._sites) and not self._ground.follow_external:
             return ended._replace(outcome=Dropped(Why("redirect-outside", f"leads to {fetched.url.text}")))
         known = self._store.history.get(self._ground.digest(fetched.url))
         if fetched.status == _NOT_MODIFIED and not self._was_read(known):
@@ -130,6 +140,42 @@ class Reading:
                 outcome=Dropped(Why("http-304", "answered 304, though nothing was had before"))
             )
         return ended._replace(url=fetched.url, known=known, is_again=self._was_read(known))
+
+    def _enter(self, site: str) -> None:
+        """Make a site part of the crawl: where a seed was found, or where it should have been."""
+        if site not in self._sites:
+            self._frontier.enter(site)
+            self._sites |= {site}
+            self._is_wider = True
+
+    def _look_around(self, lease: Lease) -> None:
+        """See which sites are part of the crawl by now, where a page shows that another process knows of more."""
+        if lease.is_seed or lease.is_external or lease.site in self._sites or lease.site in self._looked:
+            return
+        self._looked.add(lease.site)
+        self._sites = self._frontier.sites()
+        self._is_wider = True
+
+    def gather(self) -> None:
+        """Place what was met before its site was part of the crawl: so the order of seeds does not matter."""
+        if not self._is_wider:
+            return
+        self._is_wider = False
+        frontier, ground, found = self._frontier, self._ground, []
+        told: list[tuple[int, str]] = []
+        for digest in frontier.strays():
+            row, seen = frontier.find(digest) or (None, ())
+            if row is None:
+                continue
+            sightings = [one for _, one in seen]
+            placed = place_stray(row, sightings, self._sites, ground)
+            if placed is not None:
+                found.append(placed)
+                told += [(digest, one.anchor) for one in sightings if one.position == POSITION and one.anchor]
+        if found:
+            frontier.bring_back(found)
+            frontier.add((), ground.traps.take_changes())
+            self._store.history.listed(told)
 
     def _read(self, ended: Ended, fetched: Fetched) -> Ended:
         """Parse a page and let the core judge it by what the store knows."""
@@ -152,7 +198,13 @@ class Reading:
         is_again = ended.is_again or ended.lease.is_recrawl
         if content is None or is_again or len(page.text) < self._ground.profile.traps.min_twin_chars:
             return None
-        return self._frontier.twin(content)
+        said = self._frontier.said(content, _TWINS)
+        return next((url for url in said if self._says(url, content)), None)
+
+    def _says(self, url: str, content: str) -> bool:
+        """Tell whether a page that said something still does, as far as is known."""
+        known = self._known(Url.parse(url))
+        return known is None or (known.failures == 0 and known.content in (None, content))
 
     def _report(self, ended: Ended, record: Record | None) -> Report:
         digest = self._ground.digest(ended.url)
@@ -210,7 +262,7 @@ class Reading:
             ended.at,
             fetched.status if fetched else None,
             ended.content,
-            judged.score.value / 10 if judged and judged.score else None,
+            judged.score.value / SCALE if judged and judged.score else None,
             lease.depth,
             lease.hub_depth,
             ended.kind,

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import place_listed
 from honeyguide.core.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
+from honeyguide.jobs.ours import ours
 from honeyguide.ports import Fetcher, Part
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.judge import Ground
     from honeyguide.core.listed import Sitemap
-    from honeyguide.core.url import Tracking
     from honeyguide.ports import Frontier, Robots
 
 MAX_FILES = 500  # sitemaps that are fetched for one crawl
@@ -122,7 +122,7 @@ async def _fetched(
 ) -> Sitemap:
     """Fetch one; without a listing to note it in, a failure is an error."""
     try:
-        got = await source.fetch(url, part=Part.FILE)
+        got = await ours(url, source.fetch(url, part=Part.FILE))
         why = "" if got.status == 200 else f"answered {got.status}"
     except FetchError as error:
         why = error.why
@@ -136,7 +136,7 @@ async def _fetched(
 
 async def _named_by_robots(site: Url, source: Source, listing: Listing) -> list[Url]:
     try:
-        robots = await source.robots(site)
+        robots = await ours(site, source.robots(site))
     except FetchError as error:
         listing.problems.append(f"{site.site}: {error.why}")
         return []
@@ -167,19 +167,29 @@ def _urls(texts: Iterable[str], base: Url | None) -> Iterator[Url]:
             continue
 
 
-def lastmods_of(listing: Listing, tracking: Tracking) -> list[tuple[int, str]]:
-    """Give what sitemaps say of changes, by the identity of the page."""
-    return [(digest_of(url, tracking), lastmod) for url, lastmod in listing.pages.items() if lastmod]
-
-
 def queue_listed(
     frontier: Frontier, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: Ground
-) -> None:
-    """Queue what is listed and not known yet, each page where the rules place it. Seeds stay seeds."""
+) -> list[tuple[int, str]]:
+    """Queue what is listed and not known yet, each page where the rules of the run place it. Seeds stay seeds.
+
+    Gives what the listing says of changes, by the identity of the page: of pages of these sites that the run keeps.
+    """
+    ground.traps.restore(frontier.families())
+    ground.crowd.restore(frontier.crowd())
     own = {ground.digest(seed) for seed in seeds}
-    found = place_listed(listing.pages, seeds[0], sites, ground)
-    new = [one for one in found if one.digest not in own]
-    for start in range(0, len(new), _AT_ONCE):
-        frontier.add(new[start : start + _AT_ONCE])
+    told: list[tuple[int, str]] = []
+    pages = iter(listing.pages.items())
+    while some := {ground.digest(url): (url, lastmod) for url, lastmod in islice(pages, _AT_ONCE)}:
+        kept = own.union(frontier.known(list(some)))
+        new = dict(page for digest, page in some.items() if digest not in kept)
+        found = place_listed(new, seeds[0], sites, ground)
+        frontier.add(found, ground.traps.take_changes())
+        kept.update(one.digest for one in found)
+        told += [
+            (digest, lastmod)
+            for digest, (url, lastmod) in some.items()
+            if lastmod and digest in kept and url.site in sites
+        ]
     for site in sorted(sites - {seed.site for seed in seeds}):  # they are numbered in this order
         frontier.enter(site)
+    return told

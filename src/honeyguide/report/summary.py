@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.harmless import legible
 from honeyguide.core.records import tidy
+from honeyguide.core.scope import RULE_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,17 +28,6 @@ MAX_RANKED = 40  # candidates of a site, best first
 MAX_LISTED = 12  # pages put out by one rule, replaced pages, reasons of a score, evidence
 MAX_NAMED = 30  # sites that failed in one way
 
-# Verdicts of scope (URL-9 to URL-11), which are asked first, in words that hold for all links they put out.
-SCOPE = {
-    "empty": "empty link",
-    "fragment-only": "leads to a place on the same page",
-    "scheme": "mail, telephone, script: no web page",
-    "unparsable": "not a URL",
-    "limit": "more than is read of one page",
-    "extension": "a file, not a page",
-    "other-site": "leads to another site",
-    "same-page": "leads to the page itself",
-}
 FILTERS = ("disallowed-path", "homepage", "duplicate", "service-area")  # PICK-1, in its order
 LAST = {
     "replaced": "turned out dead or empty when it was fetched",
@@ -218,7 +208,7 @@ def _outs(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[OutGroup,
 
 def rule_order(rule: str) -> tuple[int, int, str]:
     """Sort rules as they are asked, as far as that is the same for all profiles; the cap comes last."""
-    for step, known in ((0, (*SCOPE,)), (1, FILTERS), (3, (*LAST,))):
+    for step, known in ((0, (*RULE_WORDS,)), (1, FILTERS), (3, (*LAST,))):
         if rule in known:
             return step, known.index(rule), rule
     return 2, 0, rule
@@ -226,7 +216,7 @@ def rule_order(rule: str) -> tuple[int, int, str]:
 
 def rule_words(rule: str, example: str) -> str:
     """Say what a rule puts out, in words that hold for every site: an example's detail comes after a colon."""
-    return SCOPE.get(rule) or LAST.get(rule) or example.partition(": ")[0]
+    return RULE_WORDS.get(rule) or LAST.get(rule) or example.partition(": ")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +269,7 @@ class Summary:
         left = self.links
         steps = [Step("links found", 0, left)]
         for rule in sorted(self._outs, key=rule_order):
-            if rule not in SCOPE and steps[-1].name in ("links found", *SCOPE):
+            if rule not in RULE_WORDS and steps[-1].name in ("links found", *RULE_WORDS):
                 steps.append(Step("inside the site", 0, left))
             left -= self._outs[rule]
             steps.append(Step(rule, self._outs[rule], left, self._why[rule]))

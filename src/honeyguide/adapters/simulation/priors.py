@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from honeyguide.core.priors import LEAST_A, MOST_A, WEIGHT
 from honeyguide.core.rate import changed_by
 
 if TYPE_CHECKING:
     from honeyguide.adapters.simulation.running import Flags
     from honeyguide.adapters.simulation.worlds import Floats, Ints
 
-# As in `core.priors`; a test compares what comes out.
-LEAST_A, MOST_A = 0.1, 4.0
-WEIGHT = 20.0
 _ENTRIES = 20_000  # of a table that is exact to 7 digits
 _STEPS = 6  # after which digamma and trigamma follow their series
 CLASS_COUNT = 3

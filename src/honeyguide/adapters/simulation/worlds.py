@@ -7,15 +7,15 @@ Times are hours since the world's start; what happened before is not kept.
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.rowfiles import name_of, read_lines
+from honeyguide.adapters.rowfiles import csv_rows, name_of
 from honeyguide.core.plan import read_time
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError, shown
@@ -158,28 +158,10 @@ def world_of(name: str, histories: dict[str, History], window: Window, seed: int
 
 def _rows(path: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Read the rows, each with its line."""
-    last = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal last
-        for number, text in read_lines(path, name):
-            last = number
-            yield text
-
-    header: list[str] | None = None
-    try:
-        for cells in csv.reader(texts(), strict=True):
-            if not any(cell.strip() for cell in cells):
-                continue
-            if header is None:
-                header = _header(cells, name)
-            elif len(cells) != len(header):
-                what = f"has {len(cells)} fields where the header has {len(header)}"
-                raise InputError(what, file=f"{name} line {last}")
-            else:
-                yield last, dict(zip(header, cells, strict=True))
-    except csv.Error as error:
-        raise InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
+    for line, row in csv_rows(path, name, partial(_header, name=name)):
+        if isinstance(row, InputError):
+            raise row
+        yield line, row
 
 
 def _header(cells: list[str], name: str) -> list[str]:

@@ -66,7 +66,7 @@ WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
 -- name: insert
 INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth,
-  parent, is_seed, rule, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  parent, is_seed, rule, why, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: improve
 -- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7).
@@ -105,27 +105,40 @@ INSERT INTO tally (run, rule, n) VALUES (?, ?, ?) ON CONFLICT (run, rule) DO UPD
 -- The target of a redirect needs no visit of its own.
 INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, parent, is_seed,
   seen, rule, why)
-SELECT run, :2, site, :3, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', :4
+SELECT run, :2, :3, :4, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', :5
 FROM entry WHERE id = :1
-ON CONFLICT (run, digest) DO UPDATE SET state = 2, rule = 'redirected', why = excluded.why WHERE state IN (0, 3);
+ON CONFLICT (run, digest) DO UPDATE SET state = 2, site = excluded.site, rule = 'redirected', why = excluded.why
+WHERE state IN (0, 3);
 
 -- name: known
 SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
 FROM json_each(?) j CROSS JOIN entry e ON e.run = ? AND e.digest = j.value; -- CROSS: the list first, then the index
 
--- name: twin
+-- name: said
 -- The planner would rather walk through all pages in claim order.
 SELECT e.url FROM page p INDEXED BY page_content JOIN entry e ON e.id = p.entry
-WHERE p.run = ? AND p.content = ? ORDER BY p.claim LIMIT 1;
+WHERE p.run = ? AND p.content = ? ORDER BY p.claim LIMIT ?;
 
 -- name: schedule
 -- What was dropped is tried again if it was ever fetched; links that a rule put out stay out.
 UPDATE entry SET due_at = ?, rank = ?, attempts = 0, state = iif(state = 2, 2, 0), rule = NULL, why = NULL
 WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT NULL)) RETURNING site;
 
--- name: deepen
-UPDATE entry SET state = 0, rule = NULL, why = NULL
-WHERE run = ? AND rule = 'max-depth' AND state = 3 AND depth <= ?;
+-- name: reopen
+UPDATE entry SET state = 0, rule = NULL, why = NULL, attempts = 0
+WHERE run = ? AND rule IN (?, ?) AND state = 3 AND depth <= ?;
+
+-- name: strays
+-- Of a link to another site, `why` is that site's name.
+SELECT e.digest FROM entry e JOIN site s ON s.run = e.run AND s.name = e.why AND s.is_inside = 1
+WHERE e.run = ? AND e.rule = 'other-site' AND e.state = 3 ORDER BY e.id;
+
+-- name: bring_back
+UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?
+WHERE run = ? AND digest = ? AND state = 3;
+
+-- name: rescore
+UPDATE sighting SET score = ?, points = ?, lane = ? WHERE run = ? AND digest = ? AND nth = 1;
 
 -- name: block
 UPDATE site SET blocked_until = max(blocked_until, ?) WHERE run = ? AND name = ?;
@@ -138,10 +151,6 @@ INSERT INTO site (run, name, is_external) VALUES (?, ?, ?);
 
 -- name: enter
 UPDATE site SET is_inside = 1, is_external = 0 WHERE id = ?;
-
--- name: leave
-UPDATE site SET is_inside = 0
-WHERE id = :1 AND (SELECT count(*) FROM entry WHERE run = site.run AND site = :1 AND is_seed = 1) <= 1;
 
 -- name: inside
 SELECT name FROM site WHERE run = ? AND is_inside = 1;
@@ -156,7 +165,9 @@ SELECT id FROM site WHERE run = ?;
 SELECT state, count(*) FROM entry WHERE run = ? GROUP BY state;
 
 -- name: count_due
-SELECT count(*) FROM entry WHERE run = ? AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL));
+-- What was refused for its address stays due: it is visited when that is allowed.
+SELECT count(*) FROM entry WHERE run = ? AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL)
+  OR (state = 3 AND rule IN ('address-refused', 'addressrefused')));
 
 -- name: count_lanes
 SELECT lane, count(*) FROM entry WHERE run = ? AND state = 0 GROUP BY lane;
@@ -176,7 +187,10 @@ WHERE +e.run = ? AND e.id > ? ORDER BY e.id LIMIT 1000;
 -- name: rows_out
 SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
-WHERE e.run = ? AND e.id > ? AND e.rule = ? ORDER BY e.id LIMIT 1000;
+WHERE e.run = ? AND e.id > ? AND e.rule IN (?, ?) ORDER BY e.id LIMIT 1000;
+
+-- name: seeds
+SELECT url FROM entry WHERE run = ? AND is_seed = 1 ORDER BY id;
 
 -- name: row
 SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
