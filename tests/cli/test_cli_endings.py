@@ -141,11 +141,15 @@ def test_when_all_visits_fail_the_command_has_failed(run: Run) -> None:
     with served(server) as (home,):
         run("crawl", home, *TOPIC, *QUICK)
         make_due(home, "/a/", "/b")
-        server.answers["/a/"] = response(b"", status="500 Internal Server Error")
+        server.answers["/a/"] = response(b"", status="403 Forbidden")
         mixed = run("crawl", "--due", *QUICK)
+        server.answers["/b"] = response(b"", status="403 Forbidden")
+        make_due(home, "/b")
+        failed = run("crawl", "--due", *QUICK)
         make_due(home, "/b")
         refused = run("crawl", "--due", "--delay", "0")  # without --allow-private
-    assert "Stopped: " in mixed.stderr
+    assert (mixed.exit_code, "2 pages visited: 1 unchanged, 1 failed; " in mixed.stderr) == (0, True)
+    assert (failed.exit_code, "1 page visited: 1 failed; " in failed.stderr) == (3, True)
     assert (refused.exit_code, "1 page visited: 1 failed; " in refused.stderr) == (3, True)
 
 

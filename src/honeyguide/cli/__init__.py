@@ -127,8 +127,8 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _fail(ctx: click.Context, message: str) -> None:
-    lines = [printable(line) for line in message.split("\n")]
-    click.echo("\n".join(f"Error: {line}" for line in lines), err=True)
+    for line in message.split("\n"):
+        click.echo(printable(f"Error: {line}"), err=True)
     ctx.exit(ERROR)
 
 

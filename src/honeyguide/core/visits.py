@@ -84,7 +84,8 @@ def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: 
     if visit.is_moved:
         return known._replace(failures=0, arrived=visit.arrived, is_moved=True)
     if verdict is None and not has_page(visit):
-        return known._replace(failures=0) if visit.is_led_on else known  # the site answered, with another page
+        # A site that leads on has answered, if with another page.
+        return known._replace(failures=0) if visit.is_led_on else known
     known = known._replace(
         failures=0,
         seen_at=known.visited_at,
