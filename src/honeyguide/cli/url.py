@@ -59,7 +59,7 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
             sys.stdout.write(f"{Url.parse(text, page).text}\n")
         except UrlError as error:
             failed = True
-            click.echo(f"Error: {_why(error, page)}", err=True)
+            click.echo(printable(f"Error: {_why(error, page)}"), err=True)
     if failed:
         click.get_current_context().exit(1)
 
@@ -121,7 +121,7 @@ def explain_(text: str, base: str | None, output: Format) -> None:
 
 def _why(error: UrlError, base: object) -> str:
     """Say why a text is no URL; without a page that it could stand on, what is missing is its beginning."""
-    return printable(str(error)) if base is not None else f"{refusal(error)}; a relative one needs --base"
+    return str(error) if base is not None else f"{refusal(error)}; a relative one needs --base"
 
 
 def _texts(given: Iterable[str]) -> Iterator[str]:
