@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 ERROR = 1
 INTERRUPTED = 130  # what shells expect after Ctrl-C
-_MANY_OBJECTS = (
-    100_000  # new ones before cycles are looked for: a start makes most of them, and hardly any cycle
-)
+_MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes thousands, and hardly any cycle
 
 # Name and summary of each command; the module of the same name has the rest.
 COMMANDS = {
