@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
 from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import CARD, FIELDS, JOIN, Facts, Kind
 from honeyguide.core.rules import Is, Matches, Text, fields_read, leaves

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.html import parse_page
+from honeyguide.adapters.markup.html import parse_page
+from honeyguide.adapters.markup.tame import is_page
 from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.tame import is_page
 from honeyguide.core.scope import not_a_page
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError

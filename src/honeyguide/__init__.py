@@ -9,7 +9,7 @@ from honeyguide.lazily import names_of
 from honeyguide.version import __version__
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.known import Rejected
+    from honeyguide.adapters.rows.known import Rejected
     from honeyguide.app import (
         WatchRequest,
         classify,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 # Which module each name is in.
 _ROOMS = {
-    "adapters.known": "Rejected",
+    "adapters.rows.known": "Rejected",
     "app": "WatchRequest classify crawl_site extract_links open_store parse_markdown parse_page pick_sites plan_file "
     "plan_store rank_urls score_link score_links score_page score_url select_files select_links watch_store",
     "config": "load_profile",

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters import known
-from honeyguide.adapters.known import Rejected, open_known
+from honeyguide.adapters.rows import known
+from honeyguide.adapters.rows.known import Rejected, open_known
 from honeyguide.app import plan_file
 from honeyguide.core.plan import NAMES
 from honeyguide.core.ranking import Asked, Entry, Plan
@@ -64,8 +64,8 @@ def write(path: Path, rows: list[dict[str, Any]]) -> str:
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read small files by columns, too."""
     monkeypatch.setattr(known, "SMALL_BYTES", 0)
-    monkeypatch.setattr("honeyguide.adapters.bulk._BATCH_ROWS", 70)
-    monkeypatch.setattr("honeyguide.adapters.bulk._CHUNK_ROWS", 70)
+    monkeypatch.setattr("honeyguide.adapters.rows.bulk._BATCH_ROWS", 70)
+    monkeypatch.setattr("honeyguide.adapters.rows.bulk._CHUNK_ROWS", 70)
 
 
 def by_rows(path: str, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Plan:

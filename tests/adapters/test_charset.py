@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from honeyguide.adapters.charset import PRESCAN_BYTES, charset_of, codec_of, to_utf8
+from honeyguide.adapters.markup.charset import PRESCAN_BYTES, charset_of, codec_of, to_utf8
 
 CYRILLIC = "Привет".encode("cp1251")
 

@@ -25,8 +25,8 @@ from honeyguide.core.rules import (
 
 pytest.importorskip("polars")
 
-from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
-from honeyguide.adapters.dialect import lowered
+from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rows.dialect import lowered
 
 
 def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from honeyguide.adapters.content import (
+from honeyguide.adapters.markup.content import (
     MAX_HEADING_CHARS,
     MAX_HEADINGS,
     MAX_MARKDOWN_BYTES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters.sitemap import read_sitemap
+from honeyguide.adapters.markup.sitemap import read_sitemap
 
 A, B = "https://a.example/1", "https://a.example/2"
 

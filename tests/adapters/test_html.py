@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters import dom, html
-from honeyguide.adapters.html import extract_links, parse_head, parse_page
-from honeyguide.adapters.tame import MAX_DEPTH
+from honeyguide.adapters.markup import dom, html
+from honeyguide.adapters.markup.html import extract_links, parse_head, parse_page
+from honeyguide.adapters.markup.tame import MAX_DEPTH
 from honeyguide.core.page import Head, Page
 from honeyguide.core.url import Url
 

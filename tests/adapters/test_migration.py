@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.queries import sql_text, statements
-from honeyguide.adapters.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
+from honeyguide.adapters.store.queries import sql_text, statements
+from honeyguide.adapters.store.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
 from honeyguide.core.frontier import RunSpec, digest_of
 from honeyguide.core.history import Visit
 from honeyguide.core.url import Tracking, Url

@@ -56,8 +56,8 @@ def made_up(random: Random) -> tuple[Any, ...]:
 
 
 def test_rows_and_columns_give_the_same_value() -> None:
-    from honeyguide.adapters.rate_columns import VALUE, learned_values
-    from honeyguide.adapters.signal_columns import DOUBT, fact_columns
+    from honeyguide.adapters.rows.rate_columns import VALUE, learned_values
+    from honeyguide.adapters.rows.signal_columns import DOUBT, fact_columns
 
     random = Random(20)  # noqa: S311 - made-up rows
     rows = [made_up(random) for _ in range(ROWS)]
@@ -91,8 +91,8 @@ TYPES = (
     "missing", ["rate", "page_class", "importance", "topic_relevance", "is_hub", "last_visited"]
 )
 def test_columns_that_are_not_there_are_not_known(missing: str) -> None:
-    from honeyguide.adapters.rate_columns import VALUE, learned_values
-    from honeyguide.adapters.signal_columns import fact_columns
+    from honeyguide.adapters.rows.rate_columns import VALUE, learned_values
+    from honeyguide.adapters.rows.signal_columns import fact_columns
 
     row: dict[str, Any] = {"visits": 1, "last_visited": NOW - timedelta(days=3), "topic_relevance": 0.7, "is_hub": True, "rate_a": 2.0, "rate_b": 9.0, "page_class": "article", "importance": 3.0}  # fmt: skip
     kept = {name: value for name, value in row.items() if not name.startswith(missing)}
@@ -140,7 +140,7 @@ def test_wrong_signals_are_named(more: dict[str, Any], message: str) -> None:
 )
 @pytest.mark.parametrize("kind", ["hub", "Hub", ""])
 def test_texts_in_columns_are_doubted_where_rows_refuse_them(rates: tuple[str, str], kind: str) -> None:
-    from honeyguide.adapters.signal_columns import DOUBT, fact_columns
+    from honeyguide.adapters.rows.signal_columns import DOUBT, fact_columns
 
     row = plain(rate_a=rates[0], rate_b=rates[1], page_class=kind)
     frame = pl.DataFrame([{name: str(value) for name, value in row.items()}]).lazy()

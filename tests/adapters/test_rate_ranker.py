@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.known import Rejected, open_known
+from honeyguide.adapters.rows.known import Rejected, open_known
 from honeyguide.core.plan import Signals
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
@@ -20,7 +20,7 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.adapters.known import Table
+    from honeyguide.adapters.rows.known import Table
 
 pl = pytest.importorskip("polars")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from honeyguide.adapters import sitemap
-from honeyguide.adapters.sitemap import MAX_PAGES, read_file, read_sitemap
+from honeyguide.adapters.markup import sitemap
+from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_file, read_sitemap
 from honeyguide.errors import InputError
 
 A, B = "https://a.example/a", "https://a.example/b?c=1&d=2"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters.tame import (
+from honeyguide.adapters.markup.tame import (
     LARGE_BYTES,
     MAX_ATTRIBUTES,
     MAX_BYTES,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.url import Url

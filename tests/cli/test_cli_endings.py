@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import Due, digest_of
 from honeyguide.core.url import Tracking, Url

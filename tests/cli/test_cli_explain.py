@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest

@@ -107,7 +107,7 @@ def test_version(run: Run) -> None:
             ["crawl", "--help"],
             "honeyguide.cli.work",
             {
-                "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.sitemap", "honeyguide.app.planning",
+                "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.markup.sitemap", "honeyguide.app.planning",
                 "honeyguide.app.watching", "honeyguide.core.markdown", "honeyguide.core.select",
             },
         ),

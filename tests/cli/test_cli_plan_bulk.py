@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters import known
+from honeyguide.adapters.rows import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable

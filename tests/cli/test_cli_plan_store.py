@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.app import plan_store
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.schedules import POLICIES

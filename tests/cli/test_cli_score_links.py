@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import score_link
-from honeyguide.adapters import known
+from honeyguide.adapters.rows import known
 from honeyguide.app import score_links
 from honeyguide.core.url import Url
 
@@ -138,7 +138,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
 
 def test_plain_urls_are_normal_but_for_their_last_slash() -> None:
     pl = pytest.importorskip("polars")
-    from honeyguide.adapters.link_columns import _URL, _fact
+    from honeyguide.adapters.rows.link_columns import _URL, _fact
 
     rng = random.Random(5)  # noqa: S311 - made-up URLs
     parts = ("a", "B", "-", "_", ".", "/", "?", "=", "&", "9", "%41", "index.html", "..", "x")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.cli.live import Log
 from honeyguide.cli.simulated import Progress
 from honeyguide.core.history import Visit

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.cli.watch import Progress
 from honeyguide.jobs.watch import Pace, Round
 

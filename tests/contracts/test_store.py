@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Done, Dropped, Why
 from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from honeyguide.adapters.html import parse_page
+from honeyguide.adapters.markup.html import parse_page
 from honeyguide.config import load_profile
 from honeyguide.core.history import Known, Site, Trust, Visit
 from honeyguide.core.likeness import main_lines

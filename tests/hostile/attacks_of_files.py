@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters import inputs, link_rows, plan_tables
-from honeyguide.adapters.rowfiles import Raw, parse_object
+from honeyguide.adapters import inputs
+from honeyguide.adapters.rows import link_rows, plan_tables
+from honeyguide.adapters.rows.rowfiles import Raw, parse_object
 from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.pattern import compile_pattern

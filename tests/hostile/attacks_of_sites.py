@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from honeyguide import app
-from honeyguide.adapters import content, feed, robots, sitemap
-from honeyguide.adapters.html import parse_head, parse_page
+from honeyguide.adapters import robots
 from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.tame import tamed
+from honeyguide.adapters.markup import content, feed, sitemap
+from honeyguide.adapters.markup.html import parse_head, parse_page
+from honeyguide.adapters.markup.tame import tamed
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import TooLarge, Unreachable

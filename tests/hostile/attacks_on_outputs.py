@@ -17,10 +17,10 @@ import pytest
 from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
-from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.folder import file_name
-from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.markup.documents import Documents
 from honeyguide.adapters.page_lines import Form, PageLines
+from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.adapters.tables import read_back
 from honeyguide.cli import root
 from honeyguide.cli.output import line_for_people

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.folder import Folder
+from honeyguide.adapters.markup.documents import Documents
 from honeyguide.adapters.page_lines import Form, PageLines, Truth
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import State, digest_of
 from honeyguide.core.records import Record

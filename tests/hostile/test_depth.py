@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters import tame
-from honeyguide.adapters.depth import Bounds, reach
-from honeyguide.adapters.html import parse_page
+from honeyguide.adapters.markup import tame
+from honeyguide.adapters.markup.depth import Bounds, reach
+from honeyguide.adapters.markup.html import parse_page
 from honeyguide.core.url import Url
 
 PAGE = Url.parse("https://a.example/")

@@ -11,8 +11,8 @@ import pytest
 from servers import HEAD, pour
 
 from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_sitemap
 from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.sitemap import MAX_PAGES, read_sitemap
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable

@@ -22,8 +22,8 @@ from attacks_of_sites import NONE
 from click.testing import CliRunner
 
 from honeyguide import app
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import Budgets
@@ -107,49 +107,56 @@ LIMITS = [
     Limit("head of a page", "65,536 bytes", "adapters.http:_CUTS[HEAD]", sites.head_bytes),
     Limit("robots.txt", "512,000 bytes", "adapters.http:_CUTS[START]", sites.robots_bytes),
     Limit("sitemaps that robots.txt names", "1,000", "adapters.robots:_MAX_SITEMAPS", sites.robots_sitemaps),
-    Limit("sitemap", "52,428,800 bytes", "adapters.sitemap:MAX_BYTES", sites.sitemap_bytes, 100_000),
-    Limit("entries of a sitemap", "50,000", "adapters.sitemap:MAX_PAGES", sites.sitemap_pages),
+    Limit("sitemap", "52,428,800 bytes", "adapters.markup.sitemap:MAX_BYTES", sites.sitemap_bytes, 100_000),
+    Limit("entries of a sitemap", "50,000", "adapters.markup.sitemap:MAX_PAGES", sites.sitemap_pages),
     Limit(
-        "address in a sitemap", "2,048 characters", "adapters.sitemap:MAX_URL_CHARS", sites.sitemap_url_chars
+        "address in a sitemap",
+        "2,048 characters",
+        "adapters.markup.sitemap:MAX_URL_CHARS",
+        sites.sitemap_url_chars,
     ),
-    Limit("address in a feed", "2,048 characters", "adapters.feed:MAX_URL_CHARS", sites.feed_url_chars),
+    Limit(
+        "address in a feed", "2,048 characters", "adapters.markup.feed:MAX_URL_CHARS", sites.feed_url_chars
+    ),
     Limit("sitemaps of a crawl", "500", "jobs.sitemaps:MAX_FILES", sites.sitemap_files),
     Limit("sitemaps inside of sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
     Limit("pages from all sitemaps", "200,000", "jobs.sitemaps:MAX_PAGES", sites.sitemap_all_pages, 50),
     Limit("sitemaps that list nothing", "20", "jobs.sitemaps:MAX_USELESS", sites.sitemap_useless),
-    Limit("markup of a page", "10,485,760 bytes", "adapters.tame:MAX_BYTES", sites.markup_bytes, 300_000),
-    Limit("tags of a page", "250,000", "adapters.tame:MAX_TAGS", sites.markup_tags, 50_000),
-    Limit("depth of markup", "2,000 elements", "adapters.tame:MAX_DEPTH", sites.markup_depth),
-    Limit("attributes of a tag", "256", "adapters.tame:MAX_ATTRIBUTES", sites.markup_attributes),
-    Limit("unclosed styling", "1,000,000 copies", "adapters.tame:MAX_COPIES", sites.markup_copies),
-    Limit("links of a page", "20,000", "adapters.html:MAX_LINKS", sites.links, 500),
+    Limit(
+        "markup of a page", "10,485,760 bytes", "adapters.markup.tame:MAX_BYTES", sites.markup_bytes, 300_000
+    ),
+    Limit("tags of a page", "250,000", "adapters.markup.tame:MAX_TAGS", sites.markup_tags, 50_000),
+    Limit("depth of markup", "2,000 elements", "adapters.markup.tame:MAX_DEPTH", sites.markup_depth),
+    Limit("attributes of a tag", "256", "adapters.markup.tame:MAX_ATTRIBUTES", sites.markup_attributes),
+    Limit("unclosed styling", "1,000,000 copies", "adapters.markup.tame:MAX_COPIES", sites.markup_copies),
+    Limit("links of a page", "20,000", "adapters.markup.html:MAX_LINKS", sites.links, 500),
     Limit("links of a Markdown text", "20,000", "app.links:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
-    Limit("occurrences of a link", "50", "adapters.html:MAX_OCCURRENCES", sites.occurrences),
-    Limit("hrefs that are no links", "1,000", "adapters.html:MAX_SKIPPED", sites.skipped_hrefs),
-    Limit("such an href", "200 characters", "adapters.html:MAX_SKIPPED_HREF", sites.skipped_chars),
-    Limit("text of a page", "1,000,000 characters", "adapters.dom:MAX_TEXT", sites.text_chars, 1000),
-    Limit("title, heading, anchor", "500 characters", "adapters.dom:MAX_LABEL", sites.label_chars),
-    Limit("description", "2,000 characters", "adapters.dom:MAX_DESCRIPTION", sites.description_chars),
-    Limit("headings of a page", "500", "adapters.dom:MAX_HEADINGS", sites.headings),
+    Limit("occurrences of a link", "50", "adapters.markup.html:MAX_OCCURRENCES", sites.occurrences),
+    Limit("hrefs that are no links", "1,000", "adapters.markup.html:MAX_SKIPPED", sites.skipped_hrefs),
+    Limit("such an href", "200 characters", "adapters.markup.html:MAX_SKIPPED_HREF", sites.skipped_chars),
+    Limit("text of a page", "1,000,000 characters", "adapters.markup.dom:MAX_TEXT", sites.text_chars, 1000),
+    Limit("title, heading, anchor", "500 characters", "adapters.markup.dom:MAX_LABEL", sites.label_chars),
+    Limit("description", "2,000 characters", "adapters.markup.dom:MAX_DESCRIPTION", sites.description_chars),
+    Limit("headings of a page", "500", "adapters.markup.dom:MAX_HEADINGS", sites.headings),
     Limit(
         "markup that content is read from",
         "2,097,152 bytes",
-        "adapters.content:MAX_HTML_BYTES",
+        "adapters.markup.content:MAX_HTML_BYTES",
         sites.content_html,
         5_000,
     ),
     Limit(
         "content of a page",
         "200,000 bytes",
-        "adapters.content:MAX_MARKDOWN_BYTES",
+        "adapters.markup.content:MAX_MARKDOWN_BYTES",
         sites.content_markdown,
         5_000,
     ),
-    Limit("headings of content", "200", "adapters.content:MAX_HEADINGS", sites.content_headings, 20),
+    Limit("headings of content", "200", "adapters.markup.content:MAX_HEADINGS", sites.content_headings, 20),
     Limit(
         "heading of content",
         "300 characters",
-        "adapters.content:MAX_HEADING_CHARS",
+        "adapters.markup.content:MAX_HEADING_CHARS",
         sites.content_heading_chars,
     ),
     Limit("URL", "65,536 characters", "core.rewrite:MAX_CHARS", files.url_chars),
@@ -167,12 +174,12 @@ LIMITS = [
     Limit("patterns of a profile", "200", "config.conditions:_LIMITS[patterns]", files.profile_patterns),
     Limit("mistakes that are told", "50", "config.problems:MAX_TOLD", files.profile_problems),
     Limit("page in a file", "20,000,000 bytes", "cli.files:MAX_PAGE_BYTES", files.page_file_bytes, 1000),
-    Limit("line of a file", "1,000,000 bytes", "adapters.rowfiles:MAX_LINE_BYTES", files.line_bytes),
-    Limit("nesting of JSON in a line", "100", "adapters.rowfiles:MAX_NESTED", files.json_nesting),
+    Limit("line of a file", "1,000,000 bytes", "adapters.rows.rowfiles:MAX_LINE_BYTES", files.line_bytes),
+    Limit("nesting of JSON in a line", "100", "adapters.rows.rowfiles:MAX_NESTED", files.json_nesting),
     Limit(
         "rows on standard input",
         "4,294,967,296 bytes",
-        "adapters.known:MAX_STDIN_BYTES",
+        "adapters.rows.known:MAX_STDIN_BYTES",
         files.stdin_bytes,
         1000,
     ),
@@ -189,28 +196,33 @@ LIMITS = [
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "adapters.plan_tables:_MAX_ENTRIES",
+        "adapters.rows.plan_tables:_MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),
     Limit(
-        "text of a link in a row", "100,000 characters", "adapters.link_rows:MAX_TEXT", files.link_row_text
+        "text of a link in a row",
+        "100,000 characters",
+        "adapters.rows.link_rows:MAX_TEXT",
+        files.link_row_text,
     ),
     Limit(
         "rows of one page in a file of links",
         "20,000",
-        "adapters.page_rows:MAX_PAGE_ROWS",
+        "adapters.rows.page_rows:MAX_PAGE_ROWS",
         files.page_rows,
         20,
     ),
     Limit(
         "texts of one page in a file of links",
         "10,000,000 characters",
-        "adapters.page_rows:MAX_PAGE_CHARS",
+        "adapters.rows.page_rows:MAX_PAGE_CHARS",
         files.page_texts,
         500,
     ),
-    Limit("pages of files of links", "1,000,000", "adapters.page_rows:MAX_PAGES", files.linking_pages, 20),
+    Limit(
+        "pages of files of links", "1,000,000", "adapters.rows.page_rows:MAX_PAGES", files.linking_pages, 20
+    ),
     Limit("rows of a plan that is shown whole", "1,000,000", "cli.plan:MAX_ROWS", files.plan_rows, 50),
     Limit("heads of a selection", "20,000", "cli.select:MAX_HEADS", files.head_rows, 50),
     Limit(
@@ -314,8 +326,8 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
-    "adapters.dom:_MAX_MISSES", "adapters.http:_MAX_CAUSES", "adapters.names:_MAX_THREADS", "adapters.robots:MAX_BYTES",
-    "adapters.sitemap:_MAX_LINES", "adapters.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "cli.eval:MAX_NAME",
+    "adapters.markup.dom:_MAX_MISSES", "adapters.http:_MAX_CAUSES", "adapters.names:_MAX_THREADS", "adapters.robots:MAX_BYTES",
+    "adapters.markup.sitemap:_MAX_LINES", "adapters.markup.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "cli.eval:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.problems:_MAX_CHARS", "core.family:MAX_ANCHOR_WORDS",
     "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",

@@ -17,12 +17,12 @@ import pytest
 from fuzzing.files import Profiles
 
 from honeyguide import load_profile
-from honeyguide.adapters.html import parse_head, parse_page
 from honeyguide.adapters.inputs import MAX_SITES, read_sites
-from honeyguide.adapters.known import Rejected, open_known
-from honeyguide.adapters.rowfiles import MAX_NESTED
-from honeyguide.adapters.sitemap import MAX_PAGES, read_sitemap
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.html import parse_head, parse_page
+from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_sitemap
+from honeyguide.adapters.rows.known import Rejected, open_known
+from honeyguide.adapters.rows.rowfiles import MAX_NESTED
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config.problems import MAX_TOLD
 from honeyguide.core.frontier import Done
 from honeyguide.core.listed import Sitemap

@@ -24,7 +24,7 @@ from honeyguide.adapters.journal import Finished, Journal
 from honeyguide.adapters.journal import Run as JournalRun
 from honeyguide.adapters.lines import LineFile
 from honeyguide.adapters.page_lines import Form, PageLines
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.adapters.whole import replacing
 from honeyguide.cli import root
 from honeyguide.core.url import Url

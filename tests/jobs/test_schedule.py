@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Ask, Discovered, Run, RunSpec, Why, digest_of
 from honeyguide.core.url import Url
 from honeyguide.jobs.schedule import Taker, current, schedule

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.markup.sitemap import read_sitemap
 from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.sitemap import read_sitemap
+from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import RunSpec, State
 from honeyguide.core.judge import Ground

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.sqlite import SqliteStore
-from honeyguide.adapters.stored import Reader
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.store.stored import Reader
 from honeyguide.app import plan_store
 from honeyguide.app.watching import StoreGround, WatchRequest
 from honeyguide.core.frontier import digest_of

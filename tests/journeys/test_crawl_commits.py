@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.ports import Fetched, Headers, Part, Validators

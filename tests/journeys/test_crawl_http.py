@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.memory import MemoryStore
+from honeyguide.adapters.markup.documents import Documents
 from honeyguide.adapters.robots import read_robots
+from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url

@@ -9,8 +9,8 @@ import pytest
 from test_crawl_sites import FIRE, A, Made, Web, calendar, crawl, html, pages
 
 from honeyguide import load_profile
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.app import resumed
 from honeyguide.core.frontier import Ask, Budgets
 from honeyguide.core.page import Link, Occurrence

@@ -14,9 +14,9 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Due, digest_of
 from honeyguide.core.url import Url
 from honeyguide.errors import AddressRefused, ConfigError, Forbidden, InputError, StoreError, Unreachable

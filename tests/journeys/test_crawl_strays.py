@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.documents import Documents
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.app.announced import take_announced
 from honeyguide.config import load_profile
 from honeyguide.core.frontier import Due, digest_of

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.documents import Documents
 from honeyguide.adapters.http import HttpFetcher
+from honeyguide.adapters.markup.documents import Documents
 from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.crawled import verdict_of
 from honeyguide.core.frontier import Ask, Budgets, Due, digest_of
 from honeyguide.core.policy import Policy

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from test_scoring_properties import CARDS, FACTS
 
 from honeyguide import load_profile
-from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
-from honeyguide.adapters.dialect import lowered
+from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rows.dialect import lowered
 from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import FIELDS, Facts, Value
 from honeyguide.core.pattern import compile_pattern

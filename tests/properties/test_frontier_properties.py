@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.memory import MemoryStore
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.ports import Report

@@ -5,10 +5,10 @@ import codecs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters import dom
-from honeyguide.adapters.charset import charset_of, to_utf8
-from honeyguide.adapters.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
-from honeyguide.adapters.tame import tamed
+from honeyguide.adapters.markup import dom
+from honeyguide.adapters.markup.charset import charset_of, to_utf8
+from honeyguide.adapters.markup.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
+from honeyguide.adapters.markup.tame import tamed
 from honeyguide.core.page import Link, Page
 from honeyguide.core.url import Url
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters.html import parse_page
+from honeyguide.adapters.markup.html import parse_page
 from honeyguide.core.page import Link, Page
 from honeyguide.core.url import Url
 

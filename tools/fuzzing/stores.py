@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fuzzing.documents import expect
 from fuzzing.files import Files
-from honeyguide.adapters.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Done, Retry, Why
 from honeyguide.core.history import Visit
 from honeyguide.core.judge import Findings

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from fuzzing.addresses import PAGE
 from fuzzing.documents import Documents, expect, pieces_of, text_of
-from honeyguide.adapters import html, robots, sitemap
+from honeyguide.adapters import robots
+from honeyguide.adapters.markup import html, sitemap
 from honeyguide.core.markdown import parse_markdown_links
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError

@@ -351,7 +351,7 @@ def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
     """Take what stands in <loc>."""
-    from honeyguide.adapters.sitemap import is_index, locations  # see _markdown
+    from honeyguide.adapters.markup.sitemap import is_index, locations  # see _markdown
 
     if is_index(text):
         raise InputError("lists other sitemaps; give one of those", file=_name(path))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 async def take_announced(store: Store, runs: Runs, sitemaps: Sequence[str], source: Source) -> list[str]:
     """Read sitemaps and feeds for all runs of a store; gives what could not be read, which is no reason to stop."""
-    from honeyguide.adapters.sitemap import read_sitemap  # see pick_sites
+    from honeyguide.adapters.markup.sitemap import read_sitemap  # see pick_sites
     from honeyguide.jobs.sitemaps import list_pages
 
     taking = [run for run in store.runs() if run.id in runs]

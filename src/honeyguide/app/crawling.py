@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.sqlite import SqliteStore
+    from honeyguide.adapters.store.sqlite import SqliteStore
     from honeyguide.core.frontier import Run
     from honeyguide.core.policy import Policy
     from honeyguide.core.profile import Profile
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def open_store(path: str | Path, *, create: bool = True) -> SqliteStore:
     """Open a store; one that is not there is made, or, where it is only to be read, refused."""
-    from honeyguide.adapters.sqlite import SqliteStore  # sqlite3 is for those who crawl
+    from honeyguide.adapters.store.sqlite import SqliteStore  # sqlite3 is for those who crawl
 
     if not create and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
         raise StoreError(str(path), "is not there; honeyguide crawl makes one, --store names another")
@@ -54,8 +54,8 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     page is fetched, `on_note` what could not be read of sitemaps.
     """
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
-    from honeyguide.adapters.documents import Documents
     from honeyguide.adapters.http import HttpFetcher
+    from honeyguide.adapters.markup.documents import Documents
     from honeyguide.adapters.robots import read_robots
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.jobs.polite import PoliteFetcher
@@ -92,7 +92,7 @@ def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
 
 def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
     """Tell addresses, files and `auto` apart."""
-    from honeyguide.adapters.sitemap import read_file
+    from honeyguide.adapters.markup.sitemap import read_file
     from honeyguide.jobs.sitemaps import SitemapRequest
 
     named = [text for text in sitemaps if text != "auto"]
@@ -113,7 +113,7 @@ async def _listed(
 
     Where no seed is given, the homepages of what they list are the seeds.
     """
-    from honeyguide.adapters.sitemap import read_sitemap
+    from honeyguide.adapters.markup.sitemap import read_sitemap
     from honeyguide.core.listed import roots_of
     from honeyguide.jobs.asked import ground_of
     from honeyguide.jobs.sitemaps import list_pages, queue_listed

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.known import Rejected
-    from honeyguide.adapters.link_rows import LinkRow
-    from honeyguide.adapters.page_rows import PageRow
+    from honeyguide.adapters.rows.known import Rejected
+    from honeyguide.adapters.rows.link_rows import LinkRow
+    from honeyguide.adapters.rows.page_rows import PageRow
     from honeyguide.core.page import Head, Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.rules import Score
@@ -50,15 +50,18 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     They come in the order of the files; with `top`, only the best, and the best first. Wrong rows go to `reject`, or stop
     the run.
     """
-    from honeyguide.adapters.known import pays_by_columns, sources_of  # files are for those who score files
-    from honeyguide.adapters.link_rows import LinkRows
+    from honeyguide.adapters.rows.known import (  # files are for those who score files
+        pays_by_columns,
+        sources_of,
+    )
+    from honeyguide.adapters.rows.link_rows import LinkRows
 
     chosen = profile_on(profile, topic, related)
     top, min_score = count_of(top, "top"), least_of(min_score, 10.0)  # TOPIC-1
     sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
     rows = LinkRows(sources, reject)
     if top is not None and pays_by_columns(sources):
-        from honeyguide.adapters.link_columns import Wanted, best_links  # an extra
+        from honeyguide.adapters.rows.link_columns import Wanted, best_links  # an extra
 
         yield from _scored(best_links(sources, rows, chosen, Wanted(top, min_score)), chosen, None)
         return
@@ -101,8 +104,8 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     Rows of one page stand together; `base` is the page of rows that name none. One page is in memory at a time. Wrong
     rows go to `reject`, or stop the run.
     """
-    from honeyguide.adapters.known import sources_of  # files are for those who have files
-    from honeyguide.adapters.page_rows import PageRows
+    from honeyguide.adapters.rows.known import sources_of  # files are for those who have files
+    from honeyguide.adapters.rows.page_rows import PageRows
 
     chooser = chooser_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
     sources = sources_of([paths] if isinstance(paths, str) else paths, kind)

@@ -51,7 +51,7 @@ def classify(
 
 def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
     """Read a page: title, headings, text, links."""
-    from honeyguide.adapters import html as adapter  # a compiled library that URL commands never need
+    from honeyguide.adapters.markup import html as adapter  # a compiled library that URL commands never need
 
     return adapter.parse_page(html, url_of(url), content_type)
 
@@ -62,7 +62,7 @@ def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
     >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
     ['https://acme.example/about']
     """
-    from honeyguide.adapters import html as adapter  # see parse_page
+    from honeyguide.adapters.markup import html as adapter  # see parse_page
 
     return adapter.extract_links(html, url_of(url))
 

@@ -44,13 +44,13 @@ async def pick_sites(
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     """Put a picker together: profile, patterns and readers."""
-    from honeyguide.adapters.documents import Documents
+    from honeyguide.adapters.markup.documents import Documents
     from honeyguide.jobs.pick import Picker  # asyncio is not for those who only score
 
     profile = profile_of(request.profile or default_profile(request.strategy))
     check_strategy(profile, request.strategy)
     if request.content:
-        from honeyguide.adapters.content import load_extractor  # an extra
+        from honeyguide.adapters.markup.content import load_extractor  # an extra
 
         load_extractor()  # what is missing is said before the run, not in the middle of it
     if request.query is not None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from honeyguide.adapters.known import Rejected
-    from honeyguide.adapters.stored import Reader, StoreTable
+    from honeyguide.adapters.rows.known import Rejected
+    from honeyguide.adapters.store.stored import Reader, StoreTable
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile
     from honeyguide.jobs.schedule import Scheduled
@@ -66,7 +66,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
 
     `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
     """
-    from honeyguide.adapters.known import open_known  # files are for those who plan from files
+    from honeyguide.adapters.rows.known import open_known  # files are for those who plan from files
 
     chosen = profile_of(profile)
     asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
@@ -85,7 +85,7 @@ def _checked(asked: ranking.Asked) -> ranking.Asked:
 @contextmanager
 def read_store(path: str | Path) -> Iterator[tuple[Store, Reader]]:
     """Open a store, and what reads in it besides."""
-    from honeyguide.adapters.stored import Reader  # sqlite3 is for those who crawl
+    from honeyguide.adapters.store.stored import Reader  # sqlite3 is for those who crawl
 
     store = open_store(path, create=False)
     try:
@@ -103,7 +103,7 @@ def stored_table(
     path: str | Path, profile: Profile | str | Path = "news", policy: str = DEFAULT_POLICY
 ) -> Iterator[StoreTable]:
     """Open the URLs that a store knows as a table that can be ranked; a crawl may work on the store meanwhile."""
-    from honeyguide.adapters.stored import StoreTable, judging
+    from honeyguide.adapters.store.stored import StoreTable, judging
 
     with read_store(path) as (store, reader):
         judged = judging(policy, profile_of(profile), store, reader)

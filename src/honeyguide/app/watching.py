@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from honeyguide.adapters.stored import Reader
+    from honeyguide.adapters.store.stored import Reader
     from honeyguide.core.frontier import Run
     from honeyguide.core.policy import Policy
     from honeyguide.core.profile import Profile
@@ -133,7 +133,7 @@ class StoreGround:
 
     async def fetch(self, count: int) -> int:
         """Fetch what is scheduled, run by run, the newest first."""
-        from honeyguide.adapters.documents import Documents
+        from honeyguide.adapters.markup.documents import Documents
         from honeyguide.jobs.crawl import Crawler
 
         left = count
@@ -159,7 +159,7 @@ class StoreGround:
         return max(self.request.pace.cycle_s, _LEAST_ROUND_S)
 
     def _best(self, count: int, now: float) -> list[str]:
-        from honeyguide.adapters.stored import StoreTable, Without, judging
+        from honeyguide.adapters.store.stored import StoreTable, Without, judging
 
         judged = judging(self.request.recrawl, self.request.profile, self.store, self.reader)
         without = Without(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)

@@ -18,7 +18,7 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from honeyguide.adapters.known import Rejected
+    from honeyguide.adapters.rows.known import Rejected
 
 _Item = TypeVar("_Item")
 

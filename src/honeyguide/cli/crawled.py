@@ -191,7 +191,7 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
     """Open what is asked for; what is missing for it is said before the crawl."""
     content = folder = warc = None
     if asked["content"] or asked["to"]:
-        from honeyguide.adapters.content import load_extractor, main_content  # an extra
+        from honeyguide.adapters.markup.content import load_extractor, main_content  # an extra
 
         load_extractor()
 

@@ -1,12 +1,12 @@
 """Reading what the user names: files and standard input, never more than is sane.
 
-Owns: bounds of whole files. Must not know: what is in the files; lines are read by `adapters.rowfiles`.
+Owns: bounds of whole files. Must not know: what is in the files; lines are read by `adapters.rows.rowfiles`.
 Start reading at `read_bytes` for pages and at `read_lines` for everything with one record a line.
 """
 
 from __future__ import annotations
 
-from honeyguide.adapters.rowfiles import MAX_LINE_BYTES, STDIN, decoded, name_of, opened, read_lines
+from honeyguide.adapters.rows.rowfiles import MAX_LINE_BYTES, STDIN, decoded, name_of, opened, read_lines
 from honeyguide.errors import InputError
 
 __all__ = [

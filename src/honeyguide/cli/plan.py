@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.known import LEARNED, expanded, open_known
-from honeyguide.adapters.rowfiles import STDIN
+from honeyguide.adapters.rows.known import LEARNED, expanded, open_known
+from honeyguide.adapters.rows.rowfiles import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.files import name_of
 from honeyguide.cli.given import moment
@@ -31,8 +31,8 @@ from honeyguide.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from honeyguide.adapters.known import Table
-    from honeyguide.adapters.stored import StoreTable
+    from honeyguide.adapters.rows.known import Table
+    from honeyguide.adapters.store.stored import StoreTable
     from honeyguide.cli.output import Format
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Plan

@@ -30,7 +30,7 @@ from honeyguide.core.url import display
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from honeyguide.adapters.known import Table
+    from honeyguide.adapters.rows.known import Table
     from honeyguide.cli.output import Format
     from honeyguide.core.plan import Scored
     from honeyguide.core.profile import Profile
@@ -101,7 +101,7 @@ def check_plan_file(file: str, kind: str) -> None:
     if kind != "parquet":
         check_output(file, COLUMNS)
         return
-    from honeyguide.adapters.plan_tables import has_plan_columns  # an extra
+    from honeyguide.adapters.rows.plan_tables import has_plan_columns  # an extra
 
     check_replaceable(Path(file), lambda _: has_plan_columns(file))
 
@@ -112,7 +112,7 @@ def write_plan(file: str, kind: str, plan: Plan) -> None:
     if kind != "parquet":
         write_file(file, kind, records, COLUMNS)
         return
-    from honeyguide.adapters.plan_tables import write_plan_parquet  # an extra
+    from honeyguide.adapters.rows.plan_tables import write_plan_parquet  # an extra
 
     with replacing(Path(file)) as part:
         write_plan_parquet(part, records)
@@ -218,7 +218,7 @@ def show_diff(output: Format, earlier: str, plan: Plan, table: Table, now: datet
 
 def _read_plan(file: str) -> list[Record]:
     """Read a plan that was written as JSON lines or Parquet."""
-    from honeyguide.adapters.plan_tables import read_plan  # may need an extra
+    from honeyguide.adapters.rows.plan_tables import read_plan  # may need an extra
 
     return read_plan(file)
 

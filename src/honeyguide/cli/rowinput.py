@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.known import Rejected, kind_of
+from honeyguide.adapters.rows.known import Rejected, kind_of
 from honeyguide.cli.command import PARTIAL
 from honeyguide.cli.files import name_of, opened
 from honeyguide.cli.output import note

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.known import kind_of
-from honeyguide.adapters.rowfiles import parse_object
+from honeyguide.adapters.rows.known import kind_of
+from honeyguide.adapters.rows.rowfiles import parse_object
 from honeyguide.cli.addresses import address, some
 from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command

@@ -21,8 +21,8 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.inputs import STDIN
-from honeyguide.adapters.known import LEARNED
 from honeyguide.adapters.page_lines import Truth
+from honeyguide.adapters.rows.known import LEARNED
 from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.crawled import Lines, Printed, Table, shaped
 from honeyguide.cli.ending import is_refused, refused_words, revisit_words

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.queries import Database, queries
 from honeyguide.adapters.simulation.worlds import CLASSES, MAX_ROWS, History, world_of
+from honeyguide.adapters.store.queries import Database, queries
 from honeyguide.core.history import site_of
 from honeyguide.core.page_state import LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError

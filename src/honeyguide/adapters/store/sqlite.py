@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.frontier import SqliteFrontier
-from honeyguide.adapters.history import SqliteHistory
-from honeyguide.adapters.owners import SqliteOwners
-from honeyguide.adapters.queries import BUSY_S, Database, checked, queries, reads, sql_text
-from honeyguide.adapters.schema import check_schema
+from honeyguide.adapters.store.frontier import SqliteFrontier
+from honeyguide.adapters.store.history import SqliteHistory
+from honeyguide.adapters.store.owners import SqliteOwners
+from honeyguide.adapters.store.queries import BUSY_S, Database, checked, queries, reads, sql_text
+from honeyguide.adapters.store.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import Busy, SchemaMismatch, StoreError
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.queries import queries
+from honeyguide.adapters.store.queries import queries
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.queries import Database
     from honeyguide.core.judge import Findings
 
 

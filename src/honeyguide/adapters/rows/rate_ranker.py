@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.bulk import ParquetFile
-from honeyguide.adapters.ranker import PLACE, SCORE, ColumnTable
-from honeyguide.adapters.rate_columns import VALUE, learned_values
-from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
+from honeyguide.adapters.rows.bulk import ParquetFile
+from honeyguide.adapters.rows.ranker import PLACE, SCORE, ColumnTable
+from honeyguide.adapters.rows.rate_columns import VALUE, learned_values
+from honeyguide.adapters.rows.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
 from honeyguide.core.plan import Scored, level_of
 from honeyguide.core.policy_table import SHARE, state_of
 from honeyguide.core.ranking import Count, Entry, Plan, Row, host_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from honeyguide.adapters.rowfiles import Raw
+    from honeyguide.adapters.rows.rowfiles import Raw
     from honeyguide.core.plan import Signals
     from honeyguide.core.profile import Level, Profile
     from honeyguide.core.ranking import Asked

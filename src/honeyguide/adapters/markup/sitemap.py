@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.feed import entries, is_feed
+from honeyguide.adapters.markup.feed import entries, is_feed
 from honeyguide.core.listed import Sitemap, read_lastmod
 from honeyguide.errors import InputError
 

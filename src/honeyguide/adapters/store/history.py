@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.queries import checked, queries, reads
+from honeyguide.adapters.store.queries import checked, queries, reads
 from honeyguide.core.clocks import SiteClock
 from honeyguide.core.history import UNKNOWN_SITE, Known, Site, Trust, site_of
 from honeyguide.core.priors import CLASSES
@@ -19,7 +19,7 @@ from honeyguide.core.visits import heir_of, next_known, next_site
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.queries import Database
     from honeyguide.core.history import Visit
     from honeyguide.core.priors import PageClass
 

@@ -9,7 +9,7 @@ from collections import Counter
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, assert_never
 
-from honeyguide.adapters.memory_entries import Entry, Site, is_due
+from honeyguide.adapters.store.memory_entries import Entry, Site, is_due
 from honeyguide.core.frontier import (
     Counts,
     Done,

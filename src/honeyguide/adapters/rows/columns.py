@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from honeyguide.adapters.text_tests import text_test, words_column
+from honeyguide.adapters.rows.text_tests import text_test, words_column
 from honeyguide.core.facts import CARD, FIELDS, Kind
 from honeyguide.core.rules import (
     Above,

@@ -12,10 +12,10 @@ attribute links count, because readers without scripts follow them, but their te
 
 from __future__ import annotations
 
-from honeyguide.adapters.about import About
-from honeyguide.adapters.charset import to_utf8
-from honeyguide.adapters.dom import Document
-from honeyguide.adapters.tame import is_page, tamed
+from honeyguide.adapters.markup.about import About
+from honeyguide.adapters.markup.charset import to_utf8
+from honeyguide.adapters.markup.dom import Document
+from honeyguide.adapters.markup.tame import is_page, tamed
 from honeyguide.core.page import Head, Link, Occurrence, Page
 from honeyguide.core.rewrite import MAX_CHARS
 from honeyguide.core.scope import not_a_page

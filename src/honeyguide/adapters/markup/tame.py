@@ -15,13 +15,13 @@ import re
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.depth import ATTRIBUTE as _ATTRIBUTE
-from honeyguide.adapters.depth import FLAT as _FLAT
-from honeyguide.adapters.depth import ITEMS as _ITEMS
-from honeyguide.adapters.depth import RAW as _RAW
-from honeyguide.adapters.depth import ROOTS as _ROOTS
-from honeyguide.adapters.depth import WS as _WS
-from honeyguide.adapters.depth import Bounds, reach
+from honeyguide.adapters.markup.depth import ATTRIBUTE as _ATTRIBUTE
+from honeyguide.adapters.markup.depth import FLAT as _FLAT
+from honeyguide.adapters.markup.depth import ITEMS as _ITEMS
+from honeyguide.adapters.markup.depth import RAW as _RAW
+from honeyguide.adapters.markup.depth import ROOTS as _ROOTS
+from honeyguide.adapters.markup.depth import WS as _WS
+from honeyguide.adapters.markup.depth import Bounds, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.link_rows import (
+from honeyguide.adapters.rows.link_rows import (
     NAMES,
     position_in,
     raw_links,
@@ -28,8 +28,8 @@ from honeyguide.errors import UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.known import Rejected, Source
-    from honeyguide.adapters.rowfiles import Raw
+    from honeyguide.adapters.rows.known import Rejected, Source
+    from honeyguide.adapters.rows.rowfiles import Raw
 
 # What a column may be called; the first name that a file has counts.
 PAGE_NAMES: Mapping[str, tuple[str, ...]] = {

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.rowfiles import Raw, check_names, opened, raw_rows
-from honeyguide.adapters.signal_columns import DOUBT, columns_of
+from honeyguide.adapters.rows.rowfiles import Raw, check_names, opened, raw_rows
+from honeyguide.adapters.rows.signal_columns import DOUBT, columns_of
 from honeyguide.core.plan import MISSING, NAMES, REQUIRED, field_name
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.rowfiles import RawRow
+    from honeyguide.adapters.rows.rowfiles import RawRow
 
     # From the file's columns to those that are wanted of it.
     Query = Callable[[pl.LazyFrame], pl.LazyFrame]

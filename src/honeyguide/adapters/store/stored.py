@@ -16,7 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.policies import load_policy
-from honeyguide.adapters.queries import Database, checked, queries, reads
+from honeyguide.adapters.store.queries import Database, checked, queries, reads
 from honeyguide.core.clocks import DayProfile
 from honeyguide.core.frontier import digest_of
 from honeyguide.core.history import site_of

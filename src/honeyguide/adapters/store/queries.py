@@ -36,7 +36,7 @@ def queries(name: str) -> Mapping[str, str]:
 
 def sql_text(file: str) -> str:
     """Read one of our SQL files."""
-    return (files("honeyguide") / "adapters" / "sql" / file).read_text("utf-8")
+    return (files("honeyguide") / "adapters" / "store" / "sql" / file).read_text("utf-8")
 
 
 def numbered(sql: str, values: Sequence[Any]) -> Sequence[Any] | dict[str, Any]:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.bulk import ParquetFile, TextFile
-from honeyguide.adapters.columns import fact_frame, read_scores, score_columns
-from honeyguide.adapters.rowfiles import signals_of
-from honeyguide.adapters.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
+from honeyguide.adapters.rows.bulk import ParquetFile, TextFile
+from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rows.rowfiles import signals_of
+from honeyguide.adapters.rows.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
 from honeyguide.core.facts import CARD
 from honeyguide.core.plan import Scored, future_fields, level_of, plan_facts, score_url
 from honeyguide.core.ranking import HEURISTIC, Count, Entry, Plan, Row, host_of
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from honeyguide.adapters.bulk import Batch
-    from honeyguide.adapters.rowfiles import Raw
+    from honeyguide.adapters.rows.bulk import Batch
+    from honeyguide.adapters.rows.rowfiles import Raw
     from honeyguide.core.plan import Signals
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Asked

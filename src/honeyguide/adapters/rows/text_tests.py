@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.adapters.dialect import lowered
+from honeyguide.adapters.rows.dialect import lowered
 from honeyguide.core.facts import FIELDS, JOIN, Kind
 from honeyguide.core.rules import Is, Matches, Text
 

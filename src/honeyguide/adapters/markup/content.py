@@ -12,9 +12,9 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.charset import to_utf8
-from honeyguide.adapters.html import parse_page
-from honeyguide.adapters.tame import is_page, tamed
+from honeyguide.adapters.markup.charset import to_utf8
+from honeyguide.adapters.markup.html import parse_page
+from honeyguide.adapters.markup.tame import is_page, tamed
 from honeyguide.core.url import Url
 from honeyguide.errors import HoneyguideError
 from honeyguide.ports import Content

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters import dom
+from honeyguide.adapters.markup import dom
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

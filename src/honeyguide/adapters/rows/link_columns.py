@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.columns import fact_frame, score_columns
-from honeyguide.adapters.link_rows import NAMES, raw_links
-from honeyguide.adapters.rowfiles import Raw, opened
+from honeyguide.adapters.rows.columns import fact_frame, score_columns
+from honeyguide.adapters.rows.link_rows import NAMES, raw_links
+from honeyguide.adapters.rows.rowfiles import Raw, opened
 from honeyguide.core.facts import CARD
 from honeyguide.core.page import Position
 from honeyguide.core.rules import fields_read
@@ -26,8 +26,8 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.known import Source
-    from honeyguide.adapters.link_rows import LinkRow, LinkRows
+    from honeyguide.adapters.rows.known import Source
+    from honeyguide.adapters.rows.link_rows import LinkRow, LinkRows
     from honeyguide.core.profile import Profile
 
 _CARD = "link"

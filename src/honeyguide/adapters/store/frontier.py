@@ -11,9 +11,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.adapters.counters import SqliteCounters
-from honeyguide.adapters.ledger import Ledger, pack
-from honeyguide.adapters.queries import checked, reads
+from honeyguide.adapters.store.counters import SqliteCounters
+from honeyguide.adapters.store.ledger import Ledger, pack
+from honeyguide.adapters.store.queries import checked, reads
 from honeyguide.core.frontier import (
     Done,
     Dropped,
@@ -35,8 +35,8 @@ from honeyguide.errors import LeaseLost, rule_now, spellings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.adapters.owners import SqliteOwners
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.owners import SqliteOwners
+    from honeyguide.adapters.store.queries import Database
     from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
     from honeyguide.core.judge import Findings
     from honeyguide.core.traps import Family

@@ -10,7 +10,7 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.queries import checked, queries, reads
+from honeyguide.adapters.store.queries import checked, queries, reads
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
 from honeyguide.core.traps import Family
 from honeyguide.core.url import Url
@@ -19,7 +19,7 @@ from honeyguide.errors import rule_now, spellings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.queries import Database
     from honeyguide.core.likeness import Sketch
     from honeyguide.core.records import Record
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from honeyguide.adapters.queries import queries, reads
+from honeyguide.adapters.store.queries import queries, reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.queries import Database
 
 _alive: set[str] = set()  # tokens of the stores that this process has open
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.html import parse_head, parse_page
+from honeyguide.adapters.markup.html import parse_head, parse_page
 
 if TYPE_CHECKING:
     from honeyguide.core.page import Head, Page
@@ -28,6 +28,6 @@ class Documents:
 
     def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
         """Read the main content."""
-        from honeyguide.adapters.content import main_content  # an extra, and slow to import
+        from honeyguide.adapters.markup.content import main_content  # an extra, and slow to import
 
         return main_content(body, url.text, content_type)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.memory_frontier import MemoryFrontier
+from honeyguide.adapters.store.memory_frontier import MemoryFrontier
 from honeyguide.core.frontier import Run
 from honeyguide.core.history import UNKNOWN_SITE, site_of
 from honeyguide.core.visits import heir_of, next_known, next_site

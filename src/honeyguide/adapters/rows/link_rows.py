@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from honeyguide.adapters.rowfiles import Raw, raw_rows
+from honeyguide.adapters.rows.rowfiles import Raw, raw_rows
 from honeyguide.core.facts import Facts
 from honeyguide.core.page import Link, Occurrence, Position
 from honeyguide.core.url import Url
@@ -17,7 +17,7 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.known import Rejected, Source
+    from honeyguide.adapters.rows.known import Rejected, Source
 
 # What a column may be called; the first name that a file has counts.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -87,7 +87,7 @@ def right_or_rejected(
 def raw_links(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[Raw]:
     """Read a file row by row, as it is; of Parquet only the columns that may be called by one of the `names`."""
     if source.kind == "parquet":
-        from honeyguide.adapters.link_columns import parquet_rows  # an extra
+        from honeyguide.adapters.rows.link_columns import parquet_rows  # an extra
 
         yield from parquet_rows(source, names)
         return

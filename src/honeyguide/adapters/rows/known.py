@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from honeyguide.adapters.policies import load_policy
-from honeyguide.adapters.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
+from honeyguide.adapters.rows.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
 from honeyguide.core.plan import NAMES, field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
@@ -132,8 +132,8 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         if chosen == HEURISTIC:
             return rows
         return PolicyTable(rows.counted, load_policy(chosen, profile, Priors()), profile, name, rows)
-    from honeyguide.adapters.bulk import ParquetFile, TextFile  # an extra
-    from honeyguide.adapters.ranker import ColumnTable
+    from honeyguide.adapters.rows.bulk import ParquetFile, TextFile  # an extra
+    from honeyguide.adapters.rows.ranker import ColumnTable
 
     files = [
         ParquetFile(source.path)
@@ -165,8 +165,8 @@ def pays_by_columns(sources: Sequence[Source]) -> bool:
 def _learned(
     sources: Sequence[Source], profile: Profile, reject: Rejected | None, *, check_urls: bool
 ) -> Table:
-    from honeyguide.adapters.bulk import ParquetFile  # an extra
-    from honeyguide.adapters.rate_ranker import LearnedTable
+    from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
+    from honeyguide.adapters.rows.rate_ranker import LearnedTable
 
     files = [ParquetFile(source.path) for source in sources]
     return LearnedTable(files, profile, Learned(Priors()), reject, check_urls=check_urls)
@@ -203,7 +203,7 @@ class _Rows:
 def _raws(source: Source) -> Iterator[Raw]:
     """Read a file row by row, whatever it is."""
     if source.kind == "parquet":
-        from honeyguide.adapters.bulk import ParquetFile  # an extra
+        from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
 
         yield from ParquetFile(source.path).rows()
         return
@@ -214,7 +214,7 @@ def _raws(source: Source) -> Iterator[Raw]:
 def _names(source: Source) -> list[str]:
     """Say which signals a file tells of, by its columns or its first row."""
     if source.kind == "parquet":
-        from honeyguide.adapters.bulk import ParquetFile  # an extra
+        from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
 
         return list(map(field_name, ParquetFile(source.path).schema))
     first = next(_raws(source), None)

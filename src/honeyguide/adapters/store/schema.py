@@ -12,13 +12,13 @@ from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.queries import statements
+from honeyguide.adapters.store.queries import statements
 from honeyguide.errors import SchemaMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.adapters.queries import Database
+    from honeyguide.adapters.store.queries import Database
 
 # What SQLite keeps for itself, such as the statistics of ANALYZE, begins with sqlite_.
 _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1000"
