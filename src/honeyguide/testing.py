@@ -139,6 +139,7 @@ class LoopbackServer:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         try:
+            # A client may go away, and a test may end, at any moment.
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 await self._answer(reader, writer)
         finally:

@@ -19,7 +19,7 @@ from honeyguide.core.plan import NAMES
 from honeyguide.core.ranking import Asked, Entry, Plan
 from honeyguide.errors import InputError
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars")  # an extra
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
 PROFILE = load_profile("news")

@@ -23,7 +23,7 @@ from honeyguide.core.rules import (
     Text,
 )
 
-pytest.importorskip("polars")
+pytest.importorskip("polars")  # an extra
 
 from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
 from honeyguide.adapters.rows.dialect import lowered

@@ -29,7 +29,7 @@ PAGE = """<!doctype html><title>Sprinklers</title>
 @pytest.fixture
 def trafilatura() -> None:
     """Skip where the extra is not installed."""
-    pytest.importorskip("trafilatura", exc_type=ImportError)
+    pytest.importorskip("trafilatura", exc_type=ImportError)  # an extra
 
 
 @pytest.fixture

@@ -184,13 +184,13 @@ def test_compressed_bodies_are_decoded(name: str, packed: bytes) -> None:
 
 
 def test_brotli_is_decoded_where_installed() -> None:
-    brotli = pytest.importorskip("brotli")
+    brotli = pytest.importorskip("brotli")  # an extra
     assert get(response(brotli.compress(PAGE), "Content-Encoding: br")).body == PAGE
 
 
 def test_zstd_is_decoded_where_installed() -> None:
     name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    zstd = pytest.importorskip(name)
+    zstd = pytest.importorskip(name)  # an extra
     assert get(response(zstd.compress(PAGE), "Content-Encoding: zstd")).body == PAGE
 
 

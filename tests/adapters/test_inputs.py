@@ -76,7 +76,7 @@ def test_a_column_by_name(tmp_path: Path) -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     frame = pl.DataFrame({"name": ["A", "B", "C"], "Domain": ["acme.example", None, "b.example"]})
     for name in ("a.parquet", "list"):
         frame.write_parquet(tmp_path / name)

@@ -175,7 +175,7 @@ def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
 def test_a_journal_that_its_owner_removes_meanwhile_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fcntl = pytest.importorskip("fcntl")
+    fcntl = pytest.importorskip("fcntl")  # not on every system
     path = tmp_path / "picks.jsonl"
     tries = iter([True])
 

@@ -19,7 +19,7 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars")  # an extra
 
 NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
 ROWS = 200_000

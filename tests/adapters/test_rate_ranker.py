@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.rows.known import Table
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars")  # an extra
 
 NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
 PROFILE = load_profile("news")

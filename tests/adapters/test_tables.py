@@ -81,7 +81,7 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
 
 
 def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     monkeypatch.setattr(tables, "_BATCH", 2)
     path = tmp_path / "picks.parquet"
     write_table(path, "parquet", RECORDS, csv_cell)
@@ -103,13 +103,13 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_parquet_of_failures_only_has_the_same_types(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     write_table(tmp_path / "picks.parquet", "parquet", RECORDS[1:2], csv_cell)
     assert dict(pl.read_parquet(tmp_path / "picks.parquet").schema) == parquet_schema()
 
 
 def test_parquet_has_everything_that_a_record_has() -> None:
-    pytest.importorskip("polars")
+    pytest.importorskip("polars")  # an extra
     schema: dict[str, Any] = dict(parquet_schema())
     assert set(schema) == set(RECORDS[0])
     assert {field.name for field in schema["candidates"].inner.fields} == set(candidates()[0])
@@ -132,7 +132,7 @@ def test_older_files_are_read_back_without_what_they_do_not_say(tmp_path: Path, 
         path.write_text("".join(json_line(one) + "\n" for one in older), "utf-8")
     else:
         if kind == "parquet":
-            pl = pytest.importorskip("polars")
+            pl = pytest.importorskip("polars")  # an extra
         write_table(path, kind, older, csv_cell)
         if kind == "csv":
             rows = list(csv.reader(path.read_text("utf-8").splitlines()))
@@ -151,7 +151,7 @@ def test_older_files_are_read_back_without_what_they_do_not_say(tmp_path: Path, 
 )
 def test_what_is_not_ours_is_not_read_back(tmp_path: Path, kind: str, content: bytes) -> None:
     if kind == "parquet":
-        pytest.importorskip("polars")
+        pytest.importorskip("polars")  # an extra
     (tmp_path / "file").write_bytes(content)
     assert read_back(tmp_path / "file", kind) is None
 

@@ -14,7 +14,7 @@ from honeyguide.core.url import Url
 from honeyguide.errors import InputError
 from honeyguide.ports import Fetched, Headers
 
-iterator = pytest.importorskip("warcio.archiveiterator")
+iterator = pytest.importorskip("warcio.archiveiterator")  # an extra
 
 PAGE = Url.parse("https://a.example/b?c=1")
 BODY = random.Random(4).randbytes(20_000)  # noqa: S311 - bytes that do not compress

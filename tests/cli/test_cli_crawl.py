@@ -156,7 +156,7 @@ def test_fresh_starts_over(run: Run, folder: Path) -> None:
 
 
 def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder: Path) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     text = "Пожарная сигнализация и эвакуация людей. " * 12
     body = f"<title>asyncio</title><main><h1>asyncio</h1><p>{text}</p></main>".encode("cp1251")
     site = LoopbackServer({"/": response(body, kind="text/html; charset=windows-1251")})
@@ -166,7 +166,7 @@ def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder:
 
 
 def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet", "--links", "--content")
         run(*command, "--max-pages", "2")
@@ -196,7 +196,7 @@ def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
 
 
 def test_warc(run: Run, folder: Path) -> None:
-    pytest.importorskip("warcio")
+    pytest.importorskip("warcio")  # an extra
     with served(manual()) as (home,):
         assert run("crawl", home, *TOPIC, *QUICK, "--warc", "p.warc.gz", "--quiet").exit_code == 0
     assert (folder / "p.warc.gz").stat().st_size > 1_000

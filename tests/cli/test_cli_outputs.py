@@ -101,7 +101,7 @@ def test_links_do_not_take_the_place_of_pages(run: Run, crawled: Path) -> None:
 
 
 def test_a_table_of_columns_that_is_no_plan_is_left_alone(run: Run, folder: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     file = folder / "mine.parquet"
     pl.DataFrame({"url": ["https://a.example/"]}).write_parquet(file)
     before = file.read_bytes()

@@ -206,9 +206,9 @@ def test_another_run_on_the_same_file_is_one_sentence(
     run: Run, name: str, more: tuple[str, ...], words: str
 ) -> None:
     if name.endswith("parquet"):
-        pytest.importorskip("polars")
+        pytest.importorskip("polars")  # an extra
     if "--content" in more:
-        pytest.importorskip("trafilatura")
+        pytest.importorskip("trafilatura")  # an extra
     with served(site()) as sites:
         command = ("pick", *QUICK, "-o", name, "--cap", "2", "--include", "=zzz|about", *sites)
         run(*command, "N/A")
@@ -301,7 +301,7 @@ def test_fresh_starts_over(run: Run) -> None:
 @pytest.mark.parametrize("name", ["picks.csv", "picks.parquet"])
 def test_tables(run: Run, folder: Path, name: str) -> None:
     if name.endswith("parquet"):
-        pytest.importorskip("polars")
+        pytest.importorskip("polars")  # an extra
     with served(site(), site()) as sites:
         first = run("pick", *sites, *QUICK, "-o", name)
         again = run("pick", *sites, *QUICK, "-o", name)
@@ -453,7 +453,7 @@ def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     "more", [("--format", "table"), ("-o", "picks.jsonl"), ("-o", "picks.jsonl", "--quiet")]
 )
 def test_a_terminal_gets_a_live_line(folder: Path, more: tuple[str, ...]) -> None:
-    pty = pytest.importorskip("pty")
+    pty = pytest.importorskip("pty")  # not on every system
     ours, theirs = pty.openpty()
     env = {
         **os.environ,

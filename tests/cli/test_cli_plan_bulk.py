@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[..., Result]
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars")  # an extra
 NOW = ("--now", "2024-06-15T08:00:00Z")
 HEADER = "url,visits,last_visited,last_changed,topic_relevance,hub_depth,is_hub\n"
 

@@ -65,9 +65,8 @@ def made(count: int, seed: int = 3) -> list[dict[str, Any]]:
 
 def write(path: Path, rows: list[dict[str, Any]]) -> str:
     if path.suffix == ".parquet":
-        pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None).write_parquet(
-            path, row_group_size=100
-        )
+        frame = pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None)  # an extra
+        frame.write_parquet(path, row_group_size=100)
     elif path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]))
@@ -106,7 +105,7 @@ def test_every_row_scores_as_a_link_alone(run: Run, folder: Path, name: str) -> 
 def test_columns_find_the_same_best_as_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, more: dict[str, Any]
 ) -> None:
-    pytest.importorskip("polars")
+    pytest.importorskip("polars")  # an extra
     path = write(tmp_path / name, made(4000))
 
     def best() -> list[tuple[int, float]]:
@@ -123,7 +122,7 @@ def test_columns_find_the_same_best_as_rows(
 def test_a_card_that_reads_other_facts_scores_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("polars")
+    pytest.importorskip("polars")  # an extra
     (tmp_path / "slugs.toml").write_text(
         'schema = 1\nextends = "docs"\nname = "slugs"\ndescription = "By slug."\n'
         '[scorecard.link]\nrange = [0, 10]\n[[scorecard.link.group]]\nname = "slug"\nmode = "all"\n'
@@ -137,7 +136,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
 
 
 def test_plain_urls_are_normal_but_for_their_last_slash() -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     from honeyguide.adapters.rows.link_columns import _URL, _fact
 
     rng = random.Random(5)  # noqa: S311 - made-up URLs
@@ -194,7 +193,7 @@ def test_wrong_rows_can_be_skipped(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, is_large: bool
 ) -> None:
     if is_large:
-        pytest.importorskip("polars")
+        pytest.importorskip("polars")  # an extra
         monkeypatch.setattr(known, "SMALL_BYTES", 1)
     rows = [
         {"url": "https://a.example/asyncio"},
@@ -215,7 +214,7 @@ def test_wrong_rows_can_be_skipped(
 
 
 def test_a_parquet_file_that_is_none_is_said(run: Run, folder: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     (folder / "links.parquet").write_bytes(b"PAR1" * 9)
     assert "is not Parquet that can be read" in run("score", "links", "links.parquet", "--topic", "x").stderr
     pl.DataFrame({"link": ["x"]}).write_parquet(folder / "links.parquet")

@@ -64,7 +64,7 @@ def made_page(rng: random.Random, number: int, count: int) -> tuple[Page, list[R
 def write(path: Path, rows: list[Row]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
     if path.suffix == ".parquet":
-        frame = pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None)
+        frame = pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None)  # an extra
         frame.write_parquet(path, row_group_size=100)
     elif path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -237,7 +237,7 @@ def test_what_is_for_one_page_is_refused(run: Run, more: tuple[str, ...], words:
 
 
 def test_a_parquet_file_without_urls_is_said(run: Run, folder: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     pl.DataFrame({"page": [ACME]}).write_parquet(folder / "links.parquet")
     assert "has no column url" in run("select", "links.parquet").stderr
     pl.DataFrame({"page": [ACME], "url": ["/about"], "title": [1]}).write_parquet(folder / "links.parquet")

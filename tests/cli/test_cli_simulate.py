@@ -279,7 +279,7 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_terminal_sees_which_policy_runs(folder: Path) -> None:
-    pty = pytest.importorskip("pty")
+    pty = pytest.importorskip("pty")  # not on every system
     ours, theirs = pty.openpty()
     path = os.pathsep.join(filter(None, sys.path))
     env = {**os.environ, "PYTHONPATH": path, "TERM": "xterm-256color", "COLUMNS": "120"}

@@ -132,7 +132,7 @@ def test_what_is_ranked_has_seven_digits() -> None:
 
 
 def test_arrays_give_what_numbers_give() -> None:
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy")  # an extra
     rows = [(a, b, t) for a in (0.2, 1.0, 30.0) for b in (0.5, 400.0) for t in (SECOND, 7.0, YEAR)]
     a, b, tau = (numpy.array(column) for column in zip(*rows, strict=True))
     assert rates.index_by(numpy, a, b, tau) == pytest.approx([index(Rate(x, y), t) for x, y, t in rows])

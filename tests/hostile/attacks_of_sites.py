@@ -253,26 +253,26 @@ def headings(over: int, _limit: int) -> None:
 
 
 def content_html(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     page = b"<html><body>" + b"<!--" + b"x" * over + b"-->" + b"<main><p>After all that.</p></main>"
     assert "After all that" not in content.main_content(page, HOME.text).markdown
 
 
 def content_markdown(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     words = "".join(f"<p>{'word ' * 20}{n}</p>" for n in range(over // 50))
     found = content.main_content(f"<html><body><main>{words}</main>".encode(), HOME.text)
     assert len(found.markdown.encode()) <= over
 
 
 def content_headings(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     parts = "".join(f"<h2>Heading {n}</h2><p>{'word ' * 12}{n}</p>" for n in range(over + 1))
     assert len(content.main_content(f"<html><body><main>{parts}</main>".encode(), HOME.text).headings) <= over
 
 
 def content_heading_chars(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("trafilatura")  # an extra
     part = f"<h2>{'head ' * over}</h2><p>{'word ' * 60}</p>"
     found = content.main_content(f"<html><body><main>{part}</main>".encode(), HOME.text).headings
     assert found

@@ -112,6 +112,7 @@ class Talker:
         if task:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        # A client may go away, and a test may end, at any moment.
         with contextlib.suppress(OSError, EOFError, asyncio.CancelledError):
             await self._talk(reader, writer)
         writer.close()
@@ -224,7 +225,7 @@ class Silent:
     def __exit__(self, *_: object) -> None:
         for listening in self._sockets:
             listening.setblocking(False)
-            with contextlib.suppress(BlockingIOError):
+            with contextlib.suppress(BlockingIOError):  # nobody knocked
                 connection, who = listening.accept()
                 connection.close()
                 self.knocks.append(who)

@@ -195,7 +195,7 @@ def check_store(folder: Path, pages: list[dict[str, Any]]) -> None:
 
 
 def check_warc(folder: Path) -> None:
-    archive = pytest.importorskip("warcio.archiveiterator")
+    archive = pytest.importorskip("warcio.archiveiterator")  # an extra
     with (folder / "out.warc.gz").open("rb") as file:
         kinds = Counter(record.rec_type for record in archive.ArchiveIterator(file))
     assert kinds["response"] > 20

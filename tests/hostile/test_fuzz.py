@@ -19,7 +19,7 @@ MB = 400  # that a few hundred small cases may take, engines and tables included
 def test_nothing_but_our_own_errors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     if name == "parquet":
-        pytest.importorskip("polars")
+        pytest.importorskip("polars")  # an extra
     outcome = fuzz(TARGETS[name](), Amount(CASES.get(name, USUAL), seed=20))
     assert not outcome.failures, outcome.failures
     assert outcome.cases == CASES.get(name, USUAL)

@@ -171,7 +171,7 @@ def test_refused(answer: bytes | Script, kind: type[FetchError], why: str) -> No
     [("br", "brotli"), ("zstd", "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")],
 )
 def test_bombs_of_the_optional_kinds(name: str, module: str) -> None:
-    packer = pytest.importorskip(module)
+    packer = pytest.importorskip(module)  # an extra
     with pytest.raises(TooLarge, match="after decompression"):
         get(labelled(name, packer.compress(bytes(10**6))))
     with pytest.raises(NotText, match="compression is broken"):

@@ -209,8 +209,8 @@ def lying_site() -> LoopbackServer:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the store and all outputs of a crawl of that site."""
-    pytest.importorskip("warcio")
-    pytest.importorskip("trafilatura")
+    pytest.importorskip("warcio")  # an extra
+    pytest.importorskip("trafilatura")  # an extra
     folder = tmp_path_factory.mktemp("crawled")
     here = Path.cwd()
     os.chdir(folder)
@@ -279,7 +279,7 @@ def test_lines_of_a_crawl_are_lines(crawled: Path) -> None:
 
 
 def test_records_of_a_warc_are_ours(crawled: Path) -> None:
-    iterator = pytest.importorskip("warcio.archiveiterator")
+    iterator = pytest.importorskip("warcio.archiveiterator")  # an extra
     with (crawled / "p.warc.gz").open("rb") as file:
         kinds = [one.rec_type for one in iterator.ArchiveIterator(file, check_digests="raise")]
     assert kinds[0] == "warcinfo"

@@ -262,14 +262,14 @@ def test_half_a_character_in_a_url_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ['{"a": 1}', "[1]", '{"visits": 1}'])
 def test_a_large_file_without_any_url_is_rows_without_url(line: str, tmp_path: Path) -> None:
-    pytest.importorskip("polars")
+    pytest.importorskip("polars")  # an extra
     file = tmp_path / "known.jsonl"
     file.write_text((line + " " * 1_000 + "\n") * 200, "utf-8")
     assert planned(file).rows == 200
 
 
 def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     file = tmp_path / "sites.parquet"
     pl.DataFrame({"domain": pl.repeat("a.example", MAX_SITES + 1, eager=True)}).write_parquet(file)
     with pytest.raises(InputError, match="has more than 1,000,000 sites"):
@@ -277,7 +277,7 @@ def test_a_small_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp
 
 
 def test_a_time_that_python_does_not_have_is_wrong_in_its_own_row(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     file = tmp_path / "known.parquet"
     rows = [
         ROW | {"last_visited": moment} for moment in (1_718_006_400_000_000, 570_000_000_000_000_000, None)

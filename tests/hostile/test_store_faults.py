@@ -243,7 +243,7 @@ def test_after_a_line_was_torn_nothing_more_is_written(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("args", [("-o", "/dev/full"), ("--warc", "/dev/full"), ("--store", "/dev/full")])
 def test_a_device_is_no_output(args: tuple[str, str], tmp_path: Path) -> None:
-    pytest.importorskip("warcio")
+    pytest.importorskip("warcio")  # an extra
     command = [
         "crawl",
         "http://127.0.0.1:9/",
@@ -292,8 +292,8 @@ def test_one_output_has_one_writer(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another process is writing it"):
         PageLines.open(tmp_path / "p.jsonl", form)
     first.close()
-    warc = pytest.importorskip("honeyguide.adapters.warc")
-    pytest.importorskip("warcio")
+    warc = pytest.importorskip("honeyguide.adapters.warc")  # an extra
+    pytest.importorskip("warcio")  # an extra
     held = warc.WarcFile(tmp_path / "p.warc.gz", "x")
     with pytest.raises(InputError, match="another process is writing it"):
         warc.WarcFile(tmp_path / "p.warc.gz", "x")

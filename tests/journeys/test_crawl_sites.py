@@ -550,7 +550,7 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
         web = Web(random_site(5), random)
         crawler = Crawler(web, Documents(), SystemClock(), store, FIRE)
         request = CrawlRequest((Url.parse(f"{A}/"),), budgets=Budgets(max_pages=100))
-        with suppress(Killed):
+        with suppress(Killed):  # a crawl may end before its hour
             asyncio.run(crawler.crawl(request, dies_after(random.randrange(1, 12))))
         fetches += len(web.asked)
         seen = [record["url"].removeprefix(A) for _, record in store.frontier(store.runs()[0]).pages()]
@@ -587,7 +587,7 @@ def test_an_interruption_keeps_what_is_done_and_the_same_command_goes_on(tmp_pat
         task = asyncio.create_task(crawler.crawl(request, keep))
         await enough.wait()
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError):  # ours
             await task
 
     asyncio.run(interrupted())

@@ -32,7 +32,7 @@ from honeyguide.core.rules import (
 )
 from honeyguide.errors import PatternError
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars")  # an extra
 MANY = st.lists(FACTS, min_size=1, max_size=12)
 
 

@@ -153,7 +153,7 @@ def test_seed_order() -> None:
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_files_have_the_same_boundaries(suffix: str, tmp_path: Path) -> None:
     # PLAN-1, by rows and by columns: 59:59, 1:00:00, 23:59:59, 24:00:00, 7 days, and a second more.
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars")  # an extra
     agos = [3599, 3600, 86399, 86400, 604800, 604801]
     rows = [
         {**ROW, "url": f"https://a.example/{ago}", "last_visited": (NOW - timedelta(seconds=ago)).isoformat()}

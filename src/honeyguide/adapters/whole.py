@@ -110,7 +110,7 @@ def _sync(path: Path) -> None:
 
 def _sync_names(folder: Path) -> None:
     """Have the disk keep the new name, where folders can be asked to."""
-    with suppress(OSError):
+    with suppress(OSError):  # not every file system opens folders; the file itself is safe by now
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -6,7 +6,6 @@ Owns: the command, its records, and reading picks and gold files. Must not know:
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from honeyguide.adapters.rows.rowfiles import json_object
 from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.files import STDIN, name_of, opened, read_text
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
@@ -140,7 +140,7 @@ def _gold_rows(path: str) -> Iterator[tuple[str, Record]]:
         return
     for file in sorted(Path(path).glob("*.json")):
         text = read_text(str(file))
-        yield str(file), _parsed(text, str(file), one_line=False)
+        yield str(file), json_object(text, str(file), is_line=False)
 
 
 def _labels(row: Record, where: str) -> dict[str, str]:
@@ -213,24 +213,7 @@ def _rows(path: str) -> Iterator[tuple[str, Record]]:
             except UnicodeDecodeError:
                 raise InputError("is not UTF-8; save the file as UTF-8", file=where) from None
             if text.strip():
-                yield where, _parsed(text, where, one_line=True)
-
-
-def _parsed(text: str, where: str, *, one_line: bool) -> Record:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"character {error.pos + 1}" if one_line else f"line {error.lineno} column {error.colno}"
-        raise InputError(f"is not JSON: {error.msg} at {place}", file=where) from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            "is not JSON that can be read: a number is too long, or it is nested too deeply", file=where
-        ) from None
-    if not isinstance(value, dict):
-        raise InputError(
-            "is not a JSON object" + ("; write one object on each line" if one_line else ""), file=where
-        )
-    return value
+                yield where, json_object(text, where)
 
 
 def _site(row: Record, where: str) -> str:

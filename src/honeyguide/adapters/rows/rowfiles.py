@@ -118,21 +118,29 @@ def _json_rows(path: str, name: str) -> Iterator[RawRow]:
 
 
 def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
-    """Read a line that should be one JSON object."""
+    """Read a line that should be one plain JSON object."""
     where = f"{name_of(name)} line {line}"
+    value = json_object(text, where)
+    if text.count("[") + text.count("{") > MAX_NESTED and is_deeper(value, MAX_NESTED):
+        raise InputError(f"is nested deeper than {MAX_NESTED}; write plain values", file=where)
+    check_names(list(value), where)
+    return value
+
+
+def json_object(text: str, where: str, *, is_line: bool = True) -> dict[str, Any]:
+    """Read a JSON object, a line of a file or the whole of it."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"is not JSON: {error.msg} at character {error.pos + 1}", file=where) from None
+        place = f"character {error.pos + 1}" if is_line else f"line {error.lineno} column {error.colno}"
+        raise InputError(f"is not JSON: {error.msg} at {place}", file=where) from None
     except (ValueError, RecursionError):
         raise InputError(
             "is not JSON that can be read: a number is too long, or it is nested too deeply", file=where
         ) from None
     if not isinstance(value, dict):
-        raise InputError("is not a JSON object; write one object on each line", file=where)
-    if text.count("[") + text.count("{") > MAX_NESTED and is_deeper(value, MAX_NESTED):
-        raise InputError(f"is nested deeper than {MAX_NESTED}; write plain values", file=where)
-    check_names(list(value), where)
+        advice = "; write one object on each line" if is_line else ""
+        raise InputError(f"is not a JSON object{advice}", file=where)
     return value
 
 
