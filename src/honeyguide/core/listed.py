@@ -74,7 +74,8 @@ def place_stray(
     """Place a link anew by all that was seen of it, as if one seed linked it so; None if there are too many."""
     url = Url.parse(row.url)
     link = Link(url, tuple(map(_occurrence, seen)) or _SILENT)
-    page = Page(url.parse("/robots.txt", url), links=(link,))
+    # Of the same site, so the link is judged as one of its own; and never the link itself, which would be no link.
+    page = Page(Url.parse("/robots.txt", url), links=(link,))
     return next(iter(_placed(page, row.depth, sites, ground)), None)
 
 
