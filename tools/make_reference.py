@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import TypeAdapter
 
 from honeyguide.cli import root
 from honeyguide.config.conditions import _FOR_KIND
@@ -93,7 +94,7 @@ def _head() -> list[str]:
 
 
 def _tables() -> Iterator[str]:
-    schema = ProfileShape.model_json_schema()
+    schema = TypeAdapter(ProfileShape).json_schema()
     shapes = {"ProfileShape": schema, **schema["$defs"]}
     for title, shape, about in TABLES:
         yield from [f"## {title}", "", about, "", "| key | type | default | meaning |", "|---|---|---|---|"]

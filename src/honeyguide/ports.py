@@ -197,6 +197,10 @@ class Frontier(Protocol):
         """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
         ...
 
+    def holds(self, lease: Lease) -> bool:
+        """Tell whether a lease is still ours; if so, it stays ours until the next commit."""
+        ...
+
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
         """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
         ...
@@ -333,8 +337,12 @@ class Store(Protocol):
         """Do several things as one. Many transactions may share one commit: see `flush`."""
         ...
 
+    def all_or_nothing(self) -> AbstractContextManager[None]:
+        """Do several things as one, for less: if they fail, everything since the last commit is undone, as by a kill."""
+        ...
+
     def flush(self) -> None:
-        """Commit: what was done until now survives the process."""
+        """Commit: what was done until now survives the process. If that fails, none of it was done."""
         ...
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from honeyguide.core.facts import FIELDS, JOIN, Facts, Value
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import compile_card
+from honeyguide.core.rows import CompiledCard
 from honeyguide.core.rules import (
     Above,
     All,
@@ -35,7 +35,7 @@ def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:
     names = sorted({name for row in rows for name in row})
     frame = score_columns(fact_frame(full, names).lazy(), [card]).collect()
     found = read_scores(frame, card)
-    assert found == [compile_card(card).score(Facts(None, None, **row)) for row in full]
+    assert found == [CompiledCard(card).score(Facts(None, None, **row)) for row in full]
     return found
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters.markup import dom, html
+from honeyguide.adapters.markup import about, dom, html, walk
 from honeyguide.adapters.markup.html import extract_links, parse_head, parse_page
 from honeyguide.adapters.markup.tame import MAX_DEPTH
 from honeyguide.core.page import Head, Page
@@ -233,17 +233,18 @@ def test_texts_are_bounded() -> None:
     )
     (link,) = parsed.links
     assert all(
-        len(text) <= dom.MAX_LABEL for text in (parsed.title, parsed.h1[0], link.anchor, link.title, link.rel)
+        len(text) <= walk.MAX_LABEL
+        for text in (parsed.title, parsed.h1[0], link.anchor, link.title, link.rel)
     )
-    assert len(parsed.description) <= dom.MAX_DESCRIPTION
-    assert len(parsed.text) <= dom.MAX_TEXT
+    assert len(parsed.description) <= about.MAX_DESCRIPTION
+    assert len(parsed.text) <= walk.MAX_TEXT
     assert len(link.context) <= dom.CONTEXT
     assert parsed.language is not None
-    assert len(parsed.language) <= dom.MAX_LABEL
+    assert len(parsed.language) <= walk.MAX_LABEL
 
 
 def test_the_number_of_headings_is_bounded() -> None:
-    assert len(page("<h2>x</h2>" * (dom.MAX_HEADINGS + 5)).h2) == dom.MAX_HEADINGS
+    assert len(page("<h2>x</h2>" * (walk.MAX_HEADINGS + 5)).h2) == walk.MAX_HEADINGS
 
 
 def test_an_index_of_many_links_has_a_context_for_each() -> None:
@@ -253,8 +254,30 @@ def test_an_index_of_many_links_has_a_context_for_each() -> None:
 
 
 def test_anchors_that_cannot_be_found_in_their_block_still_have_a_context() -> None:
-    links = page("<div>" + "".join(f"some words <a href=p{n}>a<i>b</i>c .{n}</a> " for n in range(50))).links
-    assert all(link.context for link in links)
+    words = "".join(
+        f"some words <span hidden><a href=p{n}>seen by nobody, {n}</a></span> " for n in range(50)
+    )
+    links = page(f"<div>{words}").links
+    assert all(link.context.startswith("some words some words") for link in links)
+
+
+@pytest.mark.parametrize(
+    ("markup", "text", "context"),
+    [
+        ("<p>The <b>loop</b>, (<a href=a>run</a>).", "The loop, (run).", "The loop, (run)."),
+        ("<nav><a href=a>Home</a><a href=b>About</a></nav>", "Home About", "Home About"),
+        ("<p><span><a href=a>Home</a></span><span><a href=b><i>About</i></a></span>", "Home About", "Home About"),
+        ("<p>Two <a href=a>dog</a>s", "Two dogs", "Two dogs"),
+        ("<ul><li><a href=a>One</a> is<ul><li>first<li>last</ul><li>Two</ul>", "One is\nfirst\nlast\nTwo", "One is first last"),
+        ("<div>Call <a href=a>us</a><p hidden>never</p> or<p>write</p></div>", "Call us\nor\nwrite", "Call us or write"),
+        ("<div>Or <noscript>read <div>the <a href=a>manual</a></div></noscript>", "Or", "the manual"),
+    ],
+)  # fmt: skip
+def test_a_context_is_the_text_of_the_nearest_block_as_a_reader_sees_it(
+    markup: str, text: str, context: str
+) -> None:
+    parsed = page(markup)
+    assert (parsed.text, parsed.links[0].context) == (text, context)
 
 
 def test_only_the_links_are_the_same_links() -> None:
@@ -294,7 +317,7 @@ def test_what_hrefs_come_to_is_remembered_only_where_pages_of_a_folder_agree() -
         ("<a href=a>one <i hidden>two</i></a>", "one"),
         ("<a href=a>one<script>two</script><p>three</p>four</a>", "one three four"),
         ("<noscript><a href=a>one <b>two</b></a></noscript>", "one two"),
-        ("<a href=a><svg><a href=b>one</a><a href=c>two</a></svg> three</a>", "onetwo three"),
+        ("<a href=a><svg><a href=b>one</a><a href=c>two</a></svg> three</a>", "one two three"),
         ("<a name=x>zero</a><a href=a> one\n two </a>", "one two"),
     ],
 )

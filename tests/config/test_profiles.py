@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import honeyguide
 from honeyguide import load_profile
 from honeyguide.config import bundled_profiles
-from honeyguide.config.files import unused_terms
+from honeyguide.config.build import stable_hash
+from honeyguide.config.check import check_shape
+from honeyguide.config.fields import Shape
+from honeyguide.config.files import read_merged, unused_terms
+from honeyguide.config.shape import ProfileShape
 from honeyguide.errors import ConfigError, PatternError
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
@@ -214,3 +222,66 @@ def test_a_bonus_is_within_what_priorities_tell_apart(tmp_path: Path) -> None:
     own = '[traversal.mine]\nlinks = [{ at_least = 0, lane = "deep" }]\npages = [{ at_least = 0, lane = "deep", bonus = 31 }]\n'
     (told,) = problems(tmp_path, START + own)
     assert told.startswith("traversal.mine.pages[0].bonus: ")
+
+
+# --- profiles of ours, which are not checked again when they are loaded ---
+
+
+def plain(value: object) -> object:
+    """Write shapes as tables, and values so that 1 differs from 1.0."""
+    if isinstance(value, Shape):
+        return plain(value.table())
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list) else repr(value)
+
+
+@pytest.mark.parametrize("given", [{}, {"pattern": "fire", "related": ["smoke"]}], ids=["own", "given"])
+@pytest.mark.parametrize("name", bundled_profiles())
+def test_our_own_profiles_are_read_as_if_they_were_checked(name: str, given: dict[str, Any]) -> None:
+    raw = read_merged(name)
+    raw["topic"] = {**raw.get("topic", {}), **given}
+    read, checked = ProfileShape.read(raw), check_shape(raw, name)
+    assert plain(read) == plain(checked)
+    assert stable_hash(read) == stable_hash(checked)
+
+
+@pytest.mark.parametrize("topic", [None, "fire"])
+@pytest.mark.parametrize("name", bundled_profiles())
+def test_our_own_profiles_are_the_same_by_path(name: str, topic: str | None) -> None:
+    file = Path(honeyguide.__file__).parent / "profiles" / f"{name}.toml"
+    by_name, by_path = load_profile(name, topic=topic), load_profile(file, topic=topic)
+    assert (by_name.hash, by_name.own_hash) == (by_path.hash, by_path.own_hash)
+
+
+def test_our_own_profiles_are_loaded_without_what_checks_others() -> None:
+    code = (
+        "import sys, honeyguide\n"
+        "honeyguide.load_profile('company', topic='fire|alarm', related=('smoke',))\n"
+        "print('honeyguide.config.shape' in sys.modules, 'pydantic' in sys.modules)"
+    )
+    run = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "True False\n"
+
+
+@pytest.mark.parametrize(
+    ("topic", "related", "told"),
+    [
+        (b"fire", None, "topic.pattern: input should be a valid string"),
+        (None, ("",), r"topic.related\[0\]: string should have at least 1 character"),
+        (None, ("x", "y" * 201), r"topic.related\[1\]: string should have at most 200 characters"),
+        (None, ("\ud800",), r"topic.related\[0\]: input should be a valid string"),
+        (None, (3,), r"topic.related\[0\]: input should be a valid string"),
+        (None, "fire", "topic.related: input should be a valid list"),
+    ],
+)
+def test_a_topic_is_checked_also_with_our_own_profiles(topic: Any, related: Any, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load_profile("docs", topic=topic, related=related)
+
+
+def test_a_value_where_a_table_belongs(tmp_path: Path) -> None:
+    told = "plan: input should be a valid dictionary or instance of PlanShape"
+    assert problems(tmp_path, START + "plan = 3\n") == [told]

@@ -4,7 +4,7 @@ import pytest
 
 from honeyguide.core.facts import JOIN, Facts, Value
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import compile_card, compile_condition
+from honeyguide.core.rows import CompiledCard, compile_condition
 from honeyguide.core.rules import (
     Above,
     All,
@@ -67,7 +67,7 @@ def card(*groups: Group, **settings: float) -> Scorecard:
 
 def test_first_pays_once_and_all_adds_up() -> None:
     rules = (Rule("a", "A", 1), Rule("b", "B", 2))
-    scored = compile_card(
+    scored = CompiledCard(
         card(Group("one", "first", rules), Group("two", "all", (Rule("c", "C", 3), Rule("d", "D", 4))))
     ).score(Facts())
     assert scored.value == 8
@@ -76,7 +76,7 @@ def test_first_pays_once_and_all_adds_up() -> None:
 
 def test_caps_and_range_are_in_the_ledger() -> None:
     rules = (Rule("a", "A", 5), Rule("b", "B", 5))
-    scored = compile_card(card(Group("boosts", "all", rules, at_most=7), base=1, low=0, high=6)).score(
+    scored = CompiledCard(card(Group("boosts", "all", rules, at_most=7), base=1, low=0, high=6)).score(
         Facts()
     )
     assert scored.value == 6
@@ -92,7 +92,7 @@ def test_caps_and_range_are_in_the_ledger() -> None:
 
 def test_per_pays_by_the_unit_at_most_so_much() -> None:
     rule = Rule("h", "headings", 2, per="heading_matches", at_most=4)
-    compiled = compile_card(card(Group("g", "all", (rule,))))
+    compiled = CompiledCard(card(Group("g", "all", (rule,))))
     assert [compiled.score(Facts(heading_matches=n)).value for n in (0.0, 1.0, 2.0, 9.0)] == [0, 2, 4, 4]
     unknown = compiled.score(Facts())
     assert (unknown.value, unknown.reasons, unknown.unknown) == (0, (), ("heading_matches",))
@@ -100,7 +100,7 @@ def test_per_pays_by_the_unit_at_most_so_much() -> None:
 
 def test_an_unknown_fact_never_pays_even_through_not() -> None:
     rule = Rule("n", "no x in title", 5, Not(UNKNOWN))
-    scored = compile_card(card(Group("g", "all", (rule,)))).score(Facts())
+    scored = CompiledCard(card(Group("g", "all", (rule,)))).score(Facts())
     assert (scored.value, scored.unknown) == (0, ("head_title",))
 
 

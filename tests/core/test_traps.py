@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.likeness import likeness, main_digest, main_lines, sketch_of
+from honeyguide.core.likeness import likeness, main_digest, main_lines, said_by, sketch_of
 from honeyguide.core.page import Link, Occurrence, Page, Position
 from honeyguide.core.traps import MAX_FAMILIES, Family, TrapLimits, Traps, family_of, shape_trap, soft_404
 from honeyguide.core.url import Url
@@ -91,9 +91,9 @@ def text(n: int) -> list[str]:
 def test_a_family_whose_pages_are_alike_is_closed() -> None:
     traps = Traps(LIMITS)
     for n in range(LIMITS.max_alike):
-        traps.learn(url(f"/c/{n}"), sketch_of(text(0)))
+        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(0))))
         assert traps.closed(url("/c/99")) is None
-    traps.learn(url("/c/99"), sketch_of(text(0)))
+    traps.learn(url("/c/99"), sketch_of(said_by(text(0))))
     why = traps.closed(url("/c/99"))
     assert why is not None
     assert (why.rule, why.text) == ("TRAP-7", "the last 6 pages of a.example/c/# were alike")
@@ -104,14 +104,14 @@ def test_a_family_whose_pages_are_alike_is_closed() -> None:
 def test_one_page_that_says_something_keeps_its_family_open() -> None:
     traps = Traps(LIMITS)
     for n in range(50):
-        traps.learn(url(f"/c/{n}"), sketch_of(text(n if n % 6 == 0 else 0)))
+        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(n if n % 6 == 0 else 0))))
     assert traps.closed(url("/c/100")) is None
 
 
 def test_what_was_learnt_is_carried_over() -> None:
     traps = Traps(LIMITS)
     for n in range(7):
-        traps.learn(url(f"/c/{n}"), sketch_of(text(0)))
+        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(0))))
     again = Traps(LIMITS)
     again.restore(family for _, family in traps.take_changes() if family)
     assert again.closed(url("/c/9")) == traps.closed(url("/c/9")) is not None
@@ -161,18 +161,18 @@ def test_menus_and_dates_at_the_end_are_no_content() -> None:
         return Page(url("/x"), text="\n".join(lines), links=(menu,))
 
     def digest(page: Page) -> str | None:
-        return main_digest(main_lines(page))
+        return main_digest(said_by(main_lines(page)))
 
     assert "About us" not in main_lines(page(""))
     assert digest(page("Last updated on 15 November 2026")) == digest(
         page("Last updated on 16 November 2026")
     )
     assert digest(page("x")) != digest(page("x", "A story about 2 fires."))
-    assert main_digest([]) is None
+    assert main_digest(said_by([])) is None
 
 
 def test_likeness_is_an_estimate() -> None:
     half = [*text(0)[:20], *text(1)[:20]]
-    assert 0.15 < likeness(sketch_of(text(0)), sketch_of(half)) < 0.55
-    assert likeness(sketch_of(text(0)), sketch_of(text(1))) == 0.0
-    assert likeness(sketch_of(["a short page"]), sketch_of(["a short page"])) == 1.0
+    assert 0.15 < likeness(sketch_of(said_by(text(0))), sketch_of(said_by(half))) < 0.55
+    assert likeness(sketch_of(said_by(text(0))), sketch_of(said_by(text(1)))) == 0.0
+    assert likeness(sketch_of(b"a short page"), sketch_of(b"a short page")) == 1.0

@@ -134,10 +134,12 @@ LIMITS = [
     Limit("occurrences of a link", "50", "adapters.markup.html:MAX_OCCURRENCES", sites.occurrences),
     Limit("hrefs that are no links", "1,000", "adapters.markup.html:MAX_SKIPPED", sites.skipped_hrefs),
     Limit("such an href", "200 characters", "adapters.markup.html:MAX_SKIPPED_HREF", sites.skipped_chars),
-    Limit("text of a page", "1,000,000 characters", "adapters.markup.dom:MAX_TEXT", sites.text_chars, 1000),
-    Limit("title, heading, anchor", "500 characters", "adapters.markup.dom:MAX_LABEL", sites.label_chars),
-    Limit("description", "2,000 characters", "adapters.markup.dom:MAX_DESCRIPTION", sites.description_chars),
-    Limit("headings of a page", "500", "adapters.markup.dom:MAX_HEADINGS", sites.headings),
+    Limit("text of a page", "1,000,000 characters", "adapters.markup.walk:MAX_TEXT", sites.text_chars, 1000),
+    Limit("title, heading, anchor", "500 characters", "adapters.markup.walk:MAX_LABEL", sites.label_chars),
+    Limit(
+        "description", "2,000 characters", "adapters.markup.about:MAX_DESCRIPTION", sites.description_chars
+    ),
+    Limit("headings of a page", "500", "adapters.markup.walk:MAX_HEADINGS", sites.headings),
     Limit(
         "markup that content is read from",
         "2,097,152 bytes",

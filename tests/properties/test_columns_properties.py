@@ -16,7 +16,7 @@ from honeyguide.adapters.rows.dialect import lowered
 from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import FIELDS, Facts, Value
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import compile_card
+from honeyguide.core.rows import CompiledCard
 from honeyguide.core.rules import (
     Condition,
     Group,
@@ -46,7 +46,7 @@ def by_columns(cards: list[Scorecard], rows: list[dict[str, Value]]) -> list[lis
 @given(card=CARDS, rows=MANY)
 def test_columns_rows_and_plain_rows_agree(card: Scorecard, rows: list[dict[str, Value]]) -> None:
     card = replace(card, base=half_up(card.base, card.decimals))
-    compiled = compile_card(card)
+    compiled = CompiledCard(card)
     expected = [compiled.score(Facts(None, None, **row)) for row in rows]
     assert by_columns([card], rows) == [expected]
     assert [plain_rows.score(card, Facts(None, None, **row)) for row in rows] == expected
@@ -105,7 +105,7 @@ def test_texts_of_all_letters(test: Condition, texts: list[tuple[str | None, str
     rows: list[dict[str, Value]] = [
         {**dict.fromkeys(FIELDS), "path": path, "anchor": anchor} for path, anchor in texts
     ]
-    expected = [compile_card(card).score(Facts(None, None, **row)) for row in rows]
+    expected = [CompiledCard(card).score(Facts(None, None, **row)) for row in rows]
     assert by_columns([card], rows) == [expected]
 
 

@@ -5,7 +5,7 @@ import codecs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.markup import dom
+from honeyguide.adapters.markup import dom, walk
 from honeyguide.adapters.markup.charset import charset_of, to_utf8
 from honeyguide.adapters.markup.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
 from honeyguide.adapters.markup.tame import tamed
@@ -55,7 +55,7 @@ def check_link(link: Link) -> None:
     assert link.occurrences
     for occurrence in link.occurrences:
         assert all(map(folded, (occurrence.anchor, occurrence.title, occurrence.rel, occurrence.context)))
-        assert len(occurrence.anchor) <= dom.MAX_LABEL
+        assert len(occurrence.anchor) <= walk.MAX_LABEL
         assert len(occurrence.context) <= dom.CONTEXT
 
 

@@ -16,7 +16,7 @@ from honeyguide.config import bundled_profiles
 from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value, plain
 from honeyguide.core.page import Link, Occurrence, Position
 from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import compile_card, compile_condition
+from honeyguide.core.rows import CompiledCard, compile_condition
 from honeyguide.core.rules import (
     Above,
     All,
@@ -137,7 +137,7 @@ CARDS = st.builds(
 @given(card=CARDS, facts=FACTS)
 def test_compiled_cards_say_what_plain_ones_say(card: Scorecard, facts: dict[str, Value]) -> None:
     card = replace(card, base=half_up(card.base, card.decimals))
-    assert compile_card(card).score(Facts(None, None, **facts)) == plain_rows.score(
+    assert CompiledCard(card).score(Facts(None, None, **facts)) == plain_rows.score(
         card, Facts(None, None, **facts)
     )
 

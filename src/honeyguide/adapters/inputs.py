@@ -15,7 +15,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -328,6 +327,8 @@ class NoColumnError(InputError):
     """A table without the column that names the sites; `column` is the one that was asked for, if any."""
 
     def __init__(self, names: Sequence[str], path: str, column: str | None) -> None:
+        from difflib import get_close_matches  # for mistakes only
+
         self.column = column
         known = [name.strip() for name in names[:20] if name.strip()]
         wanted = column or f"{', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"

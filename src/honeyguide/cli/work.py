@@ -206,7 +206,6 @@ class Work:
 
     def _count(self, record: Record) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""
-        self.harvest.add(record)
         if self.request.only_due:
             self.verdicts[verdict_of(record)] += 1
         self.refused += is_refused(record)
@@ -220,3 +219,4 @@ class Work:
             self.harvest.settle(counts.fetched - self._fetched_before)
             spent = time.monotonic() - now
             self._counted_until = now + max(2.0, 50 * spent)
+        self.harvest.add(record)  # after what the store says: it does not have the page yet

@@ -1,7 +1,8 @@
 """TOML to profiles: finding, merging, checking, hashing.
 
 Owns: where profiles come from and how their mistakes are told. Must not know: what the rules mean (core does).
-Start reading at `load_profile`. `shape` has the allowed keys, `conditions` reads `when`, `build` puts it together.
+Start reading at `load_profile`. `shape` has the allowed keys, `check` says what is wrong with the tables of others,
+`conditions` reads `when`, `build` puts it together.
 """
 
 from honeyguide.config.files import bundled_profiles, profile_source

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config.conditions import RELATED, Reader
+from honeyguide.config.fields import Shape
 from honeyguide.config.problems import told
 from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
@@ -29,7 +30,7 @@ from honeyguide.core.profile import (
     Traversal,
     chain_of,
 )
-from honeyguide.core.rows import RuleList, compile_card
+from honeyguide.core.rows import CompiledCard, RuleList
 from honeyguide.core.rules import Group, Rule, Scorecard, leaves
 from honeyguide.core.scope import Scope
 from honeyguide.core.text import fold
@@ -68,11 +69,11 @@ class Builder:
     def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
         when = self.reader.condition(shape.when, f"{where}.when")
-        extras = shape.model_dump(exclude={"id", "reason", "when"})
+        extras = {name: value for name, value in shape.table().items() if name != "when"}
         per = extras.get("per")
         if per is not None and self.reader.kind(per, f"{where}.per") not in (Kind.NUMBER, None):
             self.reader.problems.append(Problem(f"{where}.per", f"{per} is not a number"))
-        return Rule(shape.id, shape.reason, when=when, **extras)
+        return Rule(when=when, **extras)
 
     def card(self, name: str, shape: CardShape) -> Scorecard:
         """Read a scorecard."""
@@ -104,7 +105,7 @@ class Builder:
 
     def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
         """Read an ordered list of filters or drops."""
-        return RuleList.of(self.rule(shape, f"{where}[{i}]") for i, shape in enumerate(shapes))
+        return RuleList(self.rule(shape, f"{where}[{i}]") for i, shape in enumerate(shapes))
 
     def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
         """Read a strategy, and find out which cards it needs."""
@@ -139,7 +140,7 @@ class Builder:
             for i, b in enumerate(shapes)
         ]
         return Kinds(
-            RuleList.of(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
+            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
         )
 
     def families(self, shape: FamilyShape) -> FamilyWords:
@@ -184,17 +185,17 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
     cards = builder.cards()
     chains = builder.chains(cards)
     problems = builder.reader.problems
-    full_hash = stable_hash(shape.model_dump(by_alias=True))
+    full_hash = stable_hash(shape)
     profile = Profile(
         name=shape.name,
         description=shape.description,
         hash=full_hash,
-        own_hash=full_hash if own is None else stable_hash(own.model_dump(by_alias=True)),
+        own_hash=full_hash if own is None else stable_hash(own),
         scope=Scope(
             frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
             Tracking(tuple(shape.scope.tracking)),
         ),
-        cards={} if problems else {name: compile_card(card) for name, card in cards.items()},
+        cards={name: CompiledCard(card) for name, card in cards.items()},
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
         skips=builder.decisions(shape.skip, "skip"),
@@ -217,7 +218,7 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
         ),
         query=_query(shape, problems),
         topic=builder.topic,
-        crawl=CrawlRules(**shape.crawl.model_dump()),
+        crawl=CrawlRules(**shape.crawl.table()),
         traps=_traps(shape),
     )
     if problems:
@@ -227,7 +228,7 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
 
 def _traps(shape: ProfileShape) -> TrapLimits:
     """Read where traps are recognised; words are compared folded."""
-    table: dict[str, Any] = shape.traps.model_dump()
+    table = shape.traps.table()
     for name in ("sessions", "soft_404"):
         table[name] = tuple(fold(word) for word in table[name])
     return TrapLimits(**table)
@@ -267,5 +268,10 @@ def stable_hash(data: Any) -> str:
     >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
     True
     """
-    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Give what JSON has no word for: shapes, and dates."""
+    return value.table() if isinstance(value, Shape) else str(value)

@@ -9,7 +9,6 @@ import json
 import re
 import tomllib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -18,6 +17,7 @@ from honeyguide.config.problems import proposal, told
 from honeyguide.core.nesting import is_deeper
 from honeyguide.errors import ConfigError, Problem, shown
 
+_BUNDLED = Path(__file__).parents[1] / "profiles"
 MAX_PROFILE_BYTES = 1 << 18  # seven times the largest shipped profile
 MAX_EXTENDS = 8
 MAX_DEPTH = 80  # of tables and lists; twenty nested conditions need no more
@@ -34,10 +34,7 @@ Raw = dict[str, Any]
 @cache
 def bundled_profiles() -> tuple[str, ...]:
     """Name the profiles that come with Honeyguide."""
-    folder = files("honeyguide") / "profiles"
-    return tuple(
-        sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-    )
+    return tuple(sorted(file.stem for file in _BUNDLED.iterdir() if file.suffix == ".toml"))
 
 
 def profile_source(source: str | Path) -> str:
@@ -118,7 +115,7 @@ def _text(source: str | Path, asked: str) -> str:
             near = proposal(source, bundled_profiles(), "known are")
             path = "" if near.endswith("?") else ", or give a path to a .toml file"
             raise ConfigError(asked, (Problem("", f"no profile is named {shown(source)}; {near}{path}"),))
-        return (files("honeyguide") / "profiles" / f"{source}.toml").read_text("utf-8")
+        return (_BUNDLED / f"{source}.toml").read_text("utf-8")
     try:
         with Path(source).open("rb") as file:
             data = file.read(MAX_PROFILE_BYTES + 1)

@@ -1,43 +1,40 @@
-"""The keys a profile may have, and their types. pydantic lives here and nowhere else.
+"""The keys a profile may have, and their types.
 
-Owns: structure and ranges. Must not know: what terms and conditions refer to (`build` checks that).
+Owns: structure and ranges. Must not know: what terms and conditions refer to (`build` checks that), how tables are
+checked against this (`check`) and read (`fields`).
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: profiles are read by these annotations, which are to be types, not texts.
 
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from honeyguide.config.fields import Limits, Shape, shape
 
-from honeyguide.config.problems import told
-from honeyguide.errors import ConfigError, Problem
+WORD_CHARS = 200
 
-Name = Annotated[str, Field(min_length=1, max_length=80)]
-Sentence = Annotated[str, Field(min_length=1, max_length=200)]
-Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]
-Positive = Annotated[float, Field(allow_inf_nan=False, gt=0, le=1e9)]
-Words = list[Annotated[str, Field(min_length=1, max_length=200)]]
-
-
-class Shape(BaseModel):
-    """Unknown keys are mistakes, and nothing is converted behind the author's back."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+Name = Annotated[str, Limits(min_length=1, max_length=80)]
+Sentence = Annotated[str, Limits(min_length=1, max_length=200)]
+Number = Annotated[float, Limits(allow_inf_nan=False, ge=-1e9, le=1e9)]
+Positive = Annotated[float, Limits(allow_inf_nan=False, gt=0, le=1e9)]
+Words = list[Annotated[str, Limits(min_length=1, max_length=WORD_CHARS)]]
 
 
+@shape
 class RuleShape(Shape):
     """A rule of a scorecard."""
 
     id: Name
     reason: Sentence
     points: Number = 0.0
-    when: dict[str, Any] = {}
+    when: dict[str, Any] = field(default_factory=dict)
     per: Name | None = None
     at_most: Positive | None = None
     quiet: bool = False
     tag: str = ""
 
 
+@shape
 class DecisionShape(Shape):
     """A filter or drop: no points, a condition that is not optional; `show` names a fact that the reason ends with."""
 
@@ -47,24 +44,27 @@ class DecisionShape(Shape):
     show: Name | None = None
 
 
+@shape
 class GroupShape(Shape):
     """A group of rules."""
 
     name: Name
     mode: Literal["first", "all"]
-    rules: Annotated[list[RuleShape], Field(max_length=500)]
+    rules: Annotated[list[RuleShape], Limits(max_length=500)]
     at_most: Positive | None = None
 
 
+@shape
 class CardShape(Shape):
     """A scorecard."""
 
     base: Number = 0.0
-    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    decimals: Annotated[int, Field(ge=0, le=9)] = 6
-    group: Annotated[list[GroupShape], Field(max_length=100)]
+    range: Annotated[list[Number], Limits(min_length=2, max_length=2)] | None = None
+    decimals: Annotated[int, Limits(ge=0, le=9)] = 6
+    group: Annotated[list[GroupShape], Limits(max_length=100)]
 
 
+@shape
 class ScopeShape(Shape):
     """What is no page, and what is no part of a URL's identity."""
 
@@ -72,96 +72,105 @@ class ScopeShape(Shape):
     tracking: Words
 
 
+@shape
 class TextFieldShape(Shape):
     """A field of the query."""
 
-    weight: Annotated[float, Field(ge=0, le=1)]
+    weight: Annotated[float, Limits(ge=0, le=1)]
     usual_words: Positive
 
 
+@shape
 class QueryShape(Shape):
     """The query of contextual scoring, with BM25's constants."""
 
     text: Sentence
     k1: Positive = 1.2
-    b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    b: Annotated[float, Limits(ge=0, le=1)] = 0.75
     fields: dict[str, TextFieldShape]
 
 
+@shape
 class BucketShape(Shape):
     """A kind of page."""
 
     name: Name
     priority: int
-    handicap: Annotated[float, Field(ge=0, le=100)] = 0.0
+    handicap: Annotated[float, Limits(ge=0, le=100)] = 0.0
     when: dict[str, Any]
 
 
+@shape
 class StrategyShape(Shape):
     """How pick orders and takes."""
 
     card: Name
-    cap: Annotated[int, Field(ge=1, le=1000)]
+    cap: Annotated[int, Limits(ge=1, le=1000)]
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
-    epsilon: Annotated[float, Field(ge=0, le=100)] = 0.0
-    filter: list[DecisionShape] = []
-    drop: list[DecisionShape] = []
-    quota: dict[str, Annotated[int, Field(ge=0)]] = {}
+    epsilon: Annotated[float, Limits(ge=0, le=100)] = 0.0
+    filter: list[DecisionShape] = field(default_factory=list)
+    drop: list[DecisionShape] = field(default_factory=list)
+    quota: dict[str, Annotated[int, Limits(ge=0)]] = field(default_factory=dict)
     reads_heads: bool = False
-    distinct: Annotated[float, Field(gt=0, le=1)] = 1.0
-    bucket: list[BucketShape] = []
+    distinct: Annotated[float, Limits(gt=0, le=1)] = 1.0
+    bucket: list[BucketShape] = field(default_factory=list)
 
 
+@shape
 class BandShape(Shape):
     """A range of scores."""
 
     at_least: Number
     lane: Literal["deep", "broad", "tail", "far", "skip"]
-    bonus: Annotated[float, Field(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
+    bonus: Annotated[float, Limits(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
+@shape
 class TraversalShape(Shape):
     """How a crawl moves."""
 
-    links: Annotated[list[BandShape], Field(min_length=1)]
-    pages: Annotated[list[BandShape], Field(min_length=1)]
-    tunnel: Annotated[int, Field(ge=0, le=100)] = 0
+    links: Annotated[list[BandShape], Limits(min_length=1)]
+    pages: Annotated[list[BandShape], Limits(min_length=1)]
+    tunnel: Annotated[int, Limits(ge=0, le=100)] = 0
     moves_up: bool = False
     order: Literal["score", "breadth", "depth"] = "score"
 
 
+@shape
 class CrawlShape(Shape):
     """The numbers of the crawl itself."""
 
-    lookahead: Annotated[int, Field(ge=1, le=1000)] = 8
-    window: Annotated[int, Field(ge=1, le=10_000)] = 64
-    max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
-    max_site_failures: Annotated[int, Field(ge=1)] = 10
+    lookahead: Annotated[int, Limits(ge=1, le=1000)] = 8
+    window: Annotated[int, Limits(ge=1, le=10_000)] = 64
+    max_attempts: Annotated[int, Limits(ge=1, le=100)] = 3
+    max_site_failures: Annotated[int, Limits(ge=1)] = 10
     retry_s: Positive = 60.0
-    patience_s: Annotated[float, Field(ge=0, le=1e6)] = 120.0
-    lease_s: Annotated[float, Field(ge=10, le=1e6)] = 600.0
-    sightings: Annotated[int, Field(ge=1, le=100)] = 5
+    patience_s: Annotated[float, Limits(ge=0, le=1e6)] = 120.0
+    lease_s: Annotated[float, Limits(ge=10, le=1e6)] = 600.0
+    sightings: Annotated[int, Limits(ge=1, le=100)] = 5
     hub_points: Number = 60.0
 
 
+@shape
 class TrapShape(Shape):
     """Where a site without end is recognised."""
 
-    max_url_chars: Annotated[int, Field(ge=1)] = 2_000
-    max_segments: Annotated[int, Field(ge=1)] = 20
-    max_repeats: Annotated[int, Field(ge=2)] = 3
-    sessions: Words = []
-    max_sessions: Annotated[int, Field(ge=1)] = 1
-    facet_params: Annotated[int, Field(ge=1)] = 3
-    max_facets: Annotated[int, Field(ge=1)] = 100
-    max_dates: Annotated[int, Field(ge=1)] = 120
-    alike: Annotated[float, Field(gt=0, le=1)] = 0.9
-    max_alike: Annotated[int, Field(ge=2)] = 6
-    soft_404: Words = []
-    soft_404_chars: Annotated[int, Field(ge=0)] = 2_000
-    min_twin_chars: Annotated[int, Field(ge=0)] = 100
+    max_url_chars: Annotated[int, Limits(ge=1)] = 2_000
+    max_segments: Annotated[int, Limits(ge=1)] = 20
+    max_repeats: Annotated[int, Limits(ge=2)] = 3
+    sessions: Words = field(default_factory=list)
+    max_sessions: Annotated[int, Limits(ge=1)] = 1
+    facet_params: Annotated[int, Limits(ge=1)] = 3
+    max_facets: Annotated[int, Limits(ge=1)] = 100
+    max_dates: Annotated[int, Limits(ge=1)] = 120
+    alike: Annotated[float, Limits(gt=0, le=1)] = 0.9
+    max_alike: Annotated[int, Limits(ge=2)] = 6
+    soft_404: Words = field(default_factory=list)
+    soft_404_chars: Annotated[int, Limits(ge=0)] = 2_000
+    min_twin_chars: Annotated[int, Limits(ge=0)] = 100
 
 
+@shape
 class LevelShape(Shape):
     """A name for a range of plan scores."""
 
@@ -170,108 +179,63 @@ class LevelShape(Shape):
     advice: Sentence
 
 
+@shape
 class FamilyShape(Shape):
     """What families of pages that differ in a name are recognised by."""
 
-    min_size: Annotated[int, Field(ge=2, le=1000)] = 3
-    places: Words | str = []
-    states: Words | str = []
-    before_names: Words | str = []
-    no_names: Words | str = []
-    generic: Words | str = []
+    min_size: Annotated[int, Limits(ge=2, le=1000)] = 3
+    places: Words | str = field(default_factory=list)
+    states: Words | str = field(default_factory=list)
+    before_names: Words | str = field(default_factory=list)
+    no_names: Words | str = field(default_factory=list)
+    generic: Words | str = field(default_factory=list)
 
 
+@shape
 class ContentShape(Shape):
     """When a page is empty, what a page that is not there says, and which words are worth noting."""
 
-    min_text_chars: Annotated[int, Field(ge=0)] = 0
-    min_own_chars: Annotated[int, Field(ge=0)] = 0
-    gone: Words = []
-    keywords: Words = []
+    min_text_chars: Annotated[int, Limits(ge=0)] = 0
+    min_own_chars: Annotated[int, Limits(ge=0)] = 0
+    gone: Words = field(default_factory=list)
+    keywords: Words = field(default_factory=list)
 
 
+@shape
 class PlanShape(Shape):
     """Settings of plan."""
 
-    levels: Annotated[list[LevelShape], Field(min_length=1)]
+    levels: Annotated[list[LevelShape], Limits(min_length=1)]
 
 
+@shape
 class TopicShape(Shape):
     """What a crawl is about."""
 
     pattern: str | None = None
-    related: Words = []
+    related: Words = field(default_factory=list)
 
 
+@shape
 class ProfileShape(Shape):
     """A whole profile, after joining it with what it extends."""
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema: Literal[1]
     name: Name
     description: Sentence
     extends: Name | None = None
-    terms: dict[str, Words] = {}
-    topic: TopicShape = TopicShape()
+    terms: dict[str, Words] = field(default_factory=dict)
+    topic: TopicShape = field(default_factory=TopicShape)
     scope: ScopeShape
     query: QueryShape
-    filter: list[DecisionShape] = []
-    skip: list[DecisionShape] = []
-    bucket: list[BucketShape] = []
-    family: FamilyShape = FamilyShape()
-    content: ContentShape = ContentShape()
-    scorecard: Annotated[dict[str, CardShape], Field(max_length=100)] = {}
-    strategy: dict[str, StrategyShape] = {}
-    traversal: dict[str, TraversalShape] = {}
-    crawl: CrawlShape = CrawlShape()
-    traps: TrapShape = TrapShape()
+    filter: list[DecisionShape] = field(default_factory=list)
+    skip: list[DecisionShape] = field(default_factory=list)
+    bucket: list[BucketShape] = field(default_factory=list)
+    family: FamilyShape = field(default_factory=FamilyShape)
+    content: ContentShape = field(default_factory=ContentShape)
+    scorecard: Annotated[dict[str, CardShape], Limits(max_length=100)] = field(default_factory=dict)
+    strategy: dict[str, StrategyShape] = field(default_factory=dict)
+    traversal: dict[str, TraversalShape] = field(default_factory=dict)
+    crawl: CrawlShape = field(default_factory=CrawlShape)
+    traps: TrapShape = field(default_factory=TrapShape)
     plan: PlanShape
-
-
-def read_shape(raw: dict[str, Any], file: str) -> ProfileShape:
-    """Check structure and types; all mistakes at once."""
-    try:
-        return ProfileShape.model_validate(raw)
-    except ValidationError as error:
-        problems = tuple(_problem(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors())
-        raise ConfigError(file, told(problems)) from None
-
-
-def key_path(location: tuple[str | int, ...]) -> str:
-    """Write a place in a TOML file as its author would.
-
-    >>> key_path(("scorecard", "link", "group", 0, "mode"))
-    'scorecard.link.group[0].mode'
-    """
-    parts = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return parts.removeprefix(".")
-
-
-def _problem(location: tuple[str | int, ...], kind: str, message: str) -> Problem:
-    if kind == "extra_forbidden":
-        return Problem(key_path(location), f"unknown key; {_allowed(location)}")
-    if kind == "missing":
-        return Problem(key_path(location), "is required")
-    return Problem(key_path(location), message[0].lower() + message[1:])
-
-
-def _allowed(location: tuple[str | int, ...]) -> str:
-    """Name the keys that are allowed beside an unknown one."""
-    shape: type[BaseModel] = ProfileShape
-    for part in location[:-1]:
-        field = None if isinstance(part, int) else shape.model_fields.get(part)
-        shape = _inner(field.annotation, shape) if field is not None else shape
-    return "allowed are " + ", ".join(field.alias or name for name, field in shape.model_fields.items())
-
-
-def _inner(annotation: Any, default: type[BaseModel]) -> type[BaseModel]:
-    """Find the shape inside list[...], dict[str, ...] or Annotated[...]."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(
-        (
-            found
-            for arg in getattr(annotation, "__args__", ())
-            if (found := _inner(arg, default)) is not default
-        ),
-        default,
-    )

@@ -1,12 +1,13 @@
 """When two fetches of a page, or two pages, say the same.
 
 Owns: `main_digest` (has a page changed?) and `sketch_of` with `likeness` (is a page like another?).
-Must not know: traps, history, who compares. Start reading at `main_lines`.
+Must not know: traps, history, who compares. Start reading at `main_lines`, then `said_by`.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -36,7 +37,7 @@ def main_lines(page: Page) -> list[str]:
         for occurrence in link.occurrences
         if occurrence.position is not main
     }
-    lines = [line for line in page.text.split("\n") if line not in menu]
+    lines = list(filterfalse(menu.__contains__, page.text.split("\n")))
     tail = min(_TAIL_LINES, len(lines) // 4)
     kept = len(lines) - tail
     return lines[:kept] + [line for line in lines[kept:] if not _is_stamp(line)]
@@ -46,32 +47,35 @@ def _is_stamp(line: str) -> bool:
     return len(line) <= _FOOTER_CHARS and any(map(str.isdigit, line))
 
 
-def main_digest(lines: list[str]) -> str | None:
+def said_by(lines: list[str]) -> bytes:
+    """Give what a page says, as digest and sketch read it."""
+    return "\n".join(lines).encode("utf-8", "backslashreplace")
+
+
+def main_digest(said: bytes) -> str | None:
     """Give a digest of what a page says; None if it says nothing.
 
-    >>> main_digest(["Fire alarms", "We test them."]) == main_digest(["Fire alarms", "We test them. "])
-    True
+    >>> main_digest(b"Fire alarms")
+    '6d5605f30aa2344d'
     """
-    text = "\n".join(map(str.strip, lines)).strip()
-    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest() if text else None
+    return blake2b(said, digest_size=8).hexdigest() if said else None
 
 
-def sketch_of(lines: list[str]) -> Sketch:
+def sketch_of(said: bytes) -> Sketch:
     """Give a few numbers that are alike where pages are: the smallest checksums of their lines.
 
     Short pages are compared by groups of three words, as a line more or less is all they have.
 
-    >>> sketch_of(["a"]) == sketch_of(["a"]) != sketch_of(["b"])
+    >>> sketch_of(b"a") == sketch_of(b"a") != sketch_of(b"b")
     True
     """
-    parts = lines[:_MAX_PARTS]
-    if len(lines) < _FEW_LINES:
-        words = " ".join(lines)[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
-        parts = [" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
-    if not parts:
+    if not said:
         return ()
-    encoded = "\n".join(parts).encode("utf-8", "backslashreplace").split(b"\n")
-    return tuple(sorted(set(map(crc32, encoded)))[:_SKETCH])
+    parts = said.split(b"\n", _MAX_PARTS)[:_MAX_PARTS]
+    if len(parts) < _FEW_LINES:
+        words = said[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
+        parts = [b" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
+    return tuple(sorted(set(map(crc32, parts)))[:_SKETCH])
 
 
 def likeness(one: Sketch, other: Sketch) -> float:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from honeyguide.core.traps import TrapLimits
 
 
-_NO_RULES = RuleList.of()
+_NO_RULES = RuleList()
 
 
 class Bucket(NamedTuple):

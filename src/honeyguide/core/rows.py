@@ -1,6 +1,6 @@
 """Rows: scorecards and rule lists compiled to Python, evaluated a row at a time.
 
-Owns: the row evaluator. Must not know: TOML, which rules exist. Start reading at `compile_card`.
+Owns: the row evaluator. Must not know: TOML, which rules exist. Start reading at `CompiledCard`.
 Each card becomes one generated function, because a closure per condition costs three times as much; a plain evaluator
 in the tests says the same about random cards and facts. Nothing of a profile reaches the generated text but numbers
 and quoted words: other values are bound to names.
@@ -12,8 +12,8 @@ and as "known not to hold" (`_Writer.fails`); `not` swaps the two.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, assert_never
 
 from honeyguide.core.facts import FIELDS, FILL, JOIN, Kind
 from honeyguide.core.rules import (
@@ -43,33 +43,38 @@ if TYPE_CHECKING:
 _UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped over
 
 
-class CompiledCard(NamedTuple):
-    """A scorecard ready to run: on a row of facts, or straight on a link, which spares the row."""
+class CompiledCard:
+    """A scorecard that is compiled when it first runs: no command uses all of a profile."""
 
-    card: Scorecard
-    score: Callable[[Row], Score]
-    score_link: Callable[[Link, Head | None], Score]
+    def __init__(self, card: Scorecard) -> None:
+        self.card = card
+
+    @cached_property
+    def score(self) -> Callable[[Row], Score]:
+        """Score a row of facts."""
+        scored: Callable[[Row], Score] = _compile(self.card, _Writer("row"))
+        return scored
+
+    @cached_property
+    def score_link(self) -> Callable[[Link, Head | None], Score]:
+        """Score a link straight, which spares the row."""
+        scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
+        return scored
 
 
-@dataclass(frozen=True, slots=True)
 class RuleList:
-    """Rules of which the first match decides: filters, buckets, drops."""
+    """Rules of which the first match decides: filters, buckets, drops. Compiled when they first do."""
 
-    rules: tuple[Rule, ...]
-    first: Callable[[Row], Rule | None]
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules = tuple(rules)
 
-    @classmethod
-    def of(cls, rules: Iterable[Rule] = ()) -> RuleList:
-        """Compile the rules."""
-        listed = tuple(rules)
+    @cached_property
+    def first(self) -> Callable[[Row], Rule | None]:
+        """Find the rule that decides about a row of facts."""
         writer = _Writer("row")
-        lines = [f"    if {writer.holds(rule.when)}: return {writer.bind(rule)}" for rule in listed]
-        return cls(listed, writer.function("decide(row)", [*lines, "    return None"]))
-
-
-def compile_card(card: Scorecard) -> CompiledCard:
-    """Compile a card for rows and for links."""
-    return CompiledCard(card, _compile(card, _Writer("row")), _compile(card, _Writer("link")))
+        lines = [f"    if {writer.holds(rule.when)}: return {writer.bind(rule)}" for rule in self.rules]
+        decide: Callable[[Row], Rule | None] = writer.function("decide(row)", [*lines, "    return None"])
+        return decide
 
 
 def compile_condition(condition: Condition) -> Callable[[Row], bool]:

@@ -4,9 +4,9 @@ Owns: the loop around `core.crawl.step`: it fetches what it is told to, reads pa
 (core), SQL (the store), HTTP, HTML, robots.txt (the fetcher it is given behaves by itself).
 Start reading at `Crawler.crawl`; a page's way into the store is `_Session._apply`.
 
-A page is one transaction. Pages that come one right after the other share a commit, a few of them; whenever there is
-nothing to do but wait, everything is committed. `on_page` is called before the commit, so a killed process may hand over
-pages twice, but never lose one: the store says which pages there are.
+A page is in the store whole or not at all. Pages that come one right after the other share a commit, a few of them;
+whenever there is nothing to do but wait, everything is committed. `on_page` is called before a page is written, so a killed
+process may hand over pages twice, but never lose one: the store says which pages there are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from honeyguide.errors import (
     FetchError,
     Forbidden,
     InputError,
-    LeaseLost,
     StoreError,
 )
 from honeyguide.jobs.asked import CrawlRequest, ground_of, spec_of
@@ -261,18 +260,20 @@ class _Session:
     def _claim(self, ask: Ask) -> Granted:
         """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
         kept: list[Lease] = []
-        with self._store.transaction():
+        with self._store.all_or_nothing():
             if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
                 self._reading.gather()
             while True:
                 granted = self._frontier.claim(ask)
-                closed = [(lease, why) for lease in granted.leases if (why := self._trap(lease)) is not None]
-                for lease, why in closed:
-                    self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
-                out = {lease.claim for lease, _ in closed}
-                fresh = [lease for lease in granted.leases if lease.claim not in out]
+                fresh = []
+                for lease in granted.leases:
+                    why = self._trap(lease)
+                    if why is None:
+                        fresh.append(lease)
+                    else:
+                        self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
                 kept += fresh
-                if not closed:
+                if len(fresh) == len(granted.leases):
                     break
                 outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in fresh)
                 ask = replace(ask, limit=ask.limit - len(fresh), outstanding=outstanding)
@@ -306,19 +307,20 @@ class _Session:
     # --- pages ---
 
     def _apply(self, lease: Lease, outcome: Outcome) -> None:
-        """Take a result into the store: one transaction."""
+        """Take a result into the outputs and into the store."""
         result, at = self._results.pop(lease.claim)
         self._share_commit()
-        ended = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
-        with self._store.transaction():
-            try:
-                record, arrival = self._reading.finish(ended)
-            except LeaseLost:
-                return  # whoever has the page now records it
-            if record is not None:
-                self._on_page(record, arrival)  # if that fails, the page was not had: it is fetched again
-                self._pages += 1
-                self._relevant += is_relevant(record)
+        told = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
+        if not self._frontier.holds(lease):
+            return  # whoever has the page now records it
+        if told.record is not None:
+            self._on_page(
+                told.record, told.arrival
+            )  # if that fails, the page was not had: it is fetched again
+            self._pages += 1
+            self._relevant += is_relevant(told.record)
+        with self._store.all_or_nothing():
+            self._reading.finish(told)
         if self._pages == 1:
             self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
 

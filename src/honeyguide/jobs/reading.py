@@ -13,7 +13,7 @@ from honeyguide.core.crawled import Crawled, change_told, page_record
 from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
 from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.judge import Around, candidates_of, judge_page
-from honeyguide.core.likeness import main_digest, main_lines, sketch_of
+from honeyguide.core.likeness import main_digest, main_lines, said_by, sketch_of
 from honeyguide.core.listed import POSITION, place_stray
 from honeyguide.core.signals import Made, kind_of, made_of
 from honeyguide.core.topic import SCALE
@@ -65,6 +65,19 @@ class Ended(NamedTuple):
     kind: PageClass = "page"
 
 
+class Told(NamedTuple):
+    """What a result says: a visit for history, and the page's record for the outputs, unless it is tried again."""
+
+    ended: Ended
+    visit: Visit
+    record: Record | None
+
+    @property
+    def arrival(self) -> Arrival:
+        """What came with the page."""
+        return Arrival(self.ended.fetched, self.ended.page)
+
+
 class Reading:
     """Reads and stores the pages of one run."""
 
@@ -102,7 +115,7 @@ class Reading:
 
     # --- after it ---
 
-    def read(self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float) -> Ended:
+    def read(self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float) -> Told:
         """Read and judge a result; what takes most of the time leaves the store to others meanwhile."""
         fetched = None if isinstance(result, FetchError) else result
         ended = self._arrive(Ended(lease, outcome, fetched, at, lease.url), fetched)
@@ -110,18 +123,16 @@ class Reading:
             ended = ended._replace(body=body_digest(fetched.body))
             if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
                 ended = self._read(ended, fetched)
-        return ended
-
-    def finish(self, ended: Ended) -> tuple[Record | None, Arrival]:
-        """Take a result into the store; gives the page's record, unless it is tried again."""
         visit = self._visit(ended)
-        record = (
-            None if isinstance(ended.outcome, Retry) else self._record(ended, compared(ended.known, visit))
-        )
+        is_again = isinstance(ended.outcome, Retry)
+        return Told(ended, visit, None if is_again else self._record(ended, compared(ended.known, visit)))
+
+    def finish(self, told: Told) -> None:
+        """Take a result into the store."""
+        ended, visit, record = told
         self._frontier.finish(ended.lease, ended.outcome, self._report(ended, record))
         if is_fetch(ended.outcome):
             self._note(ended, visit)
-        return record, Arrival(ended.fetched, ended.page)
 
     def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
@@ -182,7 +193,8 @@ class Reading:
         ground, lease = self._ground, ended.lease
         page = self._reader.page(fetched.body, fetched.url, fetched.headers.content_type)
         lines = main_lines(page)
-        content = main_digest(lines)
+        said = said_by(lines)
+        content = main_digest(said)
         candidates = candidates_of(page, ground)
         known = self._frontier.known([candidate.digest for candidate in candidates])
         made = made_of(page, lines, self._sites)
@@ -190,7 +202,7 @@ class Reading:
         around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
         judged = judge_page(page, lease, candidates, around, ground)
         if not lease.is_seed and not ended.is_again:
-            ground.traps.learn(lease.url, sketch_of(lines))
+            ground.traps.learn(lease.url, sketch_of(said))
         return ended._replace(page=page, judged=judged, content=content, made=made, kind=kind)
 
     def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:

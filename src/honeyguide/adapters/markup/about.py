@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.markup import dom
+from honeyguide.adapters.markup import walk
+from honeyguide.adapters.markup.walk import fold
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+    from honeyguide.adapters.markup.dom import Document
+
+MAX_DESCRIPTION = 2_000  # characters
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
 
 METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
@@ -21,12 +25,13 @@ METAS = frozenset({"description", "og:title", "og:description", "content-languag
 class About:
     """What a document says about itself; the first of each counts.
 
-    >>> about = About(dom.Document(b"<html lang=en><title>Acme</title><link rel=canonical href=/a>"))
+    >>> from honeyguide.adapters.markup.dom import Document
+    >>> about = About(Document(b"<html lang=en><title>Acme</title><link rel=canonical href=/a>"))
     >>> about.language, about.title, about.canonical
     ('en', 'Acme', '/a')
     """
 
-    def __init__(self, document: dom.Document) -> None:
+    def __init__(self, document: Document) -> None:
         self.language = ""
         self.base: str | None = None
         self.canonical: str | None = None
@@ -40,19 +45,17 @@ class About:
         attributes = node.attributes
         if node.tag == "title":
             if not self.title and not _is_drawn(node):
-                self.title = dom.fold(node.text(), dom.MAX_LABEL)
+                self.title = fold(node.text(), walk.MAX_LABEL)
         elif node.tag == "meta":
             name = (
                 (attributes.get("name") or attributes.get("property") or attributes.get("http-equiv") or "")
                 .strip()
                 .lower()
             )
-            if name in METAS and (value := dom.fold(attributes.get("content"), dom.MAX_DESCRIPTION)):
+            if name in METAS and (value := fold(attributes.get("content"), MAX_DESCRIPTION)):
                 self.metas.setdefault(name, value)
         elif node.tag == "html":
-            self.language = dom.fold(
-                attributes.get("lang") or attributes.get("xml:lang"), dom.MAX_LABEL
-            ).lower()
+            self.language = fold(attributes.get("lang") or attributes.get("xml:lang"), walk.MAX_LABEL).lower()
         elif node.tag == "base":
             if self.base is None:
                 self.base = attributes.get("href")

@@ -128,7 +128,7 @@ class _Links:
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
         by_href, by_stem, order = self._by_href, self._by_stem, 0
-        for node, attributes, text in document.anchors():
+        for number, node, attributes in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
             stem = href.partition("#")[0]
             occurrences = by_stem.get(stem)
@@ -137,7 +137,7 @@ class _Links:
             if occurrences is not None:
                 order += 1
                 if len(occurrences) < MAX_OCCURRENCES:
-                    occurrences.append(document.occurrence(node, attributes, text))
+                    occurrences.append(document.occurrence(number, node, attributes))
 
     def merged(self) -> tuple[Link, ...]:
         """Give the links in the order of their first occurrences."""

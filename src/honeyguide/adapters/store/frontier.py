@@ -1,180 +1,37 @@
-"""The frontier of one run in the SQLite store: leases given and ended.
+"""The frontier of one run in the SQLite store: what becomes of pages, and what they reveal.
 
-Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page` and `family`, and what of them is kept in
-memory. Must not know: why links are placed as they are (core), when to commit (the job).
-Start reading at `SqliteFrontier.claim` and `SqliteFrontier.finish`.
+Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page` and `family`, but for leases (leases.py).
+Must not know: why links are placed as they are (core), when to commit (the job). Start reading at
+`SqliteFrontier.finish`.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.adapters.store.counters import SqliteCounters
-from honeyguide.adapters.store.ledger import Ledger, pack
-from honeyguide.adapters.store.queries import checked, reads
-from honeyguide.core.frontier import (
-    Done,
-    Dropped,
-    Granted,
-    Lease,
-    Rest,
-    Retry,
-    Standing,
-    State,
-    is_fetch,
-    is_open,
-    rank_due,
-    rest_of,
-    rest_of_full,
-)
-from honeyguide.core.url import Url
+from honeyguide.adapters.store.counters import Step
+from honeyguide.adapters.store.leases import SqliteLeases
+from honeyguide.adapters.store.ledger import pack
+from honeyguide.adapters.store.queries import reads
+from honeyguide.core.frontier import Done, Dropped, Retry, Standing, State, is_fetch, rank_due
 from honeyguide.errors import LeaseLost, rule_now, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.adapters.store.owners import SqliteOwners
-    from honeyguide.adapters.store.queries import Database
-    from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
+    from honeyguide.core.frontier import Discovered, Due, Lease, Outcome, Sighting
     from honeyguide.core.judge import Findings
     from honeyguide.core.traps import Family
+    from honeyguide.core.url import Url
     from honeyguide.ports import Report
 
 _CACHED = 60_000  # URLs whose standing is kept in memory: menus are met on every page
-_ANY_RANK = 1 << 62  # above all ranks
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-class SqliteFrontier(Ledger):
+class SqliteFrontier(SqliteLeases):
     """A `Frontier` in the file of its store."""
-
-    def __init__(self, db: Database, run: int, owners: SqliteOwners) -> None:
-        super().__init__(db, run)
-        self._owners = owners
-        self._site_ids: dict[str, int] = {}
-        self._standings: dict[int, Standing] = {}
-        self.counters = SqliteCounters(db, run)
-
-    def forget(self) -> None:
-        """Forget what is known from memory: what it was learnt from was undone."""
-        self._standings.clear()
-        self._site_ids.clear()
-
-    # --- leases ---
-
-    @reads
-    def claim(self, ask: Ask) -> Granted:
-        """Lease the best URLs, site first; see `Ask` for what limits it."""
-        self._db.begin_write()
-        self._sweep(ask.now)
-        fetched, leased, claims = self._db.one(self._sql["budget"], (self._run,))
-        most = ask.budgets.max_pages
-        room = ask.limit if most is None else min(ask.limit, most - fetched - leased)
-        leases: list[Lease] = []
-        outstanding = Counter(ask.outstanding)
-        while len(leases) < room:
-            site = self._best_site(ask, outstanding)
-            if site is None:
-                break
-            lease = self._lease(site, claims + len(leases) + 1, ask)
-            outstanding[lease.site] += 1
-            leases.append(lease)
-        if not leases:
-            return Granted((), self._rest(ask, is_full=room <= 0 < ask.limit))
-        self._db.write(self._sql["count"], (len(leases), len(leases), 0, self._run))
-        return Granted(tuple(leases))
-
-    @reads
-    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
-        """Take over what processes left behind that are gone, in claim order; what is over the limit is queued."""
-        self._db.begin_write()
-        gone = self._owners.gone()
-        taken: list[Lease] = []
-        for entry, site, owner, until, digest, claim in self._db.all(self._sql["leased"], (self._run,)):
-            if owner not in gone and until > ask.now:
-                continue
-            if len(taken) < ask.limit:
-                self._db.write(self._sql["take_over"], (self._owners.owner(), ask.until, entry))
-                taken.append(self._read_lease(entry, claim, site, is_new=False))
-            else:
-                self._give_back(entry, site)
-            self._standings.pop(digest, None)
-        self._owners.forget(gone)
-        return tuple(taken)
-
-    def renew(self, until: float) -> None:
-        """Keep all our leases until then."""
-        self._db.write(self._sql["renew"], (until, self._run, self._owners.owner()))
-
-    def release(self) -> None:
-        """Leave all our leases to whoever comes next."""
-        self._db.write(self._sql["release"], (self._run, self._owners.owner()))
-
-    def _best_site(self, ask: Ask, outstanding: Mapping[str, int]) -> tuple[Any, ...] | None:
-        """Find the site whose best entry is best, among those that may be asked."""
-        external: int | None = None
-        for row in self._db.walk(self._sql["sites_by_head"], (self._run, _below(ask))):
-            site: tuple[Any, ...] = row
-            _, name, is_external, blocked_until, fetched, leased, _, _ = site
-            if is_external and external is None:
-                external = self._db.one(self._sql["external_budget"], (self._run,))[0]
-            spent = external if is_external else None
-            if blocked_until <= ask.now and is_open(ask, name, fetched + leased, outstanding[name], spent):
-                return site
-        return None
-
-    def _lease(self, site: tuple[Any, ...], claim: int, ask: Ask) -> Lease:
-        number, entry = site[0], site[7]
-        self._db.write(self._sql["lease"], (claim, self._owners.owner(), ask.until, entry))
-        self._refresh(number, leased=1)
-        return self._read_lease(entry, claim, number, is_new=True)
-
-    def _read_lease(self, entry: int, claim: int, site: int, *, is_new: bool) -> Lease:
-        row = (claim, *self._db.one(self._sql["entry_to_lease"], (entry,)))
-        _, url, digest, name, parent, is_seed, is_external, visits, attempts, *place = checked(
-            row, "isisSiiiiisfFii"
-        )
-        if is_new:
-            self._standings.pop(digest, None)
-        self._site_ids[name] = site
-        depth, lane, priority, score, weak_pages, hub_depth = place
-        return Lease(
-            entry, claim, Url.parse(url), name, depth, lane, priority, score, weak_pages, hub_depth,
-            None if parent is None else Url.parse(parent).text,
-            attempts, bool(is_seed), bool(is_external), visits > 0,
-        )  # fmt: skip
-
-    def _sweep(self, now: float) -> None:
-        """Queue again what is due, and what others hold for longer than they may."""
-        mine = self._owners.owner()
-        for entry, site, owner in self._db.all(self._sql["expired"], (self._run, now)):
-            if owner != mine:
-                self._give_back(entry, site)
-        due = self._db.all(self._sql["due"], (self._run, now))
-        for entry, _ in due:
-            self._db.write(self._sql["make_ready"], (entry,))
-        for site in dict.fromkeys(site for _, site in due):
-            self._refresh(site)
-
-    def _give_back(self, entry: int, site: int) -> None:
-        self._db.write(self._sql["give_back"], (entry,))
-        self._db.write(self._sql["count"], (0, -1, 0, self._run))
-        self._refresh(site, leased=-1)
-
-    def _rest(self, ask: Ask, *, is_full: bool) -> Rest:
-        """Say why nothing was granted."""
-        held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
-        if is_full:
-            return rest_of_full(ask, held)
-        rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
-        sites = [(name, blocked, fetched + leased) for _, name, _, blocked, fetched, leased, _, _ in rows]
-        values = (self._run, json.dumps(sorted(ask.closed)), ask.only_due)
-        due = self._db.one(self._sql["next_due"], values)[0]
-        return rest_of(ask, sites, due, held)
-
-    # --- ends ---
 
     @reads
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
@@ -190,7 +47,7 @@ class SqliteFrontier(Ledger):
         if self._db.write(self._sql["finish"], values).rowcount != 1:
             raise LeaseLost(self._db.path, f"{lease.url} was given to another process in the meantime")
         site = self._site(lease.site, is_external=lease.is_external)
-        self._db.write(self._sql["count"], (0, -1, fetches, self._run))
+        self.counters.add(Step(fetches, -1, findings=report.findings))
         if report.record is not None:
             record = _JSON.encode(report.record)
             self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
@@ -202,7 +59,9 @@ class SqliteFrontier(Ledger):
         self._write_families(report.families)
         for number in touched - {site}:
             self._refresh(number)
-        self._refresh(site, leased=-1, fetched=fetches)
+        # What ends was not queued: where nothing came in, the best entry is still the best.
+        name = "refresh" if site in touched else "count_site"
+        self._db.write(self._sql[name], (-1, fetches, site))
 
     @staticmethod
     def _ending(outcome: Outcome) -> tuple[Any, ...]:
@@ -226,8 +85,8 @@ class SqliteFrontier(Ledger):
         for digest, _ in findings.sightings:
             standing = self._standings.get(digest)
             if standing is not None:
-                self._standings[digest] = standing._replace(seen=standing.seen + 1)
-        self.counters.add(findings)
+                state, rank, seen, rule, is_https = standing
+                self._standings[digest] = Standing(state, rank, seen + 1, rule, is_https)
         names = {found.site for group in (findings.new, findings.better) for found in group}
         return {self._site_ids[name] for name in names if name is not None and name in self._site_ids}
 
@@ -275,7 +134,7 @@ class SqliteFrontier(Ledger):
     def _arrive(self, lease: Lease, digest: int, url: Url) -> int:
         why = f"{lease.url.text} leads here"
         site = self._site(url.site, is_external=True)  # one that is part of the crawl is known
-        self._db.write(self._sql["arrive"], (lease.entry, digest, site, url.as_linked, why))
+        self._db.write(self._sql["arrive"], (digest, site, url.as_linked, why, lease.entry))
         self._standings.pop(digest, None)
         return site
 
@@ -324,7 +183,7 @@ class SqliteFrontier(Ledger):
         missing = [digest for digest in digests if digest not in found]
         if missing:
             self._make_room()
-            for digest, *rest in self._db.all(self._sql["known"], (json.dumps(missing), self._run)):
+            for digest, *rest in self._db.all(self._sql["known"], (str(missing), self._run)):
                 state, rank, seen, rule, is_https = rest
                 seen += self.counters.again[digest]
                 rule = None if rule is None else rule_now(rule)
@@ -375,15 +234,6 @@ class SqliteFrontier(Ledger):
             self._site_ids[name] = number
         return number
 
-    def _refresh(self, site: int, leased: int = 0, fetched: int = 0) -> None:
-        """Find the best entry of a site anew, and count what became of others."""
-        self._db.write(self._sql["refresh"], (site, leased, fetched))
-
     def _make_room(self) -> None:
         if len(self._standings) >= _CACHED:
             self._standings.clear()
-
-
-def _below(ask: Ask) -> int:
-    """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
-    return 0 if ask.only_due else _ANY_RANK

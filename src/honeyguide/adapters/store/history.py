@@ -35,6 +35,12 @@ class SqliteHistory:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._sql = queries("history")
+        self._turn = db.turn
+        self._got: dict[int, Known | None] = {}
+
+    def forget(self) -> None:
+        """Forget what is known from memory: what it was learnt from was undone."""
+        self._got.clear()
 
     @reads
     def record(self, visit: Visit, run: int) -> Known:
@@ -55,6 +61,7 @@ class SqliteHistory:
         url, digest, *rest, hours, _ = known
         packed = None if hours is None else _packed(hours)
         self._db.write(self._sql["put"], (digest, url, *rest, packed))
+        self._got.pop(digest, None)
 
     def _learn(self, name: str, old: Site, new: Site) -> None:
         """Write what of a site is new."""
@@ -68,9 +75,15 @@ class SqliteHistory:
 
     @reads
     def get(self, digest: int) -> Known | None:
-        """Give what is known of a URL."""
+        """Give what is known of a URL; while we have the write lock, nobody else can change it."""
+        if self._turn != self._db.turn or not self._db.is_open:
+            self._turn = self._db.turn
+            self._got.clear()
+        elif digest in self._got:
+            return self._got[digest]
         row = self._db.one(self._sql["get"], (digest,))
-        return None if row is None else _known(row)
+        known = self._got[digest] = None if row is None else _known(row)
+        return known
 
     @reads
     def known(self, after: int | None = None) -> Iterator[Known]:
@@ -87,7 +100,8 @@ class SqliteHistory:
 
     def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages, visited or not."""
-        self._db.write_many(self._sql["list"], lastmods)
+        self._db.write_many(self._sql["list"], list(lastmods))
+        self._got.clear()
 
     @reads
     def site(self, name: str) -> Site:

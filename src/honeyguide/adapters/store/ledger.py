@@ -71,10 +71,14 @@ class Ledger:
             dict(self._db.all(self._sql["count_lanes"], (self._run,))),
             out,
             dict(self._db.all(self._sql["count_skipped"], (self._run,))),
-            self._db.one(self._sql["budget"], (self._run,))[0],
+            self._fetched(),
             out[OUTSIDE],
             self._db.one(self._sql["count_due"], (self._run,))[0],
         )
+
+    def _fetched(self) -> int:
+        (fetched,) = self._db.one(self._sql["fetched"], (self._run,))
+        return int(fetched)
 
     @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:

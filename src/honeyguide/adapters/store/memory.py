@@ -116,6 +116,8 @@ class MemoryStore:
         """Do several things as one."""
         yield
 
+    all_or_nothing = transaction
+
     def flush(self) -> None:
         """Nothing waits."""
 

@@ -152,12 +152,16 @@ class MemoryFrontier:
 
     # --- ends ---
 
+    def holds(self, lease: Lease) -> bool:
+        """Tell whether a lease is still out."""
+        entry = self._by_id[lease.entry - 1]
+        return entry.state == State.LEASED and entry.claim == lease.claim
+
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
         """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer out."""
-        entry = self._by_id[lease.entry - 1]
-        if entry.state != State.LEASED or entry.claim != lease.claim:
+        if not self.holds(lease):
             raise LeaseLost(_NOWHERE, f"{lease.url} was given to another process in the meantime")
-        fetches = is_fetch(outcome)
+        entry, fetches = self._by_id[lease.entry - 1], is_fetch(outcome)
         site = self._site(entry)
         site.leased -= 1
         site.fetched += fetches

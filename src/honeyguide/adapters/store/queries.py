@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
 _LOOK_S = 0.001  # between two looks whether it is our turn to write
@@ -39,15 +39,6 @@ def sql_text(file: str) -> str:
     return (files("honeyguide") / "adapters" / "store" / "sql" / file).read_text("utf-8")
 
 
-def numbered(sql: str, values: Sequence[Any]) -> Sequence[Any] | dict[str, Any]:
-    """Give values to a statement; one that uses a value twice names it by its number, `:1`.
-
-    >>> numbered("SELECT :1, :2, :1", ("a", "b"))
-    {'1': 'a', '2': 'b'}
-    """
-    return {str(number): value for number, value in enumerate(values, 1)} if ":1" in sql else values
-
-
 class Database:
     """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
 
@@ -56,9 +47,8 @@ class Database:
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
         with self.translated():
-            self._connection = sqlite3.connect(
-                path, timeout=busy_s, isolation_level=None, cached_statements=256
-            )
+            # It never waits for others by itself: `_run` does.
+            self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=256)
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -68,35 +58,47 @@ class Database:
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
+    def _run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement. Who is in its way lets go for moments only; SQLite itself would hardly ever look just then."""
+        deadline = 0.0
+        while True:
+            try:
+                return self._connection.execute(sql, values)
+            except sqlite3.OperationalError as error:
+                deadline = deadline or time.monotonic() + self._busy_s
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(_LOOK_S)
+
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Read rows."""
         try:
-            return self._connection.execute(sql, numbered(sql, values)).fetchall()
+            return self._run(sql, values).fetchall()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Read the first row, or None."""
         try:
-            return self._connection.execute(sql, numbered(sql, values)).fetchone()
+            return self._run(sql, values).fetchone()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Change something; it is committed by the next `flush`."""
+        self.begin_write()
         try:
-            self.begin_write()
-            return self._connection.execute(sql, numbered(sql, values))
+            return self._connection.execute(sql, values)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
-    def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Change many things alike."""
+        if not rows:
+            return
+        self.begin_write()
         try:
-            self.begin_write()
-            # Most statements take rows as they are.
-            named = (numbered(sql, row) for row in rows) if ":1" in sql else rows
-            self._connection.executemany(sql, named)
+            self._connection.executemany(sql, rows)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -110,7 +112,7 @@ class Database:
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Read rows one by one, as far as the caller goes on."""
         try:
-            yield from self._connection.execute(sql, numbered(sql, values))
+            yield from self._run(sql, values)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -118,25 +120,8 @@ class Database:
         """Take the write lock before reading what a decision to write depends on."""
         if not self._connection.in_transaction:
             with self.translated():
-                self._take_turn()
-
-    def _take_turn(self) -> None:
-        """Wait for the write lock. Who has it lets go for moments only; SQLite itself would hardly ever look just then."""
-        deadline = time.monotonic() + self._busy_s
-        self._connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            while True:
-                try:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                except sqlite3.OperationalError as error:
-                    if not _is_busy(error) or time.monotonic() > deadline:
-                        raise
-                else:
-                    self.turn += 1
-                    return
-                time.sleep(_LOOK_S)
-        finally:
-            self._connection.execute(f"PRAGMA busy_timeout = {round(self._busy_s * 1000)}")
+                self._run("BEGIN IMMEDIATE")
+            self.turn += 1
 
     @contextmanager
     def transaction(self, undone: Callable[[], None] | None = None) -> Iterator[None]:
@@ -162,7 +147,7 @@ class Database:
         """Commit."""
         if self.is_open:
             with self.translated():
-                self._connection.execute("COMMIT")
+                self._run("COMMIT")
 
     def undo(self) -> None:
         """Give up what was not committed."""
@@ -257,9 +242,15 @@ def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
     >>> checked((1, None, "a"), "iFs")
     (1, None, 'a')
     """
-    if any(type(value) not in _KINDS[kind] for value, kind in zip(row, kinds, strict=True)):
-        raise TypeError(kinds)
+    for value, types in zip(row, _types(kinds), strict=True):
+        if type(value) not in types:
+            raise TypeError(kinds)
     return row
+
+
+@cache
+def _types(kinds: str) -> tuple[frozenset[type], ...]:
+    return tuple(_KINDS[kind] for kind in kinds)
 
 
 def _damaged(reader: Any) -> StoreError:

@@ -10,7 +10,7 @@ cut may lose the last commits, but never leaves half of one.
 
 from __future__ import annotations
 
-import time
+from contextlib import contextmanager
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -22,23 +22,23 @@ from honeyguide.adapters.store.owners import SqliteOwners
 from honeyguide.adapters.store.queries import BUSY_S, Database, checked, queries, reads, sql_text
 from honeyguide.adapters.store.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
-from honeyguide.errors import Busy, SchemaMismatch, StoreError
+from honeyguide.errors import SchemaMismatch, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
 MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
 _MAGIC = b"SQLite format 3\x00"
 _SETTINGS = (
+    "journal_mode = WAL",  # once in a file's life
     "synchronous = NORMAL",
     "cache_size = -32000",  # KiB
     "temp_store = MEMORY",
     "wal_autocheckpoint = 4000",  # pages: moving the log over is cheaper in larger portions
     "journal_size_limit = 67108864",
 )
-_POLL_S = 0.02
 _NOT_OURS = "is no Honeyguide store; name another file"
 
 
@@ -48,7 +48,6 @@ class SqliteStore:
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
         self.path = str(path)
         _check_file(Path(path))
-        self._busy_s = busy_s
         self._db = Database(self.path, busy_s)
         try:
             self._prepare()
@@ -65,6 +64,7 @@ class SqliteStore:
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
         """Go on with the run of that key, or start one; `fresh` always starts one."""
         sql = queries("runs")
+        self.flush()  # what waits counts in the run
         with self._db.transaction():
             found = None if fresh else self._db.one(sql["latest"], (spec.key,))
             if found is None:
@@ -100,22 +100,29 @@ class SqliteStore:
         waiting = {number: len(frontier.counters) for number, frontier in self._frontiers.items()}
         return self._db.transaction(partial(self._forget, waiting))
 
-    def flush(self) -> None:
-        """Commit. If that fails, what was done since the last commit is undone."""
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Do several things as one; if they fail, everything since the last commit is undone."""
         try:
-            for frontier in self._frontiers.values():
-                frontier.counters.write()
-            self._db.flush()
+            yield
         except BaseException:  # put in order whatever it is, and raised again
             self._db.undo()
             self._forget({})
             raise
 
+    def flush(self) -> None:
+        """Commit."""
+        with self.all_or_nothing():
+            for frontier in self._frontiers.values():
+                frontier.counters.write()
+            self._db.flush()
+
     def _forget(self, waiting: Mapping[int, int]) -> None:
-        """Forget what was undone; the first so many pages of a frontier still wait for a commit."""
+        """Forget what was undone; the first so many steps of a frontier still wait for a commit."""
         for number, frontier in self._frontiers.items():
             frontier.counters.keep(waiting.get(number, 0))
             frontier.forget()
+        self.history.forget()
 
     def close(self) -> None:
         """Commit and let go."""
@@ -150,23 +157,11 @@ class SqliteStore:
                 self.path,
                 f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
             )
-        self._use_log()
         for pragma in _SETTINGS:
             self._db.one(f"PRAGMA {pragma}")
         if version < len(MIGRATIONS):
             self._migrate()
         check_schema(self._db, tuple(map(sql_text, MIGRATIONS)))
-
-    def _use_log(self) -> None:
-        """Switch to WAL mode, once in a file's life; SQLite itself does not wait for others there, so we do."""
-        deadline = time.monotonic() + self._busy_s
-        while self._db.one("PRAGMA journal_mode")[0] != "wal":
-            try:
-                self._db.one("PRAGMA journal_mode = WAL")
-            except Busy:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_POLL_S)
 
     def _migrate(self) -> None:
         """Apply what is missing; another process may have been faster."""

@@ -1,5 +1,12 @@
+-- name: fetched
+SELECT fetched FROM run WHERE id = ?;
+
 -- name: budget
-SELECT fetched, leased, claims FROM run WHERE id = ?;
+-- And whether anything is to be queued again: what others held for too long, what is due.
+SELECT fetched, leased, claims,
+  EXISTS (SELECT 1 FROM entry e WHERE e.run = run.id AND e.state = 1 AND e.lease_until <= ?)
+  OR EXISTS (SELECT 1 FROM entry e WHERE e.run = run.id AND e.due_at <= ? AND e.state IN (0, 2))
+FROM run WHERE id = ?;
 
 -- name: external_budget
 SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_external = 1;
@@ -19,13 +26,16 @@ FROM entry e JOIN site s ON s.id = e.site LEFT JOIN entry p ON p.id = e.parent W
 UPDATE entry SET state = 1, claim = ?, owner = ?, lease_until = ?, attempts = attempts + 1 WHERE id = ?;
 
 -- name: count
-UPDATE run SET claims = claims + ?, leased = leased + ?, fetched = fetched + ? WHERE id = ?;
+UPDATE run SET fetched = fetched + ?, leased = leased + ?, claims = claims + ? WHERE id = ?;
 
 -- name: refresh
 -- The index entry_ready gives the best entry in one step.
-UPDATE site SET leased = leased + :2, fetched = fetched + :3, (head_rank, head_entry) =
-  (SELECT e.rank, e.id FROM entry e WHERE e.site = :1 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
-WHERE id = :1;
+UPDATE site SET leased = leased + ?, fetched = fetched + ?, (head_rank, head_entry) =
+  (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+WHERE id = ?;
+
+-- name: count_site
+UPDATE site SET leased = leased + ?, fetched = fetched + ? WHERE id = ?;
 
 -- name: expired
 SELECT id, site, owner FROM entry WHERE run = ? AND state = 1 AND lease_until <= ?;
@@ -47,8 +57,8 @@ UPDATE entry SET due_at = NULL, state = 0, attempts = CASE state WHEN 2 THEN 0 E
 
 -- name: next_due
 -- When the next retry may be, of sites that were not given up. What is scheduled for some day is not waited for.
-SELECT min(due_at) FROM entry WHERE run = :1 AND due_at IS NOT NULL AND state = 0 AND (rank < 0) = :3
-AND site NOT IN (SELECT id FROM site WHERE run = :1 AND name IN (SELECT value FROM json_each(:2)));
+SELECT min(e.due_at) FROM entry e WHERE e.run = ? AND e.due_at IS NOT NULL AND e.state = 0 AND (e.rank < 0) = ?
+AND NOT EXISTS (SELECT 1 FROM site s WHERE s.id = e.site AND s.name IN (SELECT value FROM json_each(?)));
 
 -- name: next_expiry
 SELECT min(lease_until) FROM entry WHERE run = ? AND state = 1 AND owner != ?;
@@ -58,6 +68,9 @@ UPDATE entry SET lease_until = max(lease_until, ?) WHERE run = ? AND state = 1 A
 
 -- name: release
 UPDATE entry SET lease_until = 0 WHERE run = ? AND state = 1 AND owner = ?;
+
+-- name: holds
+SELECT 1 FROM entry WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
 -- name: finish
 -- Changes nothing if the lease is no longer ours. A retry goes after all others (`rank_again` of core/frontier.py).
@@ -72,17 +85,19 @@ INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority
 -- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7).
 UPDATE entry SET
   state = 0, rule = NULL, why = NULL, seen = seen + 1,
-  rank = CASE state WHEN 0 THEN min(rank, :1) ELSE :1 END,
-  lane = CASE WHEN state = 0 AND rank <= :1 THEN lane ELSE :2 END,
-  priority = CASE WHEN state = 0 AND rank <= :1 THEN priority ELSE :3 END,
-  score = CASE WHEN state = 0 AND rank <= :1 THEN score ELSE :4 END,
-  depth = CASE WHEN state = 0 AND rank <= :1 THEN depth ELSE :5 END,
-  weak_pages = CASE WHEN state = 0 AND rank <= :1 THEN weak_pages ELSE :6 END,
-  hub_depth = CASE WHEN state = 0 AND rank <= :1 THEN hub_depth ELSE :7 END,
-  parent = CASE WHEN state = 0 AND rank <= :1 THEN parent ELSE :8 END,
-  site = coalesce(site, :9),
-  url = CASE WHEN :10 LIKE 'https:%' AND url LIKE 'http:%' THEN :10 ELSE url END
-WHERE run = :11 AND digest = :12 AND state IN (0, 3);
+  rank = iif(state = 0, min(rank, better.rank_), better.rank_),
+  lane = iif(state = 0 AND rank <= better.rank_, lane, better.lane_),
+  priority = iif(state = 0 AND rank <= better.rank_, priority, better.priority_),
+  score = iif(state = 0 AND rank <= better.rank_, score, better.score_),
+  depth = iif(state = 0 AND rank <= better.rank_, depth, better.depth_),
+  weak_pages = iif(state = 0 AND rank <= better.rank_, weak_pages, better.weak_pages_),
+  hub_depth = iif(state = 0 AND rank <= better.rank_, hub_depth, better.hub_depth_),
+  parent = iif(state = 0 AND rank <= better.rank_, parent, better.parent_),
+  site = coalesce(site, better.site_),
+  url = iif(better.url_ LIKE 'https:%' AND url LIKE 'http:%', better.url_, url)
+FROM (SELECT ? AS rank_, ? AS lane_, ? AS priority_, ? AS score_, ? AS depth_, ? AS weak_pages_, ? AS hub_depth_,
+  ? AS parent_, ? AS site_, ? AS url_) AS better
+WHERE run = ? AND digest = ? AND state IN (0, 3);
 
 -- name: seen
 UPDATE entry SET seen = seen + ? WHERE run = ? AND digest = ?;
@@ -105,8 +120,8 @@ INSERT INTO tally (run, rule, n) VALUES (?, ?, ?) ON CONFLICT (run, rule) DO UPD
 -- The target of a redirect needs no visit of its own.
 INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, parent, is_seed,
   seen, rule, why)
-SELECT run, :2, :3, :4, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', :5
-FROM entry WHERE id = :1
+SELECT run, ?, ?, ?, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', ?
+FROM entry WHERE id = ?
 ON CONFLICT (run, digest) DO UPDATE SET state = 2, site = excluded.site, rule = 'redirected', why = excluded.why
 WHERE state IN (0, 3);
 

@@ -1,0 +1,113 @@
+"""What each element of HTML means to a reader: block, styling, landmark, nothing.
+
+Owns: the kinds of elements, by the parser's numbers for them, and where the links inside an element stand.
+Must not know: how a document is walked (`walk.py`), links. Start reading at `OTHER` and the kinds after it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from selectolax.lexbor import LexborHTMLParser
+
+from honeyguide.core.page import Position
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+_NAME_CHARS = 300  # characters of class and id that are looked at
+
+# Class and id names that say "menu" or "footer" where the element does not. Whole names only: `bg-navy` is a colour, and
+# a `card-footer` is no footer of the page.
+NAVIGATION_NAMES = frozenset({
+    "nav", "navbar", "navbar-nav", "navigation", "main-nav", "site-nav", "nav-menu", "mobile-nav", "menu", "main-menu",
+    "mobile-menu", "dropdown-menu", "sidemenu", "site-header", "masthead", "topbar", "breadcrumb", "breadcrumbs",
+})  # fmt: skip
+FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer", "colophon"})
+
+# The kinds of elements. Up to `TOLD` they are part of a line, and perhaps a landmark; up to `IGNORED` nobody sees what is
+# in them. From `BREAK` on they end the line that they stand in; from `CONTAINER` on they may be a menu or a footer. What
+# is not named here, or unknown to the parser, is `OTHER`.
+(
+    OTHER,
+    ANCHOR,
+    TOLD,
+    SCRIPT,
+    TITLE,
+    IGNORED,
+    BREAK,
+    BLOCK,
+    LISTING,
+    H1,
+    H2,
+    CONTAINER,
+    NAV,
+    HEADER,
+    FOOTER,
+    LIST,
+) = range(16)
+_NAMES: Final = {
+    ANCHOR: "a area",
+    TOLD: "base meta link",
+    SCRIPT: "script style",
+    TITLE: "title",
+    IGNORED: "head template noscript iframe noembed noframes datalist desc",
+    BREAK: "br hr",
+    BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
+    "legend li optgroup option p select summary td textarea th",
+    LISTING: "pre",
+    H1: "h1",
+    H2: "h2",
+    CONTAINER: "address article aside dir div dl form main search section table tbody tfoot thead tr",
+    NAV: "nav",
+    HEADER: "header",
+    FOOTER: "footer",
+    LIST: "ul ol menu",
+}
+LEVELS: Final = {H1: 1, H2: 2}
+
+# Where an element stands; the greater wins. The header is main, but lists in it are menus.
+IN_MAIN, IN_HEADER, IN_NAVIGATION, IN_FOOTER = range(4)
+POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
+
+
+def _numbers(names: str) -> set[int]:
+    """Ask the parser for its numbers of tags, which differ between versions; a tag it does not know has an address."""
+    document = LexborHTMLParser(b"")
+    return {number for name in names.split() if (number := document.create_node(name).tag_id) < 1 << 16}
+
+
+KINDS: Final = {number: kind for kind, names in _NAMES.items() for number in _numbers(names)}
+TEXT_NUMBER: Final = next(
+    node.tag_id for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True)
+)
+NO_STYLING: Final = frozenset({*KINDS, TEXT_NUMBER})
+AREA: Final = _numbers("area")
+IMAGES: Final = {
+    number: name for name in ("img", "input", "title") for number in _numbers(name)
+}  # with their alternatives
+
+
+def inside(node: LexborNode, kind: int, where: int) -> int:
+    """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
+    attributes = node.attributes
+    if attributes:
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        where = max(where, _named(names[:_NAME_CHARS], (attributes.get("role") or "")[:_NAME_CHARS]))
+    if kind == FOOTER:
+        return IN_FOOTER
+    if kind == NAV or (kind == LIST and where == IN_HEADER):
+        return max(where, IN_NAVIGATION)
+    return max(where, IN_HEADER) if kind == HEADER else where
+
+
+@lru_cache(maxsize=4096)
+def _named(names: str, role: str) -> int:
+    """Tell what an element says it is by its class and id, and by its role."""
+    role, words = role.strip().lower(), names.lower().split()
+    if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(words):
+        return IN_FOOTER
+    if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(words):
+        return IN_NAVIGATION
+    return IN_MAIN
