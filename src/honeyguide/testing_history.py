@@ -57,6 +57,15 @@ class HistoryContract:
         assert [row.digest for row in history.known()] == [-9, 7]
         assert history.get(8) is None
 
+    def test_what_changes_between_two_looks_is_seen(self) -> None:
+        history = self.make_store().history
+        assert (history.get(7), history.record(Visit(URL, 7, 10.0, 200, "x"), 1).visits) == (None, 1)
+        assert (get(history).visits, get(history).lastmod) == (1, None)
+        history.listed([(7, "2026-01-01")])
+        assert get(history).lastmod == "2026-01-01"
+        history.record(Visit(URL, 7, 20.0, 200, "y"), 1)
+        assert (get(history).visits, get(history).content) == (2, "y")
+
     def test_history_is_what_the_core_makes_of_visits(self) -> None:
         history = self.make_store().history
         visits = (

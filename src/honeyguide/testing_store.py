@@ -137,6 +137,15 @@ class StoreContract:
         assert lost is not None
         assert "/a" in lost.why
 
+    def test_a_lease_is_held_until_it_ends(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.holds(lease)
+        frontier.finish(lease, Retry(5.0, Why("http-503", "busy")), Report())
+        assert not frontier.holds(lease)
+        (again,) = frontier.claim(ask(9.0)).leases
+        assert (frontier.holds(lease), frontier.holds(again)) == (False, True)
+
     def test_done_is_queued_again_when_it_is_due(self) -> None:
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases

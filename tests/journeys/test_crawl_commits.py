@@ -15,6 +15,7 @@ from honeyguide import load_profile
 from honeyguide.adapters.markup.documents import Documents
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.url import Url
+from honeyguide.errors import StoreError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import FrozenClock
@@ -106,6 +107,45 @@ def test_an_output_that_fails_takes_its_page_along_and_no_other(tmp_path: Path) 
     (run,) = store.runs()
     assert [record["url"] for _, record in store.frontier(run).pages()] == handed
     store.close()
+
+
+def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    handed: list[str] = []
+    crawl(tmp_path / "whole.db", Site(), handed.append)
+    store = SqliteStore(path)
+    fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF leased ON site WHEN new.leased > old.leased AND old.fetched = 22 "
+    store._db.write(f"{fault} BEGIN SELECT raise(ABORT, 'no'); END")  # noqa: SLF001 - a disk that fails at the worst moment
+    crawler = Crawler(Site(), Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+    request = CrawlRequest((Url.parse("https://a.example/"),))
+    before: list[str] = []
+    with pytest.raises(StoreError, match="cannot be used: 'no'"):
+        asyncio.run(crawler.crawl(request, lambda record, _: before.append(record["url"])))
+    (run,) = store.runs()
+    kept = [record["url"] for _, record in store.frontier(run).pages()]
+    assert before == handed[:22]
+    assert kept == handed[: run.fetched]
+    assert 22 - SHARED <= run.fetched < 22
+    store.close()
+    rest: list[str] = []
+    assert crawl(path, Site(), rest.append) == "complete"
+    assert kept + rest == handed
+
+
+def test_a_page_whose_lease_was_lost_is_not_handed_over(tmp_path: Path) -> None:
+    path, lost = tmp_path / "h.db", "https://a.example/5"
+    asked: list[str] = []
+    handed: list[str] = []
+
+    def look(url: str) -> None:
+        if url == lost and url not in asked:
+            with closing(sqlite3.connect(path)) as other, other:
+                other.execute("UPDATE entry SET owner = 99 WHERE url = ?", (url,))
+        asked.append(url)
+
+    assert crawl(path, Site(look), handed.append) == "complete"
+    assert (len(handed), set(handed)) == (SIZE, set(asked))
+    assert (asked.count(lost), handed[-1]) == (2, lost)  # ours again, after the other's time was over
 
 
 def test_two_crawls_on_one_store_both_get_on(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ class SqliteFrontier(SqliteLeases):
 
     def _take_in(self, findings: Findings, parent: int) -> set[int]:
         """Write what a page revealed; gives the sites whose queue may have changed."""
-        self._insert(findings.new, parent)
+        if findings.new:
+            self._insert(findings.new, parent)
         if findings.better:
             self._improve(findings.better, parent)
         self._write_sightings(findings.sightings, parent)

@@ -45,6 +45,7 @@ class SqliteHistory:
     @reads
     def record(self, visit: Visit, run: int) -> Known:
         """Note a visit."""
+        self._db.begin_write()
         old = self.get(visit.digest)
         if old is None and visit.moved_from is not None:
             old = heir_of(self.get(visit.moved_from), visit)

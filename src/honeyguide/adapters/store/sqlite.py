@@ -10,7 +10,6 @@ cut may lose the last commits, but never leaves half of one.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatch, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
@@ -57,6 +56,7 @@ class SqliteStore:
         self.history = SqliteHistory(self._db)
         self._owners = SqliteOwners(self._db)
         self._frontiers: dict[int, SqliteFrontier] = {}
+        self._undoing = _Undoing(self._undo)
 
     # --- runs ---
 
@@ -100,15 +100,13 @@ class SqliteStore:
         waiting = {number: len(frontier.counters) for number, frontier in self._frontiers.items()}
         return self._db.transaction(partial(self._forget, waiting))
 
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def all_or_nothing(self) -> AbstractContextManager[None]:
         """Do several things as one; if they fail, everything since the last commit is undone."""
-        try:
-            yield
-        except BaseException:  # put in order whatever it is, and raised again
-            self._db.undo()
-            self._forget({})
-            raise
+        return self._undoing
+
+    def _undo(self) -> None:
+        self._db.undo()
+        self._forget({})
 
     def flush(self) -> None:
         """Commit."""
@@ -174,6 +172,20 @@ class SqliteStore:
 
     def _pragma(self, name: str) -> int:
         return int(self._db.one(f"PRAGMA {name}")[0])
+
+
+class _Undoing:
+    """Calls `undo` where what it surrounds fails, whatever that is; one for all, as every page needs it twice."""
+
+    def __init__(self, undo: Callable[[], None]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._undo()
 
 
 def _check_file(path: Path) -> None:

@@ -1,0 +1,161 @@
+"""Turns at writing: what waits for a commit, what is undone, and what others may have changed meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.core.frontier import Budgets, Done
+from honeyguide.core.history import Visit
+from honeyguide.errors import Busy
+from honeyguide.ports import Report
+from honeyguide.testing_store import ask, found, paths, spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.adapters.store.frontier import SqliteFrontier
+    from honeyguide.core.frontier import Lease, Run
+
+URL = "https://a.example/"
+
+
+def filled(path: Path) -> tuple[SqliteStore, Run]:
+    store = SqliteStore(path)
+    run = store.begin(spec(), 0.0)
+    store.frontier(run).add([found(f"/{n}") for n in range(9)])
+    store.flush()
+    return store, run
+
+
+def budget(store: SqliteStore) -> tuple[int, ...]:
+    """Give fetches, leases and claims, as the file says."""
+    (row,) = store._db.all("SELECT fetched, leased, claims FROM run")  # noqa: SLF001 - as it lies there
+    return tuple(row)
+
+
+def finish(frontier: SqliteFrontier, lease: Lease) -> None:
+    frontier.finish(lease, Done(), Report({"url": lease.url.text}))
+
+
+def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "h.db")
+    frontier = store.frontier(run)
+    two = Budgets(max_pages=2)
+    first, second = frontier.claim(ask(limit=9, budgets=two)).leases
+    finish(frontier, first)
+    assert frontier.claim(ask(limit=9, budgets=two)).rest.why == "max_pages"
+    assert (budget(store), frontier.counts().fetched) == ((0, 0, 0), 1)
+    store.flush()
+    assert (budget(store), frontier.counts().fetched) == ((1, 1, 2), 1)
+    finish(frontier, second)
+    assert store.begin(spec(), 1.0).fetched == 2
+    assert budget(store) == (2, 0, 2)
+    store.close()
+
+
+def test_a_claim_that_is_undone_gives_its_numbers_back(tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "h.db")
+    frontier = store.frontier(run)
+    (first,) = frontier.claim(ask()).leases
+
+    def fail() -> None:
+        with store.transaction():
+            frontier.claim(ask(limit=3))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    (second,) = frontier.claim(ask()).leases
+    assert ([first.claim, second.claim], paths((first, second))) == ([1, 2], ["/0", "/1"])
+    store.flush()
+    assert budget(store) == (0, 2, 2)
+    store.close()
+
+
+def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> None:
+    store, run = filled(tmp_path / "h.db")
+    frontier = store.frontier(run)
+    first, second = frontier.claim(ask(limit=2)).leases
+    store.flush()
+    store.history.record(Visit(URL, 7, 10.0, 200, "x"), run.id)
+    finish(frontier, first)
+
+    def fail() -> None:
+        with store.all_or_nothing():
+            finish(frontier, second)
+            frontier.claim(ask())
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert (list(frontier.pages()), store.history.get(7), frontier.counts().fetched) == ([], None, 0)
+    assert frontier.holds(first)
+    assert frontier.holds(second)
+    with store.all_or_nothing():
+        finish(frontier, first)
+        finish(frontier, second)
+    store.flush()
+    assert (budget(store), len(list(frontier.pages()))) == ((2, 0, 2), 2)
+    store.close()
+
+
+def test_a_lease_that_another_took_over_is_not_held(tmp_path: Path) -> None:
+    (one, run), other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
+    mine, theirs = one.frontier(run), other.frontier(run)
+    (lease,) = mine.claim(ask(0.0)).leases
+    one.flush()
+    assert paths(theirs.claim(ask(9999.0)).leases) == ["/0"]
+    other.flush()
+    assert not mine.holds(lease)
+    one.close()
+    other.close()
+
+
+def test_what_another_has_noted_is_seen_in_the_next_turn(tmp_path: Path) -> None:
+    (one, _), other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
+    one.history.record(Visit(URL, 1, 10.0, 200, "x"), 1)
+    assert one.history.get(7) is None
+    one.flush()
+    other.history.record(Visit(URL, 7, 20.0, 200, "y"), 1)
+    other.flush()
+    one.history.record(Visit(URL, 2, 30.0, 200, "x"), 1)
+    assert one.history.get(7) is not None
+    one.close()
+    other.close()
+
+
+def test_a_visit_that_is_undone_is_not_remembered(tmp_path: Path) -> None:
+    store, _ = filled(tmp_path / "h.db")
+    store.history.record(Visit(URL, 7, 10.0, 200, "x"), 1)
+
+    def fail() -> None:
+        with store.transaction():
+            store.history.record(Visit(URL, 7, 20.0, 200, "y"), 1)
+            assert store.history.get(7) is not None
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    known = store.history.get(7)
+    assert known is not None
+    assert (known.visits, known.content) == (1, "x")
+    store.close()
+
+
+def test_who_shuts_out_readers_is_waited_for_and_then_named(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    filled(path)[0].close()
+    other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Busy, match="another process"):
+        SqliteStore(path, busy_s=0.01)
+    leaving = threading.Thread(target=other.close)
+    leaving.start()
+    SqliteStore(path).close()
+    leaving.join()
