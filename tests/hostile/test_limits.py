@@ -131,7 +131,7 @@ LIMITS = [
     Limit("unclosed styling", "1,000,000 copies", "adapters.markup.tame:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.markup.html:MAX_LINKS", sites.links, 500),
     Limit("links of a Markdown text", "20,000", "app.links:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
-    Limit("occurrences of a link", "50", "adapters.markup.html:MAX_OCCURRENCES", sites.occurrences),
+    Limit("occurrences of a link", "20", "adapters.markup.html:MAX_OCCURRENCES", sites.occurrences),
     Limit("hrefs that are no links", "1,000", "adapters.markup.html:MAX_SKIPPED", sites.skipped_hrefs),
     Limit("such an href", "200 characters", "adapters.markup.html:MAX_SKIPPED_HREF", sites.skipped_chars),
     Limit("text of a page", "1,000,000 characters", "adapters.markup.walk:MAX_TEXT", sites.text_chars, 1000),

@@ -178,6 +178,14 @@ def test_a_literal_means_the_same_in_both_engines(words: list[str], text: str) -
         assert literal.count(sample) == engine.count(sample)
 
 
+@given(
+    terms=st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=5),
+    text=st.text("abc", max_size=25),
+)
+def test_terms_that_share_letters_are_counted_once(terms: list[str], text: str) -> None:
+    assert compile_pattern("|".join(terms)).count(text) == len(re.findall("|".join(terms), text))
+
+
 @given(text=st.text(max_size=50))
 def test_folding_is_stable(text: str) -> None:
     assert fold(fold(text)) == fold(text)

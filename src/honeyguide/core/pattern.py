@@ -37,7 +37,7 @@ class Pattern:
     terms: tuple[str, ...] | None
     engine: Any = field(repr=False, compare=False)
     is_short: bool = field(default=False, repr=False, compare=False)  # of few terms
-    is_apart: bool = field(default=False, repr=False, compare=False)  # and they can be counted one by one
+    joints: tuple[str, ...] = field(default=(), repr=False, compare=False)  # where two of them share letters
 
     def search(self, folded: str) -> bool:
         """Say whether the pattern occurs.
@@ -60,8 +60,8 @@ class Pattern:
         """
         if self.is_short and self.terms is not None:
             counts = [count for term in self.terms if (count := folded.count(term))]
-            if self.is_apart or len(counts) <= 1:  # a term alone shares no letter with another
-                return min(sum(counts), limit)
+            if len(counts) <= 1 or not any(joint in folded for joint in self.joints):
+                return min(sum(counts), limit)  # terms that share no letter can be counted one by one
         try:
             return sum(1 for _ in islice(self.engine.finditer(folded), limit))
         except UnicodeEncodeError:
@@ -105,23 +105,27 @@ def _literal(source: str, folded: str) -> Pattern:
     # Many alternatives are left to the linear engine, whose cost does not grow with them. Half a character it cannot read.
     if len(terms) < _MANY_TERMS or _HALF.search(folded):
         engine = re.compile("|".join(map(re.escape, terms)))
-        is_short = len(terms) <= _FEW_TERMS
-        return Pattern(source, terms, engine, is_short, is_short and _are_apart(terms))
+        joints = _joints(terms) if len(terms) <= _FEW_TERMS else ()
+        return Pattern(source, terms, engine, len(terms) <= _FEW_TERMS >= len(joints), joints)
     import re2  # as below
 
     return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
 
 
-def _are_apart(terms: tuple[str, ...]) -> bool:
-    """Tell whether two terms can never share a letter of a text: none holds another, or ends as another begins.
+def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the texts in which two terms share letters: one holds another, or ends as another begins.
 
-    >>> _are_apart(("fire", "alarm")), _are_apart(("fire", "fire alarm")), _are_apart(("fire", "rescue"))
-    (True, False, False)
+    >>> _joints(("fire", "alarm")), _joints(("fire", "fire alarm")), _joints(("coroutine", "event loop"))
+    ((), ('fire alarm',), ('coroutinevent loop',))
     """
-    return not any(
-        one in other or any(one.endswith(other[:size]) for size in range(1, len(other)))
-        for one, other in permutations(terms, 2)
-    )
+    found: dict[str, None] = {}
+    for one, other in permutations(terms, 2):
+        if one in other:
+            found[other] = None
+        for size in range(1, len(other)):
+            if one.endswith(other[:size]):
+                found[one + other[size:]] = None
+    return tuple(found)
 
 
 def _without_halves(text: str) -> str:

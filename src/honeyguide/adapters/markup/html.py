@@ -23,7 +23,7 @@ from honeyguide.core.url import Url, resolve
 from honeyguide.errors import UrlError
 
 MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
-MAX_OCCURRENCES = 50  # kept of one link: what a link can say, it has said by then
+MAX_OCCURRENCES = 20  # kept of one link: what a link can say, it has said by then
 MAX_SKIPPED = 1_000  # hrefs that are no pages; what is over is counted in a last entry
 MAX_SKIPPED_HREF = 200  # characters
 LIMIT = "limit"  # the rule that puts out what is over one of these
