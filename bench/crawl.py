@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -31,6 +31,7 @@ TOPIC = "asyncio|coroutine|event loop"
 CONCURRENCY = 16
 _PARTIAL = 3  # our exit code when a budget ends a crawl
 OURS = "Honeyguide `focused`"
+_STARTS = 5
 _HREF = re.compile(r'<a [^>]*href="([^"#]+)')
 
 
@@ -55,7 +56,8 @@ ENTRANTS = (
 _NOTES = f"""\
 - All: the same site on loopback, a process each, robots.txt obeyed, no delay, links of the same host followed. CPU is that of the
   process and its children, user and system, from start to exit, imports included; *after the start* takes off what a crawl of
-  one page costs. Memory is the peak. Medians of interleaved rounds, each starting with another entrant.
+  one page costs. Memory is the peak. Medians of interleaved rounds, each starting with another entrant; in a round each crawls
+  again until its time is over (`--seconds`), and the mean counts: so a machine with other work is as hard on all of them.
 - Pages and megabytes are those of the server's access log.
 - Honeyguide is the command as installed (`--delay 0 --allow-private --quiet`): it scores each link and page, keeps queue, links
   with their reasons and pages in SQLite with a commit for every few pages, watches for traps and writes a record per page.
@@ -86,6 +88,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pages", type=int, default=10_000, help="at most so many pages (default: all)")
     parser.add_argument("--topic", default=TOPIC, help="what ours looks for (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default %(default)s)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=20.0,
+        help="each crawls again until a round took it so long (default %(default)g)",
+    )
     parser.add_argument("--only", action="append", help="a part of a name; may be repeated")
     parser.add_argument("-o", "--output", type=Path, help="write the Markdown here")
     parser.add_argument("--run", type=int, help=argparse.SUPPRESS)
@@ -128,12 +136,12 @@ def _report(asked: argparse.Namespace) -> Iterator[str]:
         and (not asked.only or entrant.package is None or any(part in entrant.name for part in asked.only))
     ]
     log = AccessLog(asked.log)
-    starts = {entrant.name: _crawl(entrant, asked, log, 1) for entrant in wanted}
+    starts = {entrant.name: _start(entrant, asked, log) for entrant in wanted}
     crawls: dict[str, list[Crawl]] = {entrant.name: [] for entrant in wanted}
     for number in range(asked.rounds):
         first = number % len(wanted)
         for entrant in (*wanted[first:], *wanted[:first]):
-            crawls[entrant.name].append(_crawl(entrant, asked, log, asked.pages))
+            crawls[entrant.name].append(_round(entrant, asked, log))
             print(f"{entrant.name}: {crawls[entrant.name][-1].used}", file=sys.stderr)
     yield f"| {' | '.join(_TITLES)} |"
     yield f"|---{'|---:' * (len(_TITLES) - 1)}|"
@@ -169,6 +177,22 @@ def _cells(name: str, crawls: dict[str, list[Crawl]], starts: dict[str, Crawl]) 
     yield f"{max(crawl.used.peak_mb for crawl in done):.0f}"
     yield f"{median(crawl.pages for crawl in done):.0f}"
     yield f"{median(sum(r.sent_bytes for r in crawl.requests) for crawl in done) / 1e6:.1f}"
+
+
+def _start(entrant: Entrant, asked: argparse.Namespace, log: AccessLog) -> Crawl:
+    """Crawl one page, a few times; of so short a crawl one may be far off."""
+    done = [_crawl(entrant, asked, log, 1) for _ in range(_STARTS)]
+    return sorted(done, key=lambda crawl: crawl.used.cpu_s)[_STARTS // 2]
+
+
+def _round(entrant: Entrant, asked: argparse.Namespace, log: AccessLog) -> Crawl:
+    """Crawl for about as long as all others do, so that short crawls and long ones see the same of a busy machine."""
+    done = [_crawl(entrant, asked, log, asked.pages)]
+    while (took_s := sum(crawl.used.wall_s for crawl in done)) + took_s / len(done) / 2 < asked.seconds:
+        done.append(_crawl(entrant, asked, log, asked.pages))
+    used = [crawl.used for crawl in done]
+    mean_s = (fmean(one.cpu_s for one in used), fmean(one.wall_s for one in used))
+    return Crawl(Used(*mean_s, max(one.peak_mb for one in used)), done[-1].requests)
 
 
 def _crawl(entrant: Entrant, asked: argparse.Namespace, log: AccessLog, pages: int) -> Crawl:
