@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from honeyguide.adapters.markup import dom, walk
 from honeyguide.adapters.markup.charset import charset_of, to_utf8
 from honeyguide.adapters.markup.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
-from honeyguide.adapters.markup.tame import tamed
+from honeyguide.adapters.markup.tame import tamed, uncoloured
 from honeyguide.core.page import Link, Page
 from honeyguide.core.url import Url
 
@@ -140,3 +140,29 @@ def test_taming_is_done_once(markup: str, times: int) -> None:
     data = markup.encode("utf-8", "replace") * times
     tame, _ = tamed(data[:200_000])
     assert tamed(tame) == (tame, 0)
+
+
+# Well-formed markup with words in colours of their own, some of them in forms that are left as they are.
+COLOURED = st.recursive(
+    st.sampled_from(["word", " fire, ", "&lt;b&gt;", " "]),
+    lambda inner: st.tuples(
+        st.sampled_from([
+            ("<span>", "</span>"), ('<span class="n k">', "</span>"), ("<span hidden>", "</span>"), ("<code>", "</code>"),
+            ('<code class="x"><span class="pre">', "</span></code>"), ("<i>", "</i>"), ("<pre>", "</pre>"), ("<div>", "</div>"),
+            ('<span class="menu"><a href=a>', "</a></span>"), ("<h1>", "</h1>"), ("<table><tr><td>", "</table>"),
+        ]),
+        st.lists(inner, max_size=3).map("".join),
+    ).map(lambda pair: pair[0][0] + pair[1] + pair[0][1]),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=300)
+@given(COLOURED)
+def test_a_reader_sees_the_same_without_colours(markup: str) -> None:
+    coloured, plain = (dom.Document(data) for data in (markup.encode(), uncoloured(markup.encode())))
+    assert plain.text() == coloured.text()
+    assert plain.headings == coloured.headings
+    assert [plain.occurrence(*anchor) for anchor in plain.anchors()] == [
+        coloured.occurrence(*anchor) for anchor in coloured.anchors()
+    ]

@@ -38,7 +38,6 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
     IGNORED,
     BREAK,
     BLOCK,
-    LISTING,
     H1,
     H2,
     CONTAINER,
@@ -46,7 +45,7 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
     HEADER,
     FOOTER,
     LIST,
-) = range(16)
+) = range(15)
 _NAMES: Final = {
     ANCHOR: "a area",
     TOLD: "base meta link",
@@ -55,8 +54,7 @@ _NAMES: Final = {
     IGNORED: "head template noscript iframe noembed noframes datalist desc",
     BREAK: "br hr",
     BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
-    "legend li optgroup option p select summary td textarea th",
-    LISTING: "pre",
+    "legend li optgroup option p pre select summary td textarea th",
     H1: "h1",
     H2: "h2",
     CONTAINER: "address article aside dir div dl form main search section table tbody tfoot thead tr",

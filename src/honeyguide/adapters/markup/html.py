@@ -15,7 +15,7 @@ from __future__ import annotations
 from honeyguide.adapters.markup.about import About
 from honeyguide.adapters.markup.charset import to_utf8
 from honeyguide.adapters.markup.dom import Document
-from honeyguide.adapters.markup.tame import is_page, tamed
+from honeyguide.adapters.markup.tame import is_page, tamed, uncoloured
 from honeyguide.core.page import Head, Link, Occurrence, Page
 from honeyguide.core.rewrite import MAX_CHARS
 from honeyguide.core.scope import not_a_page
@@ -92,7 +92,7 @@ def _parse(data: bytes | str, content_type: str | None) -> tuple[Document, int]:
     )
     if not is_page(markup):
         return Document(b""), 0
-    markup, left_out = tamed(markup)
+    markup, left_out = tamed(uncoloured(markup))
     return Document(markup), left_out
 
 

@@ -3,8 +3,7 @@
 Owns: which text is visible, where its lines end, and which lines belong to the block around an anchor.
 Must not know: positions, contexts, URLs. Start reading at `Walk`.
 
-That Python walks is cheaper than to let the parser search for each kind of element. Only listings, where every word may
-have its own colour, are read by the parser. There is no recursion.
+That Python walks is cheaper than to let the parser search for each kind of element. There is no recursion.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from honeyguide.adapters.markup.elements import (
     IGNORED,
     KINDS,
     LEVELS,
-    LISTING,
     NO_STYLING,
     OTHER,
     SCRIPT,
@@ -118,11 +116,6 @@ class Walk:
                         child = None
                 elif kind == SCRIPT:
                     child = None
-                elif kind == LISTING and not hidden and child.next is not None and _is_styled(node):
-                    append(node.text())
-                    append(_LINE_END)
-                    line += 1
-                    child = None
                 elif TITLE <= kind <= IGNORED or (hidden and node.mem_id in hidden):
                     path.append((node, kind, around, line, 0, len(open_anchors)))
                     around, line, ended = Text(), 0, -1  # links count also in what nobody sees
@@ -161,16 +154,6 @@ class Walk:
         headings = self.headings[level]
         if text and len(headings) < MAX_HEADINGS:
             headings.append(text)
-
-
-def _is_styled(block: LexborNode) -> bool:
-    """Tell whether a block holds nothing but text and styling; then the parser reads it twice as fast as the walk."""
-    inside = block.traverse()
-    next(inside)  # the block itself
-    for node in inside:  # noqa: SIM110 - `all` takes half as long again
-        if node.tag_id in KINDS:
-            return False
-    return True
 
 
 def _label(parts: list[str], start: int) -> str:
