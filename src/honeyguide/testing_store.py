@@ -86,6 +86,14 @@ class StoreContract:
         frontier.claim(ask())
         assert frontier.known([digest("/a")])[digest("/a")].is_settled
 
+    def test_what_becomes_of_a_leased_page_is_known_at_once(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.known([digest("/a")])[digest("/a")].state == State.LEASED
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        standing = frontier.known([digest("/a")])[digest("/a")]
+        assert (standing.state, standing.rule) == (State.QUEUED, "http-503")
+
     # --- ends ---
 
     def test_a_page_and_what_it_revealed_come_together(self) -> None:

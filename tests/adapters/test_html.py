@@ -255,10 +255,22 @@ def test_an_index_of_many_links_has_a_context_for_each() -> None:
 
 def test_anchors_that_cannot_be_found_in_their_block_still_have_a_context() -> None:
     words = "".join(
-        f"some words <span hidden><a href=p{n}>seen by nobody, {n}</a></span> " for n in range(50)
+        f"<svg><a href=o{n}>some words <a href=p{n}>twice {n}</a></a></svg> and " for n in range(50)
     )
     links = page(f"<div>{words}").links
-    assert all(link.context.startswith("some words some words") for link in links)
+    assert len(links) == 100
+    assert all("some words twice" in link.context for link in links)
+
+
+def test_links_that_nobody_sees_leave_the_others_their_contexts() -> None:
+    hidden = "".join(
+        f"<span hidden>not <a href=h{n}>here {n}</a></span><a hidden href=i{n}>nor {n}</a>" for n in range(9)
+    )
+    *unseen, seen = page(f"<div>{'first ' * 50}{hidden}{'then ' * 50}<a href=a>last</a>").links
+    assert [link.context for link in unseen] == [
+        text for n in range(9) for text in (f"not here {n}", f"nor {n}")
+    ]
+    assert seen.context.endswith("then last")
 
 
 @pytest.mark.parametrize(
@@ -271,6 +283,7 @@ def test_anchors_that_cannot_be_found_in_their_block_still_have_a_context() -> N
         ("<ul><li><a href=a>One</a> is<ul><li>first<li>last</ul><li>Two</ul>", "One is\nfirst\nlast\nTwo", "One is first last"),
         ("<div>Call <a href=a>us</a><p hidden>never</p> or<p>write</p></div>", "Call us\nor\nwrite", "Call us or write"),
         ("<div>Or <noscript>read <div>the <a href=a>manual</a></div></noscript>", "Or", "the manual"),
+        ("<div>Or <noscript>read <a href=a>it</a> all</noscript> now", "Or now", "read it all"),
     ],
 )  # fmt: skip
 def test_a_context_is_the_text_of_the_nearest_block_as_a_reader_sees_it(

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from honeyguide.ports import Store
 
 
-def open_store(path: str | Path, *, create: bool = True) -> SqliteStore:
-    """Open a store; one that is not there is made, or, where it is only to be read, refused."""
+def open_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> SqliteStore:
+    """Open a store; one that is not there is made, unless `create` is false.
+
+    With `read_only` nothing is written: a store that is not there is refused, and one that cannot be written is fine.
+    """
     from honeyguide.adapters.store.sqlite import SqliteStore  # sqlite3 is for those who crawl
 
-    if not create and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
+    if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
         raise StoreError(str(path), "is not there; honeyguide crawl makes one, --store names another")
-    return SqliteStore(path)
+    return SqliteStore(path, read_only=read_only)
 
 
 async def crawl_site(  # noqa: PLR0913 - settings of a library call

@@ -83,11 +83,11 @@ def _checked(asked: ranking.Asked) -> ranking.Asked:
 
 
 @contextmanager
-def read_store(path: str | Path) -> Iterator[tuple[Store, Reader]]:
+def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[tuple[Store, Reader]]:
     """Open a store, and what reads in it besides."""
     from honeyguide.adapters.store.stored import Reader  # sqlite3 is for those who crawl
 
-    store = open_store(path, create=False)
+    store = open_store(path, create=False, read_only=read_only)
     try:
         reader = Reader(str(path))
         try:
@@ -100,12 +100,16 @@ def read_store(path: str | Path) -> Iterator[tuple[Store, Reader]]:
 
 @contextmanager
 def stored_table(
-    path: str | Path, profile: Profile | str | Path = "news", policy: str = DEFAULT_POLICY
+    path: str | Path,
+    profile: Profile | str | Path = "news",
+    policy: str = DEFAULT_POLICY,
+    *,
+    read_only: bool = False,
 ) -> Iterator[StoreTable]:
     """Open the URLs that a store knows as a table that can be ranked; a crawl may work on the store meanwhile."""
     from honeyguide.adapters.store.stored import StoreTable, judging
 
-    with read_store(path) as (store, reader):
+    with read_store(path, read_only=read_only) as (store, reader):
         judged = judging(policy, profile_of(profile), store, reader)
         yield StoreTable((store, reader), judged, str(path))
 
@@ -124,7 +128,7 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
     chosen = profile_of(profile)
     asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
-    with stored_table(path, chosen, policy) as table:
+    with stored_table(path, chosen, policy, read_only=True) as table:
         return table.plan(asked)
 
 

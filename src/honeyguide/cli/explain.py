@@ -63,7 +63,7 @@ def explain(text: str, store: str, run: int | None, output: Format) -> None:
     URL may be a path alone, as crawl prints it. Without --run the newest crawl that has met the URL tells; if none has,
     the newest whose site it is.
     """
-    opened = app.open_store(store, create=False)
+    opened = app.open_store(store, read_only=True)
     try:
         record = _explained(text, opened, _chosen(text, opened, run))
     finally:

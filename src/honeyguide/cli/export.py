@@ -92,7 +92,7 @@ def export(what: str, store: str, run: int | None, rule: str | None, **asked: An
     file = None if asked["file"] == STDIN else asked["file"]
     output = format_of(file, asked["output"]) if file else asked["output"] or "jsonl"
     check_distinct((store,), (file,))
-    opened = app.open_store(store, create=False)
+    opened = app.open_store(store, read_only=True)
     try:
         frontier = opened.frontier(find_run(opened, run))
         _check_rule(rule, frontier)

@@ -181,7 +181,7 @@ def _opened(
     """Open the store or the files; rows that were left out are told in the end."""
     if asked["store"] is not None:
         policy = asked["policy"] or LEARNED
-        with app.stored_table(asked["store"], profile, policy) as stored:
+        with app.stored_table(asked["store"], profile, policy, read_only=not asked["enqueue"]) as stored:
             yield _Known(stored, asked["store"], *_STORE_WORDS, stored)
         return
     with rejecting(asked["on_error"]) as rejected:

@@ -67,7 +67,7 @@ def runs(store: str, output: Format) -> None:
 
     Times are UTC.
     """
-    opened = app.open_store(store, create=False)
+    opened = app.open_store(store, read_only=True)
     try:
         records = [run_record(run) for run in opened.runs()]
     finally:

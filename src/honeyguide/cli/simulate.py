@@ -252,5 +252,5 @@ def _worlds(asked: dict[str, Any]) -> Iterator[World]:
         from honeyguide import app
         from honeyguide.adapters.simulation.stored import stored_world
 
-        app.open_store(asked["store"], create=False).close()  # says what is wrong with it, if anything is
+        app.open_store(asked["store"], read_only=True).close()  # says what is wrong with it, if anything is
         yield stored_world(asked["store"], window, asked["seed"])

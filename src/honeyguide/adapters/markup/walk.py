@@ -140,6 +140,9 @@ class Walk:
                     if kind <= H2 and kind in LEVELS and around is visible:
                         self._add_heading(LEVELS[kind], _label(parts, start))
                 if outside is not around:
+                    number -= kind == ANCHOR
+                    while number < len(open_anchors):  # what nobody sees is a block of its own
+                        lines_of[open_anchors.pop()] = around, 0, line + 1
                     around, line, ended = outside, first, -1
                     parts = around.parts
                     append = parts.append

@@ -24,7 +24,7 @@ _FIRST = -(2**63)
 
 def stored_world(path: str, window: Window, seed: int) -> World:
     """Read the changes that visits of a store have seen; whoever calls it has made sure that it is a store."""
-    db = Database(path)
+    db = Database(path, read_only=True)
     try:
         histories = _histories(path, db)
     finally:

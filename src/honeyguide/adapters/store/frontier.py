@@ -188,7 +188,9 @@ class SqliteFrontier(SqliteLeases):
                 state, rank, seen, rule, is_https = rest
                 seen += self.counters.again[digest]
                 rule = None if rule is None else rule_now(rule)
-                found[digest] = cache[digest] = Standing(state, rank, seen, rule, bool(is_https))
+                found[digest] = standing = Standing(state, rank, seen, rule, bool(is_https))
+                if state != State.LEASED:  # what becomes of that is not told by its digest
+                    cache[digest] = standing
         return found
 
     def block(self, site: str, until: float) -> None:

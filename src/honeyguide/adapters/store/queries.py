@@ -15,6 +15,7 @@ from importlib.resources import files
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from honeyguide.adapters.store.reading import Opened, check_unchanged, connect, open_to_read
 from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
 
 if TYPE_CHECKING:
@@ -42,13 +43,14 @@ def sql_text(file: str) -> str:
 class Database:
     """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
 
-    def __init__(self, path: str, busy_s: float = BUSY_S) -> None:
+    def __init__(self, path: str, busy_s: float = BUSY_S, *, read_only: bool = False) -> None:
         self.path = path
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
         with self.translated():
             # It never waits for others by itself: `_run` does.
-            self._connection = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=256)
+            self._opened = open_to_read(path) if read_only else Opened(connect(path))
+            self._connection = self._opened.connection
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -159,6 +161,7 @@ class Database:
         """Let go of the file; what was not flushed is gone."""
         with self.translated():
             self._connection.close()
+        check_unchanged(self.path, self._opened)
 
 
 def statements(text: str) -> list[str]:

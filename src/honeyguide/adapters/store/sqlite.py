@@ -19,6 +19,7 @@ from honeyguide.adapters.store.frontier import SqliteFrontier
 from honeyguide.adapters.store.history import SqliteHistory
 from honeyguide.adapters.store.owners import SqliteOwners
 from honeyguide.adapters.store.queries import BUSY_S, Database, checked, queries, reads, sql_text
+from honeyguide.adapters.store.reading import has_log
 from honeyguide.adapters.store.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatch, StoreError
@@ -30,26 +31,30 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x486F6E79  # "Hony"
 MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
 _MAGIC = b"SQLite format 3\x00"
+_READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (
     "journal_mode = WAL",  # once in a file's life
     "synchronous = NORMAL",
-    "cache_size = -32000",  # KiB
-    "temp_store = MEMORY",
+    *_READING,
     "wal_autocheckpoint = 4000",  # pages: moving the log over is cheaper in larger portions
     "journal_size_limit = 67108864",
 )
 _NOT_OURS = "is no Honeyguide store; name another file"
+_OLDER = (
+    "was written by an older Honeyguide (version {version} of the store), and is only read here;"
+    " honeyguide crawl --due --store FILE brings it up to date, or a copy of it where it cannot be written"
+)
 
 
 class SqliteStore:
-    """A `Store` in a file; made if it is not there."""
+    """A `Store` in a file; made if it is not there, or only read."""
 
-    def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
+    def __init__(self, path: str | Path, *, busy_s: float = BUSY_S, read_only: bool = False) -> None:
         self.path = str(path)
-        _check_file(Path(path))
-        self._db = Database(self.path, busy_s)
+        _check_file(Path(path), read_only=read_only)
+        self._db = Database(self.path, busy_s, read_only=read_only)
         try:
-            self._prepare()
+            self._prepare(read_only=read_only)
         except BaseException:  # put in order whatever it is, and raised again
             self._db.close()
             raise
@@ -144,18 +149,20 @@ class SqliteStore:
     # --- opening ---
 
     @reads
-    def _prepare(self) -> None:
-        """Check whose file it is, and bring it up to date."""
+    def _prepare(self, *, read_only: bool) -> None:
+        """Check whose file it is, and bring it up to date, unless it is only read."""
         application, version = self._pragma("application_id"), self._pragma("user_version")
         has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
-        if application != APPLICATION_ID and (application or has_tables):
+        if application != APPLICATION_ID and (application or has_tables or read_only):
             raise SchemaMismatch(self.path, _NOT_OURS)
         if not 0 <= version <= len(MIGRATIONS):
             raise SchemaMismatch(
                 self.path,
                 f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
             )
-        for pragma in _SETTINGS:
+        if read_only and version < len(MIGRATIONS):
+            raise SchemaMismatch(self.path, _OLDER.format(version=version))
+        for pragma in _READING if read_only else _SETTINGS:
             self._db.one(f"PRAGMA {pragma}")
         if version < len(MIGRATIONS):
             self._migrate()
@@ -188,15 +195,14 @@ class _Undoing:
             self._undo()
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path, *, read_only: bool) -> None:
     """Refuse what SQLite would misread: other files, and databases that were cut off."""
     try:
-        if not path.exists() or path.stat().st_size == 0:
+        if not read_only and (not path.exists() or path.stat().st_size == 0):
             return
         with path.open("rb") as file:
             head = file.read(100)
-        log = path.with_name(path.name + "-wal")
-        has_log = log.exists() and log.stat().st_size > 0
+        is_logged = has_log(str(path))
     except (OSError, ValueError) as error:
         raise StoreError(
             str(path), f"cannot be opened: {getattr(error, 'strerror', None) or error}"
@@ -207,7 +213,7 @@ def _check_file(path: Path) -> None:
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     expected = page_bytes * int.from_bytes(head[28:32], "big")
     # With a log the file may lawfully be behind: whoever was killed in the middle of moving it over left both.
-    if len(head) < 100 or (not has_log and path.stat().st_size < expected):
+    if len(head) < 100 or (not is_logged and path.stat().st_size < expected):
         raise StoreError(str(path), "is cut off; restore it from a copy, or name another file")
 
 

@@ -67,7 +67,7 @@ class Reader:
     """Reads what plans need of a store, besides its history."""
 
     def __init__(self, path: str) -> None:
-        self._db = Database(path)
+        self._db = Database(path, read_only=True)
         self._sql = queries("plan")
 
     @reads
