@@ -72,6 +72,19 @@ def test_pages_in_the_order_of_the_crawl_and_a_summary(run: Run) -> None:
     assert "Links that are no pages: 1 scheme." in result.stderr
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_command_line_may_hold_bytes_that_are_no_text(run: Run) -> None:
+    for given in (("--topic", "a\udcff"), (*TOPIC, "--include", "a\udcff")):
+        result = run("crawl", "https://a.example/", *given)
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert "is no text in UTF-8" in result.stderr
+    with served(manual()) as (home,):
+        assert (
+            run("crawl", home, "https://a.example/\udcff", *TOPIC, *QUICK, "--max-pages", "1").exit_code == 3
+        )
+    assert "a.example/" in run("runs").stdout
+
+
 def test_a_budget_is_exit_code_3_and_the_same_command_goes_on(run: Run, folder: Path) -> None:
     server = manual()
     with served(server) as (home,):

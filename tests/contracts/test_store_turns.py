@@ -11,7 +11,7 @@ import pytest
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Done
 from honeyguide.core.history import Visit
-from honeyguide.errors import Busy
+from honeyguide.errors import Busy, StoreError
 from honeyguide.ports import Report
 from honeyguide.testing_store import ask, found, paths, spec
 
@@ -50,8 +50,10 @@ def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path
     finish(frontier, first)
     assert frontier.claim(ask(limit=9, budgets=two)).rest.why == "max_pages"
     assert (budget(store), frontier.counts().fetched) == ((0, 0, 0), 1)
+    assert [(one.fetched, one.claims) for one in store.runs()] == [(1, 2)]
     store.flush()
     assert (budget(store), frontier.counts().fetched) == ((1, 1, 2), 1)
+    assert [(one.fetched, one.claims) for one in store.runs()] == [(1, 2)]
     finish(frontier, second)
     assert store.begin(spec(), 1.0).fetched == 2
     assert budget(store) == (2, 0, 2)
@@ -116,6 +118,36 @@ def test_a_lease_that_another_took_over_is_not_held(tmp_path: Path) -> None:
     other.close()
 
 
+def test_two_that_enter_a_site_at_the_same_time_enter_the_same(tmp_path: Path) -> None:
+    path, name = tmp_path / "h.db", "b.example"
+    one, run = filled(path)
+    one.frontier(run).enter(name)
+    is_waiting, failed = threading.Event(), []
+
+    def enter() -> None:
+        other = SqliteStore(path)
+
+        def look(statement: str) -> None:
+            if statement.startswith("BEGIN"):
+                is_waiting.set()
+
+        other._db._connection.set_trace_callback(look)  # noqa: SLF001 - when it waits for its turn
+        try:
+            other.frontier(run).enter(name)
+        except StoreError as error:
+            failed.append(error)
+        other.close()
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    assert is_waiting.wait(30)
+    one.flush()
+    thread.join()
+    assert not failed
+    assert list(one.frontier(run).sites()) == [name]
+    one.close()
+
+
 def test_what_another_has_noted_is_seen_in_the_next_turn(tmp_path: Path) -> None:
     (one, _), other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
     one.history.record(Visit(URL, 1, 10.0, 200, "x"), 1)
@@ -159,3 +191,22 @@ def test_who_shuts_out_readers_is_waited_for_and_then_named(tmp_path: Path) -> N
     leaving.start()
     SqliteStore(path).close()
     leaving.join()
+
+
+def test_a_holder_whose_first_claim_was_undone_does_not_take_the_leases_of_another(tmp_path: Path) -> None:
+    one, run = filled(tmp_path / "h.db")
+    other = SqliteStore(tmp_path / "h.db")
+
+    def fail() -> None:
+        with one.all_or_nothing():
+            one.frontier(run).claim(ask())
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    (lease,) = other.frontier(run).claim(ask()).leases
+    assert other.frontier(run).holds(lease)
+    other.flush()
+    assert not one.frontier(run).holds(lease)
+    one.close()
+    other.close()

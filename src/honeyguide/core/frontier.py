@@ -162,7 +162,10 @@ class Standing(NamedTuple):
     def is_settled(self) -> bool:
         """Whether no evidence changes what becomes of it."""
         state = self.state
-        return state in _TAKEN or (state == _DROPPED and self.rule not in PASSING_RULES)
+        # One with a rule that is not dropped waits to be tried again, behind all others: no link brings it forward.
+        return state in _TAKEN or (
+            self.rule is not None and (state != _DROPPED or self.rule not in PASSING_RULES)
+        )
 
 
 @dataclass(frozen=True, slots=True)

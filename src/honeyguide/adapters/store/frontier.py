@@ -226,6 +226,7 @@ class SqliteFrontier(SqliteLeases):
         """Give the number of a site; it gets one when it is first met."""
         number = self._site_ids.get(name)
         if number is None:
+            self._db.begin_write()  # or another process may add it between our look and our insert
             row = self._db.one(self._sql["site"], (self._run, name))
             number = (
                 row[0]

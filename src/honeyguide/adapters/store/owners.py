@@ -35,9 +35,15 @@ class SqliteOwners:
     def owner(self) -> int:
         """Give our number as a holder of leases."""
         if self._owner is None:
+            self._db.begin_write()
+            known = self._db.one(self._sql["owned"], (self._token,))
             values = (socket.gethostname(), os.getpid(), self._token)
-            self._owner = self._db.write(self._sql["own"], values).lastrowid or 0
+            self._owner = known[0] if known else self._db.write(self._sql["own"], values).lastrowid or 0
         return self._owner
+
+    def look_again(self) -> None:
+        """Forget our number: what was undone may have taken it, and another may have it then."""
+        self._owner = None
 
     @reads
     def gone(self) -> frozenset[int]:
@@ -51,8 +57,7 @@ class SqliteOwners:
 
     def disown(self) -> None:
         """Strike ourselves out, if we hold nothing."""
-        if self._owner is not None:
-            self.forget([self._owner])
+        self.forget(number for (number,) in self._db.all(self._sql["owned"], (self._token,)))
 
     def leave(self) -> None:
         """Be gone, as far as others in this process can tell."""

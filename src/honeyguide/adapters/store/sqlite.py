@@ -10,7 +10,7 @@ cut may lose the last commits, but never leaves half of one.
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,14 @@ class SqliteStore:
     @reads
     def runs(self) -> list[Run]:
         """Give all runs, oldest first."""
-        return [_run(row) for row in self._db.all(queries("runs")["all"])]
+        return [self._as_counted(_run(row)) for row in self._db.all(queries("runs")["all"])]
+
+    def _as_counted(self, run: Run) -> Run:
+        """Add what waits for a commit."""
+        if run.id not in self._frontiers:
+            return run
+        fetched, _, claims = self._frontiers[run.id].counters.budget()
+        return replace(run, fetched=run.fetched + fetched, claims=run.claims + claims)
 
     def frontier(self, run: Run) -> SqliteFrontier:
         """Give the queue of a run; there is one, as it keeps what is not yet written."""
@@ -126,6 +133,7 @@ class SqliteStore:
             frontier.counters.keep(waiting.get(number, 0))
             frontier.forget()
         self.history.forget()
+        self._owners.look_again()
 
     def close(self) -> None:
         """Commit and let go."""

@@ -19,6 +19,9 @@ SELECT * FROM run ORDER BY id;
 -- name: own
 INSERT INTO owner (host, pid, token) VALUES (?, ?, ?);
 
+-- name: owned
+SELECT id FROM owner WHERE token = ?;
+
 -- name: disown
 DELETE FROM owner WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE state = 1 AND owner = owner.id);
 
