@@ -48,6 +48,11 @@ def test_other_names_have_a_hash(path: str) -> None:
     assert file.removesuffix(".md")[-9] == "-"
 
 
+def test_an_empty_query_is_another_page() -> None:
+    assert name("/") == "a.example/index.md" != name("/?")
+    assert name("/b") != name("/b?")
+
+
 def test_http_and_https_are_one_page_and_ports_are_not() -> None:
     assert name("/B") == name("/B", "http://a.example")
     assert name("/b", "http://a.example:8080") == "a.example+8080/b.md"

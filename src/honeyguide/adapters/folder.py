@@ -42,7 +42,7 @@ def file_name(url: Url) -> PurePosixPath:
     names = [_safe(name) for name in wanted]
     is_exact = (
         names == wanted
-        and not url.query
+        and "?" not in url.text  # an empty query counts, too
         and "//" not in url.path
         and (not url.segments or last != "index")
         and not any(name.endswith(".md") for name in names[:-1])
