@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.frontier import Ask, Discovered, Done, RunSpec, Sighting, Why, digest_of, rank_of
+from honeyguide.core.frontier import Ask, Discovered, Done, RunSpec, Sighting, Why, digest_of
+from honeyguide.core.ranks import rank_of
 from honeyguide.core.traverse import Placement
 from honeyguide.core.url import Tracking, Url
 from honeyguide.errors import LeaseLost

@@ -55,7 +55,8 @@ def test_count_does_not_overlap() -> None:
         ("a{5000}", "invalid repetition size", 1),
         ("a" * (MAX_PATTERN_CHARS + 1), f"longer than {MAX_PATTERN_CHARS} characters", None),
         (r"\pL{900}", "pattern too large - compile failed", None),
-        ("a.\ud800", "contains a lone surrogate", None),
+        ("a.\ud800", "contains half a character", None),
+        ("a|\ud800", "contains half a character", None),
     ],
 )
 def test_refused(pattern: str, why: str, position: int | None) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crowd import Crowd
-from honeyguide.core.frontier import Discovered, Due, Sighting, State, Why, digest_of, is_better, rank_of
+from honeyguide.core.frontier import Discovered, Due, Sighting, State, Why, digest_of
+from honeyguide.core.ranks import is_better, rank_of
 from honeyguide.core.scope import Kind, classify_url
 from honeyguide.core.text import fold
 from honeyguide.core.topic import link_score, page_score, skip_rule

@@ -79,6 +79,8 @@ def compile_pattern(source: str) -> Pattern:
         raise PatternError(
             source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives"
         )
+    if _HALF.search(source):  # as from a command line that is no UTF-8: no engine and no store can hold it
+        raise PatternError(source, "contains half a character", hint="write it in UTF-8")
     folded = _fold_source(source)
     if not folded.strip():
         raise PatternError(source, "empty", hint="write words, such as fire|alarm")
@@ -102,8 +104,8 @@ def _literal(source: str, folded: str) -> Pattern:
             position=_empty_at(source),
             hint="remove the extra |",
         )
-    # Many alternatives are left to the linear engine, whose cost does not grow with them. Half a character it cannot read.
-    if len(terms) < _MANY_TERMS or _HALF.search(folded):
+    # Many alternatives are left to the linear engine, whose cost does not grow with them.
+    if len(terms) < _MANY_TERMS:
         engine = re.compile("|".join(map(re.escape, terms)))
         joints = _joints(terms) if len(terms) <= _FEW_TERMS else ()
         return Pattern(source, terms, engine, len(terms) <= _FEW_TERMS >= len(joints), joints)
@@ -155,8 +157,6 @@ def _regular(source: str, folded: str) -> Pattern:
         matches_all = engine.search("") is not None or all(engine.search(probe) for probe in _PROBES)
     except re2.error as error:
         raise _refusal(source, _sentence(error)) from None
-    except UnicodeEncodeError:
-        raise PatternError(source, "contains a lone surrogate", hint="remove it") from None
     if matches_all:
         raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
     return Pattern(source, None, engine)

@@ -115,9 +115,6 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     tracking = profile.scope.tracking
     pattern = profile.topic.pattern
     topic = None if pattern is None else pattern.source
-    for name, given in (("topic", topic), ("include", request.include), ("exclude", request.exclude)):
-        if given is not None and not _is_text(given):
-            raise InputError(f"the {name} {shown(given)} is no text in UTF-8; write it in UTF-8")
     command = request.command.encode("utf-8", "backslashreplace").decode("utf-8")
     seeds = [seed.key(tracking) for seed in request.seeds]
     external = request.budgets.external_pages > 0
@@ -128,12 +125,3 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
         request.profile or profile.name, request.related,
     )  # fmt: skip
     return RunSpec(key, command, topic, profile.name, profile.own_hash, written(asked))
-
-
-def _is_text(given: str) -> bool:
-    """Tell whether a text has whole characters only: a command line may hold any bytes."""
-    try:
-        given.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

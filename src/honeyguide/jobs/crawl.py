@@ -314,9 +314,8 @@ class _Session:
         if not self._frontier.holds(lease):
             return  # whoever has the page now records it
         if told.record is not None:
-            self._on_page(
-                told.record, told.arrival
-            )  # if that fails, the page was not had: it is fetched again
+            # If that fails, the page was not had: it is fetched again.
+            self._on_page(told.record, told.arrival)
             self._pages += 1
             self._relevant += is_relevant(told.record)
         with self._store.all_or_nothing():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawled import is_relevant
-from honeyguide.core.frontier import LANES
+from honeyguide.core.ranks import LANES
 from honeyguide.jobs.progress import duration
 
 if TYPE_CHECKING:

@@ -150,7 +150,6 @@ class Walk:
                     append(_LINE_END)
                     line += 1
             node = following
-        lines_of.update(dict.fromkeys(open_anchors, (visible, 0, 0)))
 
     def _add_heading(self, level: int, text: str) -> None:
         """Keep a heading that says something."""

@@ -14,7 +14,8 @@ from honeyguide.adapters.store.counters import Step
 from honeyguide.adapters.store.leases import SqliteLeases
 from honeyguide.adapters.store.ledger import pack
 from honeyguide.adapters.store.queries import reads
-from honeyguide.core.frontier import Done, Dropped, Retry, Standing, State, is_fetch, rank_due
+from honeyguide.core.frontier import Done, Dropped, Retry, Standing, State, is_fetch
+from honeyguide.core.ranks import rank_due
 from honeyguide.errors import LeaseLost, rule_now, spellings
 
 if TYPE_CHECKING:

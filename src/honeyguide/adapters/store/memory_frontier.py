@@ -24,10 +24,9 @@ from honeyguide.core.frontier import (
     Why,
     is_fetch,
     is_open,
-    rank_again,
-    rank_due,
     rest_of,
 )
+from honeyguide.core.ranks import rank_again, rank_due
 from honeyguide.errors import LeaseLost
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ UPDATE entry SET lease_until = 0 WHERE run = ? AND state = 1 AND owner = ?;
 SELECT 1 FROM entry WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
 -- name: finish
--- Changes nothing if the lease is no longer ours. A retry goes after all others (`rank_again` of core/frontier.py).
+-- Changes nothing if the lease is no longer ours. A retry goes after all others (`rank_again` of core/ranks.py).
 UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, owner = NULL, lease_until = NULL
 WHERE id = ? AND state = 1 AND owner = ? AND claim = ?;
 
