@@ -212,7 +212,6 @@ def test_half_a_character_is_no_match_and_no_error() -> None:
     for pattern in ("fire.*door", "fire", "|".join(f"fire{n}" for n in range(50)) + "|fire"):
         assert compile_pattern(pattern).search("\ud800 fire door")
         assert compile_pattern(pattern).count("\ud800 fire door") == 1
-    assert compile_pattern("\ud800|" + "|".join(f"word{n}" for n in range(50))).count("\ud800") == 1
 
 
 def test_a_thousand_words_cost_no_more_than_one() -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice, permutations
 from typing import Any
 
-from honeyguide.core.text import fold_case
+from honeyguide.core.text import HALF, fold_case
 from honeyguide.errors import PatternError
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
@@ -24,7 +24,6 @@ MAX_PROGRAM_STEPS = 16_000  # of a compiled pattern; the most words that fit int
 _MANY_TERMS = 40  # from here on, trying one alternative after the other costs more than the engine
 _FEW_TERMS = 16  # more are found faster by the engine, all at once
 _SPECIAL = set("\\.^$*+?()[]{}")
-_HALF = re.compile("[\ud800-\udfff]")
 # A pattern that matches all of these says nothing about a page.
 _PROBES = ("a", "0", " ", "-", "接", "ж", "~")
 
@@ -79,7 +78,7 @@ def compile_pattern(source: str) -> Pattern:
         raise PatternError(
             source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives"
         )
-    if _HALF.search(source):  # as from a command line that is no UTF-8: no engine and no store can hold it
+    if HALF.search(source):  # as from a command line that is no UTF-8: no engine and no store can hold it
         raise PatternError(source, "contains half a character", hint="write it in UTF-8")
     folded = _fold_source(source)
     if not folded.strip():
@@ -132,7 +131,7 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
 
 def _without_halves(text: str) -> str:
     """Replace halves of characters, which the engine cannot read."""
-    return _HALF.sub("\ufffd", text)
+    return HALF.sub("\ufffd", text)
 
 
 def _empty_at(source: str) -> int:

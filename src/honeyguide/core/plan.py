@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.core.facts import Facts
 from honeyguide.core.priors import CLASSES, PageClass
+from honeyguide.core.text import HALF
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -165,13 +165,10 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-_HALF = re.compile("[\ud800-\udfff]")
-
-
 def _url(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("should be an http(s) URL")
-    if not value.isascii() and _HALF.search(value):
+    if not value.isascii() and HALF.search(value):
         raise ValueError("has half a character in it, which no file can hold")
     try:
         Url.parse(value)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.host import parse_host
+from honeyguide.core.text import HALF
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ MAX_CHARS = 65_536  # servers refuse URLs far shorter than this; a longer one is
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _EDGES = "".join(map(chr, range(0x21)))  # the control characters and the space, which browsers trim
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # What browsers encode, in each part of a URL; `UNSETTLED` is what RFC 3986 still wants changed after that (URL-6):
 # lower-case hex digits, escapes of unreserved characters, a lone %, and characters that may not stand in a URL.
@@ -86,7 +86,7 @@ def trim(text: str) -> str:
     text = text.strip(_EDGES)
     for ignored in "\t\n\r":
         text = text.replace(ignored, "")
-    if not text.isascii() and _SURROGATE.search(text):  # half a character becomes U+FFFD, as in browsers
+    if not text.isascii() and HALF.search(text):  # half a character becomes U+FFFD, as in browsers
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
 

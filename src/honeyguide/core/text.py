@@ -1,6 +1,6 @@
 """Text, folded and cut into words once, on entry.
 
-Owns: `fold`, `tokens`. Must not know: rules, pages.
+Owns: `fold`, `tokens`, `HALF`. Must not know: rules, pages.
 Folding makes matching case-blind with plain substring tests, and it is chosen so that a literal term and the same
 term as a pattern in the regex engine agree (`core.pattern`): one character folds to at most one character.
 """
@@ -11,6 +11,7 @@ import re
 import unicodedata
 from functools import cache
 
+HALF = re.compile("[\ud800-\udfff]")  # half a character: from bytes that are no UTF-8, or escapes in JSON
 # Characters that the regex engine takes for one letter in a case-blind match, but which lower() keeps apart.
 _ONE_LETTER = {
     "ſ": "s", "ς": "σ", "µ": "μ", "ϐ": "β", "ϑ": "θ", "ϕ": "φ", "ϖ": "π", "ϰ": "κ", "ϱ": "ρ", "ϵ": "ε",
