@@ -31,8 +31,8 @@ from urllib.parse import urldefrag, urlsplit
 
 import honeyguide
 from bench.peers import offered
+from honeyguide.adapters.rows.picks import read_gold, read_picks
 from honeyguide.app import pick_sites
-from honeyguide.cli.eval import read_gold, read_picks
 from honeyguide.core.evaluate import judge_site, match_sites, page_name, site_key, total
 from honeyguide.core.policy import Policy
 from honeyguide.jobs.pick import PickRequest

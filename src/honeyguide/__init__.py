@@ -11,10 +11,12 @@ from honeyguide.version import __version__
 if TYPE_CHECKING:
     from honeyguide.adapters.rows.known import Rejected
     from honeyguide.app import (
+        SimulateRequest,
         WatchRequest,
         classify,
         crawl_site,
         extract_links,
+        judge_picks,
         open_store,
         parse_markdown,
         parse_page,
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
         score_url,
         select_files,
         select_links,
+        simulate_policies,
         watch_store,
     )
     from honeyguide.config import load_profile
+    from honeyguide.core.evaluate import Evaluation
     from honeyguide.core.frontier import Budgets
     from honeyguide.core.markdown import parse_markdown_links
+    from honeyguide.core.outcome import Outcome
     from honeyguide.core.page import Head, Link, Occurrence, Page, Position
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.policy import Policy
@@ -70,11 +75,13 @@ if TYPE_CHECKING:
 # Which module each name is in.
 _ROOMS = {
     "adapters.rows.known": "Rejected",
-    "app": "WatchRequest classify crawl_site extract_links open_store parse_markdown parse_page pick_sites plan_file "
-    "plan_store rank_urls score_link score_links score_page score_url select_files select_links watch_store",
+    "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file "
+    "plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
     "config": "load_profile",
+    "core.evaluate": "Evaluation",
     "core.frontier": "Budgets",
     "core.markdown": "parse_markdown_links",
+    "core.outcome": "Outcome",
     "core.page": "Head Link Occurrence Page Position",
     "core.plan": "Scored Signals",
     "core.policy": "Policy",
@@ -100,6 +107,7 @@ __all__ = [
     "ConfigError",
     "CrawlRequest",
     "CrawlSummary",
+    "Evaluation",
     "FetchError",
     "Forbidden",
     "Head",
@@ -110,6 +118,7 @@ __all__ = [
     "NameNotFound",
     "NotText",
     "Occurrence",
+    "Outcome",
     "Pace",
     "Page",
     "PatternError",
@@ -126,6 +135,7 @@ __all__ = [
     "Scored",
     "Selection",
     "Signals",
+    "SimulateRequest",
     "StoreError",
     "TimedOut",
     "TooLarge",
@@ -139,6 +149,7 @@ __all__ = [
     "crawl_site",
     "display",
     "extract_links",
+    "judge_picks",
     "load_profile",
     "normalize",
     "open_store",
@@ -155,6 +166,7 @@ __all__ = [
     "score_url",
     "select_files",
     "select_links",
+    "simulate_policies",
     "watch_store",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,9 +21,11 @@ from honeyguide import (
     Occurrence,
     PickRequest,
     Profile,
+    SimulateRequest,
     Url,
     app,
     errors,
+    judge_picks,
     load_profile,
     plan_file,
     plan_store,
@@ -31,7 +34,10 @@ from honeyguide import (
     score_links,
     score_page,
     select_links,
+    simulate_policies,
 )
+from honeyguide.adapters.simulation import made, trials
+from honeyguide.app import simulating
 from honeyguide.testing import FakeFetcher, FrozenClock
 
 NOW = datetime(2024, 6, 15, 8, tzinfo=UTC)
@@ -167,3 +173,65 @@ def test_a_choice_of_none_is_refused(tmp_path: Path) -> None:
 
 def test_types_are_offered() -> None:
     assert isinstance(FIRE, Profile)
+
+
+# --- judging and simulating ---
+
+
+def test_picks_are_judged_and_what_could_not_be_is_told(tmp_path: Path) -> None:
+    picks, gold, notes = tmp_path / "picks.jsonl", tmp_path / "gold.jsonl", list[str]()
+    pages = [{"url": "https://a.example/services", "rank": 1}]
+    rows = [{"site": "a.example", "selected": pages}, {"site": "c.example", "selected": []}]
+    picks.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    labels = [{"site": "a.example", "core": ["/services"]}, {"site": "b.example", "core": ["/"]}]
+    gold.write_text("\n".join(map(json.dumps, labels)), "utf-8")
+    run = judge_picks(picks, gold, compare=picks, on_note=notes.append)
+    assert [(site.site, site.is_good, site.has_record) for site in run.sites] == [
+        ("a.example", True, True),
+        ("b.example", False, False),
+    ]
+    assert (run.changes, run.totals.picks.core) == ({}, 1)
+    assert notes == [
+        f"{picks} has no record of b.example: judged as no picks",
+        f"{gold} has no labels of c.example: not judged",
+    ]
+    assert judge_picks(picks, gold).changes is None
+    with pytest.raises(InputError, match="field cap: 0 is too few"):
+        judge_picks(picks, gold, cap=0)
+
+
+def test_policies_are_simulated_in_the_order_that_was_asked_for() -> None:
+    heard: list[str] = []
+    request = SimulateRequest(("poisson:pages=30,days=4",), policies=("uniform",), budgets=("2d", "9/hour"))
+    outcomes = simulate_policies(request, heard.append)
+    assert heard == [
+        f"{policy}, budget {budget}, poisson:pages=30,days=4"
+        for budget in ("2d", "9/hour")
+        for policy in ("uniform", "known-rates")
+    ]
+    assert request.runs == len(heard)
+    assert [outcome.policy for outcome in outcomes[:2]] == ["uniform", "known-rates"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "field worlds: name one"),
+        ({"worlds": ("a\0b",)}, "is neither a file nor one of the worlds there are"),
+        ({"worlds": ("news",), "start": NOW}, "field start: only a history has a time to begin at"),
+        ({"worlds": ("-",), "start": NOW.replace(tzinfo=None)}, "has no time zone"),
+        ({"worlds": ("news",), "policies": ("magic",)}, "field policies: 'magic' is none of learned"),
+        ({"worlds": ("news",), "budgets": ("10",)}, "field budgets: '10' is no budget"),
+        ({"worlds": ("news",), "host_limit": "10d"}, "field host_limit: '10d' is no limit"),
+        ({"worlds": ("news",), "days": float("nan")}, "field days: nan is no time"),
+    ],
+)
+def test_a_simulation_that_cannot_be_meant_is_refused(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        SimulateRequest(**given)
+
+
+def test_the_names_of_worlds_and_policies_are_those_there_are() -> None:
+    assert list(simulating.WORLDS) == list(made.MAKERS)
+    assert list(simulating.NAMES) == list(trials.POLICIES)
+    assert trials.REFERENCE == simulating.REFERENCE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.files import MAX_LINE_BYTES
+from honeyguide.adapters.files import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from honeyguide.adapters.files import MAX_PAGE_BYTES
 from honeyguide.cli import Root
-from honeyguide.cli.files import MAX_PAGE_BYTES
 from honeyguide.cli.output import csv_cell, json_line, number
 from honeyguide.core.harmless import printable
 

@@ -197,11 +197,11 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
     [
         (
             (),
-            "Name a world: a CSV file, one of poisson, bursty, periodic, seasonal, mixed, news, archive, or a store with --store.",
+            "name one: a CSV file, one of poisson, bursty, periodic, seasonal, mixed, news, archive, or a store.",
         ),
         (
             ("changes.csv", SMALL, "--from", "2024-01-01T00:00:00Z"),
-            f"--from is about a history; '{SMALL}' is made up",
+            f"--from: only a history has a time to begin at; '{SMALL}' is made up",
         ),
         ((SMALL, "--policies", "magic"), "'magic' is none of learned, heuristic, uniform, proportional"),
         (
@@ -212,7 +212,7 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
         ((SMALL, "--budgets", ""), "'' is no budget"),
         ((SMALL, "--budgets", "9e9d"), "'9e9d' is no budget"),
         ((SMALL, "--host-limit", "5"), "'5' is no limit; write 100/day or 6/hour."),
-        ((SMALL, "--days", "0"), "0.0 is not in the range 0<x<=36500.0."),
+        ((SMALL, "--days", "0"), "--days: 0 is no time; give more than 0 and up to 36500."),
         ((SMALL, "--from", "2024-01-01"), "'2024-01-01' has no time zone"),
         ((SMALL, "-o", "out.txt"), "'out.txt' should end in .jsonl, .ndjson, .csv; or choose a --format."),
         ((SMALL, "--report", "out.md"), "'out.md' should end in .html or .htm."),

@@ -157,7 +157,7 @@ def _refused(data: bytes, words: str, *command: str, suffix: str = ".txt") -> No
 
 def page_file_bytes(over: int, _limit: int) -> None:
     # The bound is a default of a function, so it is taken from there.
-    files = importlib.import_module("honeyguide.cli.files")
+    files = importlib.import_module("honeyguide.adapters.files")
     with pytest.raises(InputError, match="larger than"):
         _file(b" " * (over + 1), lambda path: files.read_bytes(path, files.MAX_PAGE_BYTES))
 

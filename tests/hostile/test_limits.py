@@ -175,8 +175,8 @@ LIMITS = [
     Limit("words of a profile", "100,000", "config.conditions:_LIMITS[words]", files.profile_words),
     Limit("patterns of a profile", "200", "config.conditions:_LIMITS[patterns]", files.profile_patterns),
     Limit("mistakes that are told", "50", "config.problems:MAX_TOLD", files.profile_problems),
-    Limit("page in a file", "20,000,000 bytes", "cli.files:MAX_PAGE_BYTES", files.page_file_bytes, 1000),
-    Limit("line of a file", "1,000,000 bytes", "adapters.rows.rowfiles:MAX_LINE_BYTES", files.line_bytes),
+    Limit("page in a file", "20,000,000 bytes", "adapters.files:MAX_PAGE_BYTES", files.page_file_bytes, 1000),
+    Limit("line of a file", "1,000,000 bytes", "adapters.files:MAX_LINE_BYTES", files.line_bytes),
     Limit("nesting of JSON in a line", "100", "adapters.rows.rowfiles:MAX_NESTED", files.json_nesting),
     Limit(
         "rows on standard input",
@@ -230,7 +230,7 @@ LIMITS = [
     Limit(
         "record of a pick that is judged",
         "64,000,000 bytes",
-        "cli.eval:MAX_RECORD_BYTES",
+        "adapters.rows.picks:MAX_RECORD_BYTES",
         files.record_bytes,
         1000,
     ),
@@ -329,7 +329,7 @@ def table() -> dict[str, list[str]]:
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
     "adapters.markup.dom:_MAX_MISSES", "adapters.http:_MAX_CAUSES", "adapters.names:_MAX_THREADS", "adapters.robots:MAX_BYTES",
-    "adapters.markup.sitemap:_MAX_LINES", "adapters.markup.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "cli.eval:MAX_NAME",
+    "adapters.markup.sitemap:_MAX_LINES", "adapters.markup.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "adapters.rows.picks:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.problems:_MAX_CHARS", "core.family:MAX_ANCHOR_WORDS",
     "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",

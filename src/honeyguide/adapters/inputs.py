@@ -13,18 +13,16 @@ import io
 import json
 import os
 import re
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from honeyguide.adapters.files import name_of, read_bytes
 from honeyguide.core.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-STDIN = "-"
 MAX_BYTES = 200_000_000  # a million rows of an ordinary export
 MAX_SITES = 1_000_000
 MAX_SITE_CHARS = 2_048  # longer addresses do not exist, and every record repeats it
@@ -54,11 +52,11 @@ class SiteRow:
 
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
-    data = _read_bytes(path)
+    data = read_bytes(path, MAX_BYTES, "split it")
     kind = _SUFFIXES.get(path.rpartition(".")[2].lower()) or _kind_of(data, column)
     if column is not None and kind not in _TABLES:
         what = f"is read as {kind}, which has no column {column}; give a table, or no column"
-        raise InputError(what, file=_name(path))
+        raise InputError(what, file=name_of(path))
     if kind == "parquet":
         found = _parquet(data, path, column)
     else:
@@ -66,10 +64,10 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
         if "\0" in text:
             raise InputError(
                 "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap",
-                file=_name(path),
+                file=name_of(path),
             )
         if not text.strip():
-            raise InputError("is empty; give at least one site", file=_name(path))
+            raise InputError("is empty; give at least one site", file=name_of(path))
         found = _READERS[kind](text, path, column)
     rows: list[SiteRow] = []
     for row in found:
@@ -77,7 +75,7 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
             raise _too_many(path)
         rows.append(row)
     if not rows:
-        raise InputError("names no site; give at least one", file=_name(path))
+        raise InputError("names no site; give at least one", file=name_of(path))
     return rows
 
 
@@ -156,34 +154,8 @@ def _address(site: str) -> Url:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _name(path: str) -> str:
-    return "standard input" if path == STDIN else path
-
-
-def _read_bytes(path: str) -> bytes:
-    if "\0" in path:
-        raise InputError("is not a usable path", file=path)
-    try:
-        if path == STDIN:
-            data = _bounded(sys.stdin.buffer)
-        else:
-            with Path(path).open("rb") as file:
-                data = _bounded(file)
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}; check the path", file=_name(path)
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES / 1e6:g} MB; split it", file=_name(path))
-    return data
-
-
 def _too_many(path: str) -> InputError:
-    return InputError(f"has more than {MAX_SITES:,} sites; split it", file=_name(path))
-
-
-def _bounded(file: IO[bytes]) -> bytes:
-    return file.read(MAX_BYTES + 1)
+    return InputError(f"has more than {MAX_SITES:,} sites; split it", file=name_of(path))
 
 
 def _decoded(data: bytes) -> str:
@@ -228,7 +200,7 @@ def _text(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
 
 def _json_lines(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     if text[:1_000].lstrip().startswith("["):
-        raise InputError("is a JSON array; write one site on each line", file=_name(path))
+        raise InputError("is a JSON array; write one site on each line", file=name_of(path))
     for number, line in enumerate(_lines(text), 1):
         if line.strip():
             value = _json(line) if len(line) <= MAX_LINE_CHARS else None
@@ -335,7 +307,7 @@ class NoColumnError(InputError):
         near = get_close_matches(column or "", known, 1)
         advice = f"; did you mean {near[0]}?" if near else ""
         has = (", ".join(known) or "none")[:500]
-        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=_name(path))
+        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 
 
 def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
@@ -355,7 +327,7 @@ def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
     from honeyguide.adapters.markup.sitemap import is_index, locations  # see _markdown
 
     if is_index(text):
-        raise InputError("lists other sitemaps; give one of those", file=_name(path))
+        raise InputError("lists other sitemaps; give one of those", file=name_of(path))
     for number, (_, url, _lastmod) in enumerate(locations(text), 1):
         yield _row(url, number)
 
@@ -368,7 +340,7 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         import polars as pl  # a third of a second, and an extra
     except ImportError:
         raise InputError(
-            "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=_name(path)
+            "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name_of(path)
         ) from None
     try:
         names = list(pl.read_parquet_schema(io.BytesIO(data)))
@@ -384,6 +356,6 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("is not Parquet that can be read", file=_name(path)) from None
+        raise InputError("is not Parquet that can be read", file=name_of(path)) from None
     for number, value in enumerate(frame.to_series(), 1):
         yield _row(value or "", number, f"row {number}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.files import STDIN
 from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.output import no_color_option, note

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.files import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
 from honeyguide.cli.output import no_color_option, normalised, write_records

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.inputs import STDIN, given_sites, read_sites, unique
+from honeyguide.adapters.files import STDIN
+from honeyguide.adapters.inputs import given_sites, read_sites, unique
 from honeyguide.core.plan import read_time
 from honeyguide.core.policy import Policy
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide import app
-from honeyguide.cli.files import name_of, read_bytes, read_text
+from honeyguide.adapters.files import name_of, read_bytes, read_text
 from honeyguide.cli.output import note
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN, NoColumnError
+from honeyguide.adapters.files import STDIN
+from honeyguide.adapters.inputs import NoColumnError
 from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command
 from honeyguide.cli.given import all_options, how_options, named_rows, policy_of

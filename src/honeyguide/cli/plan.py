@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
+from honeyguide.adapters.files import STDIN, name_of
 from honeyguide.adapters.rows.known import LEARNED, expanded, open_known
-from honeyguide.adapters.rows.rowfiles import STDIN
 from honeyguide.cli.command import Command
-from honeyguide.cli.files import name_of
 from honeyguide.cli.given import moment
 from honeyguide.cli.output import given_format, note, output_options
 from honeyguide.cli.planned import check_plan_file, show_diff, show_explained, show_plan, write_plan

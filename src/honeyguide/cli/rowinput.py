@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.adapters.files import name_of, opened
 from honeyguide.adapters.rows.known import Rejected, kind_of
 from honeyguide.cli.command import PARTIAL
-from honeyguide.cli.files import name_of, opened
 from honeyguide.cli.output import note
 from honeyguide.core.harmless import printable
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide import app
+from honeyguide.adapters.files import name_of
 from honeyguide.cli.addresses import address, refusal, some
 from honeyguide.cli.command import Group
-from honeyguide.cli.files import name_of
 from honeyguide.cli.output import (
     Column,
     number,

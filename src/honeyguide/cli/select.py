@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
+from honeyguide.adapters.files import name_of, read_lines
 from honeyguide.adapters.rows.known import kind_of
 from honeyguide.adapters.rows.rowfiles import parse_object
 from honeyguide.cli.addresses import address, some
 from honeyguide.cli.choice import strategy_profile
 from honeyguide.cli.command import Command
-from honeyguide.cli.files import name_of, read_lines
 from honeyguide.cli.funnel import show_selection
 from honeyguide.cli.output import output_options, say, write_records
 from honeyguide.cli.pages import demo_page, placed_page

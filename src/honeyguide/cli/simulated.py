@@ -21,8 +21,8 @@ from honeyguide.report.curves import LEGEND, curves_report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from honeyguide.adapters.simulation.trials import Outcome
     from honeyguide.cli.output import Format
+    from honeyguide.core.outcome import Outcome
     from honeyguide.core.records import Record
 
 COLUMNS = (

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
+from honeyguide.adapters.files import STDIN, read_lines
 from honeyguide.cli.addresses import address, refusal
 from honeyguide.cli.command import Group
-from honeyguide.cli.files import STDIN, read_lines
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import load_profile
 from honeyguide.core.harmless import printable

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import app
-from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.files import STDIN
 from honeyguide.adapters.page_lines import Truth
 from honeyguide.adapters.rows.known import LEARNED
 from honeyguide.cli.command import PARTIAL, Command

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.inputs import STDIN
+from honeyguide.adapters.files import STDIN
 from honeyguide.adapters.whole import check_replaceable, replacing
 from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.harmless import printable

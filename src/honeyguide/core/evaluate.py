@@ -267,3 +267,16 @@ def _fate(seen: Seen | None, run: Picked) -> str:
     if seen is None:
         return "not linked" if run.status in ("ok", "partial") else f"not seen, the site was {run.status}"
     return f"out by {seen.out}" if seen.out else "not chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A run, judged: its sites, and by site what changed since another run; None without one."""
+
+    sites: tuple[Judged, ...]
+    changes: Mapping[str, Sequence[Change]] | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """The figures of the run."""
+        return total(self.sites)

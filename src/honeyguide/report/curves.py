@@ -15,7 +15,7 @@ from honeyguide.report.frame import opening
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from honeyguide.adapters.simulation.trials import Outcome
+    from honeyguide.core.outcome import Outcome
 
 # Told apart by colour and by dash: neither alone is enough for everybody.
 _COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#bbbbbb")

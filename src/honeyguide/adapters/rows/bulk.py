@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.rows.rowfiles import Raw, check_names, opened, raw_rows
+from honeyguide.adapters.files import opened
+from honeyguide.adapters.rows.rowfiles import Raw, check_names, raw_rows
 from honeyguide.adapters.rows.signal_columns import DOUBT, columns_of
 from honeyguide.core.plan import MISSING, NAMES, REQUIRED, field_name
 from honeyguide.errors import InputError

@@ -16,8 +16,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
+from honeyguide.adapters.files import STDIN, name_of, opened
 from honeyguide.adapters.policies import load_policy
-from honeyguide.adapters.rows.rowfiles import STDIN, Raw, name_of, opened, raw_rows, signals_of
+from honeyguide.adapters.rows.rowfiles import Raw, raw_rows, signals_of
 from honeyguide.core.plan import NAMES, field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from honeyguide.adapters.files import opened
 from honeyguide.adapters.rows.columns import fact_frame, score_columns
 from honeyguide.adapters.rows.link_rows import NAMES, raw_links
-from honeyguide.adapters.rows.rowfiles import Raw, opened
+from honeyguide.adapters.rows.rowfiles import Raw
 from honeyguide.core.facts import CARD
 from honeyguide.core.page import Position
 from honeyguide.core.rules import fields_read

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.files import name_of, opened, read_lines
 from honeyguide.adapters.rows.known import kind_of
-from honeyguide.adapters.rows.rowfiles import name_of, opened, parse_object, read_lines
+from honeyguide.adapters.rows.rowfiles import parse_object
 from honeyguide.adapters.tables import need_parquet
 from honeyguide.errors import InputError
 

@@ -1,7 +1,6 @@
 """Files with one record in each line or row: CSV and JSON lines, read as they are, a row at a time.
 
-Owns: bounds, encodings, the two formats, and the sentence when a file or a row cannot be read. Must not know: what the
-fields mean. Start reading at `raw_rows`.
+Owns: the two formats, and the sentence when a row cannot be read. Must not know: what the fields mean. Start reading at `raw_rows`.
 A row that cannot be read is handed over as its error, and the next one is read; a file that cannot be read ends.
 """
 
@@ -9,11 +8,9 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from honeyguide.adapters.files import name_of, read_lines
 from honeyguide.core.nesting import is_deeper
 from honeyguide.core.plan import REQUIRED, field_name, read_signals
 from honeyguide.errors import InputError, shown
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 
     RawRow = tuple[int, dict[str, Any] | InputError]
 
-STDIN = "-"
-MAX_LINE_BYTES = 1_000_000
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
 MAX_NESTED = 100  # lists and objects inside each other; what follows them by recursion gives up at a thousand
 
@@ -37,57 +32,6 @@ class Raw(NamedTuple):
     number: int
     where: str
     values: dict[str, Any] | InputError
-
-
-def name_of(path: str) -> str:
-    """Name a file in messages."""
-    return "standard input" if path == STDIN else path
-
-
-@contextmanager
-def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file or standard input; whatever the system complains about becomes one sentence."""
-    try:
-        if path == STDIN:
-            if sys.stdin is None:
-                raise InputError("is closed", file=name_of(path))
-            yield sys.stdin.buffer
-        elif "\0" in path:
-            raise InputError("is not a usable path", file=path)
-        else:
-            with Path(path).open("rb") as file:
-                yield file
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)
-        ) from None
-
-
-def read_lines(path: str, name: str = "") -> Iterator[tuple[int, str]]:
-    """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
-    named = name or name_of(path)
-    with opened(path) as file:
-        number = 0
-        while data := file.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            if len(data) > MAX_LINE_BYTES:
-                raise InputError(
-                    f"is longer than {MAX_LINE_BYTES / 1e6:g} MB; write one record on each line",
-                    file=f"{named} line {number}",
-                )
-            yield number, decoded(data, named, number)
-
-
-def decoded(data: bytes, name: str, number: int) -> str:
-    """Read bytes that start in line `number` of a file as UTF-8."""
-    try:
-        return data.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        line = number + data.count(b"\n", 0, error.start)
-        raise InputError("is not UTF-8; save the file as UTF-8", file=f"{name} line {line}") from None
-
-
-# --- rows ---------------------------------------------------------------------------------------------------------
 
 
 def raw_rows(path: str, kind: str, name: str = "", required: Sequence[str] = REQUIRED) -> Iterator[RawRow]:

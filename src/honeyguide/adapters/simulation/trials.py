@@ -1,12 +1,12 @@
 """Trials: one world, one budget, several policies, and what each of them achieved beside the bounds.
 
-Owns: the names of policies, `Outcome`, and what it is measured against. Must not know: formats, how worlds are made.
+Owns: the names of policies, and what they are measured against. Must not know: formats, how worlds are made.
 Start reading at `try_policies`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ from honeyguide.adapters.simulation.policies import (
     Uniform,
 )
 from honeyguide.adapters.simulation.running import simulate, tick_of
+from honeyguide.core.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,31 +52,6 @@ REFERENCE = "known-rates"  # is told what nobody can know
 OPTIMUM, ALL_KNOWING = "optimum", "all-knowing"  # bounds: no policy, only a freshness
 _POINTS = 120  # of a curve, at most
 _DAY_H = 24.0
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a policy, or a bound, achieved in a world with a budget; None is not known, or not said of bounds.
-
-    Freshness is the share of importance whose copy was as the page was, over time; `late` is the second half. Ages and
-    delays are in hours. `curve` has the freshness of equal parts of the run, `days` that of the first five days.
-    """
-
-    world: str
-    budget: str
-    policy: str
-    is_reference: bool
-    freshness: float
-    late: float
-    of_best: float | None = None
-    of_all_knowing: float | None = None
-    mean_age_h: float | None = None
-    nothing_share: float | None = None
-    discovery_h: float | None = None
-    fetches: int | None = None
-    hosts: tuple[tuple[str, int], ...] = ()
-    days: tuple[float, ...] = ()
-    curve: tuple[float, ...] = ()
 
 
 def try_policies(

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.rows.rowfiles import csv_rows, name_of
+from honeyguide.adapters.files import name_of
+from honeyguide.adapters.rows.rowfiles import csv_rows
 from honeyguide.core.plan import read_time
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError, shown
