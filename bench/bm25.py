@@ -35,7 +35,7 @@ def contests(sample: Sample) -> Iterator[Contest]:
     def ours() -> None:
         for batch in batches:
             for document in batch:
-                contextual(profile.query, document)
+                contextual(profile.query, document.get)
 
     entrants = {OURS: ours, **_peers(joined, profile.query.text)}
     goals = {"rank_bm25 BM25Okapi": 3.0}

@@ -100,27 +100,30 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
     matched: dict[str, None] = {}
     unknown: list[str] = []
     total = 0.0
+    forms = query.forms
+    is_silent = forms.keys().isdisjoint  # most texts say nothing of the query
     for field, rule, where, unit, weight, fixed, per_word in query.scales:
         text = text_of(field)
         if text is None:
             unknown.append(field)
             continue
-        words = ascii_words(text) if text.isascii() else raw_words(fold(text))
-        found = list(filter(None, map(query.forms.get, words)))
-        if found:
-            reached, found = _reach(found, fixed + per_word * len(words))
-            points = half_up(min(weight, unit * reached), _DECIMALS)
-            total += points
-            matched.update(dict.fromkeys(found))
-            reasons.append(Reason(rule, points, ", ".join(found) + where))
+        folded = text if text.isascii() else fold(text)  # often only a dash or a quote was not
+        words = ascii_words(folded) if folded.isascii() else raw_words(folded)
+        if is_silent(words):
+            continue
+        found = [forms[word] for word in words if word in forms]
+        reached, found = _reach(found, fixed + per_word * len(words))
+        points = half_up(min(weight, unit * reached), _DECIMALS)
+        total += points
+        matched.update(dict.fromkeys(found))
+        reasons.append(Reason(rule, points, ", ".join(found) + where))
     return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), tuple(unknown)), tuple(matched))
 
 
 def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:
     """Sum what each term reaches that was found in a text, and name each once."""
-    if len(found) == 1:
-        return 1 / (1 + norm), found
-    counts: dict[str, int] = {}
-    for term in found:
-        counts[term] = counts.get(term, 0) + 1
-    return sum([count / (count + norm) for count in counts.values()]), list(counts)
+    distinct = list(dict.fromkeys(found))
+    if len(distinct) == len(found):
+        return sum([1 / (1 + norm)] * len(found)), found
+    counts = [found.count(term) for term in distinct]
+    return sum([count / (count + norm) for count in counts]), distinct
