@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 from pathlib import Path
@@ -276,6 +277,23 @@ def test_sitemaps_that_cannot_be_had(run: Run, folder: Path) -> None:
         index = run("crawl", home, "--sitemap", "index.xml", *TOPIC, *QUICK, "--quiet", "--fresh")
         assert index.exit_code == 0
         assert "answered 404" in index.stderr
+
+
+def test_sitemaps_are_read_within_the_time_of_the_crawl(run: Run) -> None:
+    async def silent(_writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    server = manual()
+    server.answers["/s.xml"] = silent
+    with served(server) as (home,):
+        asked = ("crawl", home, "--sitemap", f"{home}s.xml", *TOPIC, *QUICK)
+        result = run(*asked, "--max-time", "0.2", "--timeout", "60")
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert "sitemaps took more than 0.2 s; the others are left out" in result.stderr
+        assert "--max-time is over" in result.stderr
+        del server.answers["/s.xml"]
+        goes_on = run(*asked[:2], *TOPIC, *QUICK, "--quiet")
+        assert set(paths(goes_on.stdout)) == ALL
 
 
 def test_seeds_of_a_list(run: Run, folder: Path) -> None:

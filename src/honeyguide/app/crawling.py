@@ -70,7 +70,9 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
             queue = None
             if sitemaps:
+                begun_at = clock.now()
                 request, queue = await _listed(sitemaps, request, profile, polite, on_note)
+                request = _less(request, clock.now() - begun_at)
 
             def begun(run: Run) -> None:
                 if policy.allow_private:
@@ -84,6 +86,13 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             return await crawler.crawl(request, on_page, begun)
     finally:
         store.close()
+
+
+def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
+    """Take time off a request: what sitemaps took is no longer there for pages."""
+    if request.max_time_s is None:
+        return request
+    return replace(request, max_time_s=max(0.0, request.max_time_s - spent_s))
 
 
 def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
@@ -122,7 +131,7 @@ async def _listed(
     from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
     asked = asked_of(sitemaps, request.seeds)
-    listing = await list_pages(asked, fetcher, read_sitemap)
+    listing = await list_pages(asked, fetcher, read_sitemap, request.max_time_s)
     for problem in listing.problems:
         if on_note is not None:
             on_note(problem)

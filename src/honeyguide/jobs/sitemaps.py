@@ -59,14 +59,17 @@ class SitemapRequest:
     sites: Sequence[Url] = ()
 
 
-async def list_pages(asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap]) -> Listing:
+async def list_pages(
+    asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap], limit_s: float | None = None
+) -> Listing:
     """List the pages of all sitemaps; one that was named and cannot be had raises, others are noted."""
     listing = Listing()
+    most_s = MAX_S if limit_s is None else min(MAX_S, limit_s)
     try:
-        async with asyncio.timeout(MAX_S):
+        async with asyncio.timeout(most_s):
             await _list_all(asked, source, read, listing)
     except TimeoutError:
-        listing.problems.append(f"sitemaps took more than {MAX_S:g} s; the others are left out")
+        listing.problems.append(f"sitemaps took more than {most_s:g} s; the others are left out")
     return listing
 
 
