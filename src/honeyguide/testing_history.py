@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.history import Known, Site, Trust, Visit, body_digest
 from honeyguide.core.rate import Rate
 from honeyguide.core.testimony import SITEMAP
-from honeyguide.core.visits import next_known
+from honeyguide.core.visits import next_known, next_site
 
 if TYPE_CHECKING:
     from honeyguide.ports import History, Store
@@ -133,3 +133,52 @@ class HistoryContract:
         assert site.priors == {"page": Rate(3.0, 4.0), "hub": Rate(5.0, 6.0)}
         assert site.clock.weight(0) > 1.0
         assert history.site("b.example") == Site()
+
+    def test_pages_that_a_hub_brings_are_born_then(self) -> None:
+        history = self.make_store().history
+        hub = Visit("https://a.example/", 1, 5.0, 200, "x", kind="hub", newborn=(7, 8))
+        assert history.get(7) is None
+        history.record(hub, 1)
+        assert history.get(7) is None  # nobody has visited it yet
+        history.record(visit(10.0), 1)
+        assert get(history).born_at == 5.0
+        history.record(replace(hub, at=20.0, newborn=(7, 9)), 1)
+        history.record(replace(visit(30.0), url="https://a.example/9", digest=9), 1)
+        assert [(known.digest, known.born_at) for known in history.known()] == [
+            (1, None),
+            (7, 5.0),
+            (9, 20.0),
+        ]
+        history.record(replace(visit(30.0), url="https://a.example/11", digest=11), 1)
+        assert get(history, 11).born_at is None
+        history.record(replace(hub, at=35.0, newborn=(11,)), 1)
+        assert get(history, 11).born_at == 35.0
+        there = replace(visit(40.0), url="https://a.example/new", digest=10, moved_from=7)
+        assert history.record(there, 1).born_at == get(history, 10).born_at == 5.0
+
+    def test_sites_learn_how_pages_age_and_tell_the_others(self) -> None:
+        history = self.make_store().history
+        urls = {n: f"https://{host}.example/{n}" for n, host in enumerate("aab", 7)}
+        history.record(Visit("https://a.example/", 1, 0.0, 200, "x", kind="hub", newborn=tuple(urls)), 1)
+        for at, content in ((0.0, "x"), (3600.0, "y"), (2 * 3600.0, "z"), (DAY_S, "z")):
+            for digest, url in urls.items():
+                history.record(replace(visit(at, content), url=url, digest=digest), 1)
+        a, b, c = (history.site(f"{name}.example").ages["page"] for name in "abc")
+        assert min(a.own.weights[0], b.own.weights[0]) > 1.0 > max(a.own.weights[4], b.own.weights[4])
+        assert a.every == b.every == c.every
+        both = zip(a.own.expected, b.own.expected, strict=True)
+        assert all(abs(sum(one) - whole) < 1e-9 for one, whole in zip(both, a.every.expected, strict=True))
+        assert a.own.parent == b.own.parent == c.own.parent == a.every.weights
+        assert sum(c.own.expected) == 0.0  # it has seen nothing itself
+        assert list(history.site("a.example").ages) == ["page"]
+
+    def test_sites_are_what_the_core_makes_of_visits(self) -> None:
+        history = self.make_store().history
+        history.record(Visit("https://a.example/", 1, 0.0, 200, "x", kind="hub", newborn=(7,)), 1)
+        history.record(visit(600.0), 1)
+        for day, kind in enumerate(("page", "article", "page"), 1):
+            old, site = get(history), history.site("a.example")
+            one = visit(day * DAY_S, f"{day}", kind=kind)
+            assert history.record(one, 1) == next_known(old, one, site, 1)
+            assert history.site("a.example") == next_site(site, old, one)
+        assert sorted(history.site("a.example").ages) == ["article", "page"]

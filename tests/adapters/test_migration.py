@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from honeyguide.adapters.store.queries import sql_text, statements
 from honeyguide.adapters.store.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
+from honeyguide.core.clocks import SiteClock
 from honeyguide.core.frontier import RunSpec, digest_of
 from honeyguide.core.history import Visit
 from honeyguide.core.url import Tracking, Url
@@ -59,11 +61,43 @@ def version_1(path: Path) -> None:
         db.commit()
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+def version_2(path: Path) -> None:
+    """Bring it to version 2 as that did, with what it had learnt."""
+    with closing(sqlite3.connect(path)) as db:
+        for statement in statements(sql_text("002_history.sql")):
+            db.execute(statement)
+        db.execute("PRAGMA user_version = 2")
+        db.execute("INSERT INTO site_clock VALUES ('a.example', 0, x'0000000000001440', x'0000000000000040')")
+        db.commit()
+
+
+@pytest.fixture(params=[1, 2])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     made = tmp_path / "old.db"
     version_1(made)
+    if request.param == 2:
+        version_2(made)
     return made
+
+
+def test_what_version_2_had_learnt_stays_and_ages_are_learnt_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    version_1(path)
+    version_2(path)
+    store = SqliteStore(path)
+    site = store.history.site("a.example")
+    assert (site.clock, site.ages) == (SiteClock(0, (5.0,), (2.0,)), {})
+    new = Visit(f"{HOME}new", digest(f"{HOME}new"), 2 * DAY_S, 200, "x", body=1)
+    store.history.record(Visit(HOME, digest(HOME), 2 * DAY_S, 200, "z", kind="hub", newborn=(new.digest,)), 1)
+    store.history.record(new, 1)
+    store.history.record(replace(new, at=3 * DAY_S, content="y", body=2), 1)
+    store.close()
+    again = SqliteStore(path)
+    known = again.history.get(new.digest)
+    assert known is not None
+    assert known.born_at == 2 * DAY_S
+    assert again.history.site("a.example").ages["page"].own.found[0] > 0.0
+    again.close()
 
 
 def test_nothing_is_lost_and_what_can_be_known_is_filled_in(path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.reading import has_log
-from honeyguide.adapters.store.sqlite import APPLICATION_ID, SqliteStore
+from honeyguide.adapters.store.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
 from honeyguide.app import open_store, plan_store
 from honeyguide.errors import SchemaMismatch, StoreError
 from honeyguide.testing_store import found, spec
@@ -278,7 +278,7 @@ def test_a_name_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.Monkey
 # --- what is no store, or an old one ---
 
 
-@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("version", range(len(MIGRATIONS)))
 def test_a_store_of_an_older_version_is_said_and_not_brought_up_to_date(tmp_path: Path, version: int) -> None:
     path = tmp_path / "h.db"
     with closing(sqlite3.connect(path)) as db:

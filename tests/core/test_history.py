@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.core.clocks import ArticleClock, DayProfile, SiteClock, WallClock
+from honeyguide.core.ages import AgeClock, SiteAges
+from honeyguide.core.clocks import HOUR_S, DayProfile, SiteClock, WallClock
 from honeyguide.core.history import Known, Site, Trust, Visit
-from honeyguide.core.rate import Rate
+from honeyguide.core.rate import Rate, chance, changes
+from honeyguide.core.recrawl import Learned
+from honeyguide.core.signals import state_of
 from honeyguide.core.testimony import HEADER, SITEMAP
-from honeyguide.core.visits import believed, clock_of, compared, heir_of, next_known, next_site
+from honeyguide.core.visits import believed, births_of, clock_in, compared, heir_of, next_known, next_site
 
 if TYPE_CHECKING:
     from honeyguide.core.priors import PageClass
@@ -183,21 +186,42 @@ def test_new_links_count_from_the_second_visit_on() -> None:
 # --- clocks ---
 
 
+DAYS = SiteClock(1, (2.0,), (1.0,))
+STORY = "https://a.example/2026/05/01/x"
+OF_PAGE, OF_ARTICLE = Site().aged("page").own, Site().aged("article").own
+
+
 @pytest.mark.parametrize(
-    ("kind", "url", "hours", "clock"),
+    ("kind", "more", "clock"),
     [
-        ("page", URL, None, SiteClock(1, (2.0,), (1.0,))),
-        ("hub", URL, None, WallClock()),
-        ("hub", URL, (1.0,) * 24, DayProfile.of_counts((1.0,) * 24)),
-        ("article", "https://a.example/2026/05/01/x", None, ArticleClock(100.0)),
-        ("article", URL, None, WallClock()),
+        ("page", {}, DAYS),
+        ("page", {"born_at": 40.0}, AgeClock(40.0, OF_PAGE, DAYS)),
+        ("page", {"born_at": 101.0}, DAYS),  # it was visited before somebody met it
+        ("page", {"url": STORY}, DAYS),
+        ("hub", {"born_at": 40.0}, WallClock()),
+        ("hub", {"hours": (1.0,) * 24}, DayProfile.of_counts((1.0,) * 24)),
+        ("article", {"url": STORY}, AgeClock(100.0, OF_ARTICLE)),  # a date in the future is no date
+        ("article", {"url": "https://a.example/1970/01/x", "born_at": 40.0}, AgeClock(40.0, OF_ARTICLE)),
+        (
+            "article",
+            {"url": "https://a.example/1969/12/x", "born_at": 40.0},
+            AgeClock(-31 * DAY_S, OF_ARTICLE),
+        ),
+        ("article", {"born_at": 40.0}, AgeClock(40.0, OF_ARTICLE)),
+        ("article", {}, DAYS),
     ],
 )
-def test_each_kind_has_its_clock(
-    kind: PageClass, url: str, hours: tuple[float, ...] | None, clock: object
+def test_each_kind_has_its_clock_and_plans_go_by_the_same(
+    kind: PageClass, more: dict[str, Any], clock: object
 ) -> None:
-    known = known_after(visit(100.0))._replace(kind=kind, url=url, hours=hours)
-    assert clock_of(known, Site(clock=SiteClock(1, (2.0,), (1.0,)))) == clock
+    known, site = known_after(visit(100.0))._replace(kind=kind, **more), Site(clock=DAYS)
+    assert clock_in(site, known) == clock
+    policy = Learned(
+        sites={"a.example": site.clock},
+        days={} if known.hours is None else {known.url: DayProfile.of_counts(known.hours)},
+        ages={("a.example", kind): site.aged(kind).own},
+    )
+    assert policy.clock_of(state_of(known)) == clock
 
 
 def test_hubs_remember_at_which_hours_they_change() -> None:
@@ -241,6 +265,89 @@ def test_a_day_on_which_much_changes_counts_more() -> None:
     assert site.clock.weight(0) > 2.0
     hub = next_site(Site(), known_after(visit(0.0, kind="hub")), visit(DAY_S, "y", 2))
     assert hub.clock == SiteClock()
+
+
+# --- ages ---
+
+
+NEW: dict[str, Any] = {"born_at": 0.0, "first_seen": 0.0}
+
+
+def test_ages_learn_what_a_visit_found_and_what_was_expected_of_it() -> None:
+    old = known_after(visit(HOUR_S))._replace(rate_a=2.0, rate_b=10.0, **NEW)
+    site = next_site(Site(), old, visit(4 * HOUR_S, "y", 2))
+    ages, after = site.ages["page"], next_known(old, visit(4 * HOUR_S, "y", 2)).rate
+    assert after is not None
+    assert list(site.ages) == ["page"]
+    due = after.a / after.b
+    assert ages.own.expected[:4] == pytest.approx((0.0, due, 2 * due, 0.0))
+    found = changes(Rate(2.0, 10.0), 3.0)
+    assert ages.own.found[:4] == pytest.approx((0.0, found / 3, 2 * found / 3, 0.0))
+    assert (ages.every.found, ages.every.expected) == (ages.own.found, ages.own.expected)
+    assert ages.own.parent == ages.every.weights
+    calm = next_site(site, old, visit(4 * HOUR_S)).ages["page"]
+    assert calm.own.found == ages.own.found
+    assert calm.own.expected[1] > ages.own.expected[1]
+
+
+def test_ages_learn_one_change_of_an_announced_one() -> None:
+    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=1.0, lastmod="1970-01-01T06:00:00Z", **NEW)
+    plain, told = (
+        next_site(Site(trust), old, visit(DAY_S, "y", 2)).ages["page"].own
+        for trust in ({}, {SITEMAP: HONEST})
+    )
+    assert sum(plain.found) > 40.0
+    assert sum(told.found) == pytest.approx(1.0)
+
+
+def test_days_and_ages_do_not_learn_the_same_changes() -> None:
+    calm = SiteAges.of("page").noted(0.0, 24.0, found=0.0, rate=100.0)
+    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=24.0, **NEW)
+    aged_h = calm.own.hours(0.0, 24.0)
+    assert aged_h < 1.0
+    for site, hours in ((Site(), 24.0), (Site(ages={"page": calm}), aged_h)):
+        expected = sum(next_site(site, old, visit(DAY_S - 1)).clock.expected)
+        assert expected == pytest.approx(chance(Rate(2.0, 24.0), hours), abs=1e-3)
+    busy = Site(clock=SiteClock(0, (9.0,), (1.0,)))
+    own = next_site(busy, old, visit(DAY_S - 1)).ages["page"].own
+    after = next_known(old, visit(DAY_S - 1), busy).rate
+    assert after is not None
+    assert own.expected[0] == pytest.approx(5.0 * after.a / after.b)  # such a day counts five times
+
+
+@pytest.mark.parametrize(
+    ("more", "at"),
+    [({"born_at": None}, DAY_S), ({"kind": "hub"}, DAY_S), ({"first_seen": -1.0}, DAY_S), ({}, 0.0)],
+)
+def test_ages_learn_nothing_where_there_is_none(more: dict[str, Any], at: float) -> None:
+    old = known_after(visit(0.0))._replace(**{**NEW, **more})
+    assert next_site(Site(), old, visit(at, "y", 2)).ages == {}
+    assert next_site(Site(), known_after(visit(0.0))._replace(**NEW), visit(DAY_S, "y", 2)).ages
+
+
+def test_a_page_ages_as_its_siblings_did() -> None:
+    """Pages that change in their first hours: later a quiet day says little, and an hour at first says much."""
+    site = Site()
+    for digest in range(60):
+        known = known_after(visit(0.0))._replace(digest=digest, **NEW)
+        for number, at_h in enumerate((1, 2, 4, 30, 100)):
+            one = visit(at_h * HOUR_S, str(min(number, 3)), min(number, 3))
+            site, known = next_site(site, known, one), next_known(known, one, site)
+    weights = site.aged("page").own.weights
+    assert weights[0] > 1.5
+    assert weights[6] < 0.7
+    first = known_after(visit(0.0))._replace(**NEW)
+    early, late = (clock_in(site, first).exposure_h(h * HOUR_S, (h + 1) * HOUR_S) for h in (0, 70))
+    assert early > 3 * late
+
+
+def test_pages_that_are_met_on_a_hub_are_new_and_keep_their_age_when_they_move() -> None:
+    assert births_of(None, visit(5.0)) == []
+    assert births_of(None, visit(5.0, newborn=(1, 2))) == [(1, 5.0), (2, 5.0)]
+    there = Visit("https://a.example/new", 8, 9.0, 200, "x", moved_from=7)
+    heir = heir_of(known_after(visit(2.0))._replace(born_at=1.0), there)
+    assert births_of(heir, there) == [(8, 1.0)]
+    assert births_of(None, there) == []
 
 
 # --- moving ---

@@ -8,6 +8,7 @@ import pytest
 
 from honeyguide.adapters.markup.html import parse_page
 from honeyguide.config import load_profile
+from honeyguide.core.ages import SiteAges
 from honeyguide.core.history import Known, Site, Trust, Visit
 from honeyguide.core.likeness import main_lines
 from honeyguide.core.rate import Rate
@@ -152,6 +153,20 @@ def test_the_story_of_a_page_that_changes() -> None:
         "It last changed 3 days ago, as far as visits tell.",
         "It changes about every 1.7 days; changed with 74 % probability since the last visit 3 days ago.",
     ]
+
+
+def test_the_story_of_a_page_that_has_calmed_down() -> None:
+    ages = SiteAges.of("page").noted(0.0, 24.0, found=24.0, rate=0.1).noted(24.0, 500.0, found=0.0, rate=0.1)
+    one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, rate_a=2.5, rate_b=102.0)
+    site = Site(ages={"page": ages})
+    young, old = (
+        history_told(one._replace(born_at=born_at), BASE, 4 * DAY_S, site)[1]
+        for born_at in (None, -5 * DAY_S)
+    )
+    assert young.startswith("It changes about every 1.7 days; changed with 74 % probability")
+    assert old.startswith(
+        "It changes about every 14 days at its age of 9 days; changed with 22 % probability"
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,16 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     assert late["/moved"] == 0
     assert site.since(START)["/here-now"] > 0
 
+    again = SqliteStore(tmp_path / "h.db", read_only=True)
+    ages = {known.url: known.born_at for known in again.history.known()}
+    visits = {at for at, path in site.log[24:] if path == "/"}
+    assert {path for path in stories | {"/story-0", "/slow-3", "/here-now"} if ages.get(f"{ROOT}{path}") is None} == {
+        "/story-0", "/slow-3", "/here-now"  # they were there from the start
+    }  # fmt: skip
+    assert {ages[f"{ROOT}{path}"] for path in stories - {"/story-0"}} <= visits
+    assert sum(again.history.site("a.example").ages["page"].own.expected) > 0.0
+    again.close()
+
     now = datetime.fromtimestamp(clock.now(), UTC)
     plan = plan_store(tmp_path / "h.db", now=now)
     assert plan.dead.first == f"{ROOT}/dead (dropped: no page at 5 visits in a row (last status 404))"

@@ -1,7 +1,7 @@
 """Ages: what an hour counts at each age of a page that was seen to be new, learned from the visits to its siblings.
 
-Owns: the age profile of a class of pages on a host, and the clock by it. Must not know: policies, stores.
-Start reading at `AgeProfile`.
+Owns: the age profile of a class of pages on a host, the clock by it, and which clock a page has. Must not know: policies,
+stores. Start reading at `AgeProfile`; which clock is whose is `clock_by`.
 
 Ages are taken by doublings: the first hour, the second, the next two, and so on. In each, the changes that were found
 are compared with those that the rates of the pages make expected; the quotient is what an hour of that age counts. So
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +53,7 @@ def lasting_by(stretch: Any, interval_h: Any, ends: Any) -> Any:
     return stretch / (1.0 + ends * stretch * interval_h)
 
 
+@cache
 def first_weights(page_class: PageClass) -> tuple[float, ...]:
     """Give what the ages of a class count before anything was learned: of an article its clock's, else all the same.
 
@@ -67,9 +70,13 @@ def first_weights(page_class: PageClass) -> tuple[float, ...]:
 
 
 _NOTHING = (0.0,) * len(EDGES_H)
+NO_COUNTS = (_NOTHING, _NOTHING)
+_ENDS_H = (*EDGES_H[1:], math.inf)
+Numbers = tuple[tuple[float, ...], tuple[float, ...]]
+Counts = Sequence[tuple[int, float, float]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with no slots: these leave no room for what is computed once
 class AgeProfile:
     """Changes found and expected at each age; `parent` is what is believed without them.
 
@@ -82,7 +89,7 @@ class AgeProfile:
     expected: tuple[float, ...] = _NOTHING
     ends: tuple[float, ...] = _NOTHING
 
-    @property
+    @cached_property
     def weights(self) -> tuple[float, ...]:
         """What an hour counts at each age."""
         return tuple(map(weight_by, self.found, self.expected, self.parent))
@@ -93,17 +100,25 @@ class AgeProfile:
         >>> AgeProfile(first_weights("page")).hours(1.0, 30.0)
         29.0
         """
-        speeds = self._speeds()
-        return sum(
-            hours * (_speed(speeds, place, first) + _speed(speeds, place, first + hours)) / 2.0
-            for place, first, hours in _cut(begin_h, end_h)
-        )
+        return max(0.0, self._reading(end_h) - self._reading(begin_h))
 
-    def _speeds(self) -> tuple[float, ...]:
-        """Give the speed of the clock at each edge, and from the last on."""
+    def _reading(self, age_h: float) -> float:
+        """Read the clock at an age; between two edges its speed goes straight from one to the other."""
+        place = _place(age_h)
+        reading, speed, slope = self._course[place]
+        over = age_h - EDGES_H[place]
+        return reading + over * (speed + slope * over / 2.0)
+
+    @cached_property
+    def _course(self) -> tuple[tuple[float, float, float], ...]:
+        """Give what the clock reads at each edge, its speed there, and how that grows from there on."""
         weights = self.weights
-        between = (math.sqrt(one * other) for one, other in pairwise(weights))
-        return (weights[0], *between)
+        speeds = (weights[0], *(math.sqrt(one * other) for one, other in pairwise(weights)))
+        course, reading = [], 0.0
+        for begin, end, speed, then in zip(EDGES_H, EDGES_H[1:], speeds, speeds[1:], strict=False):
+            course.append((reading, speed, (then - speed) / (end - begin)))
+            reading += (end - begin) * (speed + then) / 2.0
+        return (*course, (reading, speeds[-1], 0.0))
 
     def noted(self, begin_h: float, end_h: float, *, found: float, rate: float) -> AgeProfile:
         """Remember a visit at the age `end_h` after one at `begin_h`.
@@ -116,13 +131,45 @@ class AgeProfile:
         >>> [round(weight, 2) for weight in profile.weights[:3]]
         [1.33, 1.33, 1.0]
         """
+        return self.with_counts(self.counts(begin_h, end_h, found=found, rate=rate))
+
+    def counts(self, begin_h: float, end_h: float, *, found: float, rate: float) -> Counts:
+        """Say what such a visit adds: which age, how much was found, how much expected."""
         weights, parts = self.weights, [*_cut(begin_h, end_h)]
-        counted = sum(hours * weights[place] for place, _, hours in parts)
-        seen, due = list(self.found), list(self.expected)
-        for place, _, hours in parts:
-            seen[place] += found * hours * weights[place] / counted
-            due[place] += rate * hours
-        return replace(self, found=tuple(seen), expected=tuple(due))
+        counted = sum(hours * weights[place] for place, hours in parts)
+        return [(place, found * hours * weights[place] / counted, rate * hours) for place, hours in parts]
+
+    def with_counts(self, counts: Counts) -> AgeProfile:
+        """Add what a visit has shown."""
+        found, expected = list(self.found), list(self.expected)
+        for place, seen, due in counts:
+            found[place] += seen
+            expected[place] += due
+        return replace(self, found=tuple(found), expected=tuple(expected))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAges:
+    """The ages of one class of pages: on a site, and on all sites together, which is what `own` is believed to be like."""
+
+    own: AgeProfile
+    every: AgeProfile
+
+    @classmethod
+    def of(cls, page_class: PageClass, own: Numbers = NO_COUNTS, every: Numbers = NO_COUNTS) -> SiteAges:
+        """Put together what was found and expected on the site, and on all.
+
+        >>> SiteAges.of("page").own.weights == first_weights("page")
+        True
+        """
+        common = AgeProfile(first_weights(page_class), *every)
+        return cls(AgeProfile(common.weights, *own), common)
+
+    def noted(self, begin_h: float, end_h: float, *, found: float, rate: float) -> SiteAges:
+        """Remember a visit, as `AgeProfile.noted` does."""
+        counts = self.own.counts(begin_h, end_h, found=found, rate=rate)
+        every = self.every.with_counts(counts)
+        return SiteAges(replace(self.own.with_counts(counts), parent=every.weights), every)
 
 
 def related(hosts: Mapping[str, AgeProfile], page_class: PageClass) -> dict[str, AgeProfile]:
@@ -141,22 +188,20 @@ def related(hosts: Mapping[str, AgeProfile], page_class: PageClass) -> dict[str,
     return {name: replace(host, parent=parent) for name, host in hosts.items()}
 
 
-def _speed(speeds: tuple[float, ...], place: int, age_h: float) -> float:
-    """Read the speed at an age between two edges."""
-    if place + 1 == len(EDGES_H):
-        return speeds[place]
-    begin, end = EDGES_H[place : place + 2]
-    return speeds[place] + (speeds[place + 1] - speeds[place]) * (age_h - begin) / (end - begin)
+def _place(age_h: float) -> int:
+    """Find which age that is."""
+    return bisect_right(EDGES_H, age_h) - 1
 
 
-def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float, float]]:
-    """Cut a time into ages: which, from where on, and how many hours of it."""
-    ends = (*EDGES_H[1:], float("inf"))
-    for place, (first, last) in enumerate(zip(EDGES_H, ends, strict=True)):
-        begin = max(begin_h, first)
-        hours = min(end_h, last) - begin
+def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float]]:
+    """Cut a time into ages: which, and how many hours of it."""
+    for place in range(_place(begin_h), len(EDGES_H)):
+        last = _ENDS_H[place]
+        hours = min(end_h, last) - max(begin_h, EDGES_H[place])
         if hours > 0.0:
-            yield place, begin, hours
+            yield place, hours
+        if last >= end_h:
+            return
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +224,11 @@ class AgeClock:
 
     def aged_h(self, start: float, end: float) -> float:
         """Give the hours that count by age alone."""
-        ages = (max(0.0, moment - self.born_at) * HOURS_A_SECOND for moment in (start, end))
-        return self.profile.hours(*ages)
+        return self.profile.hours(self.age_h(start), self.age_h(end))
+
+    def age_h(self, moment: float) -> float:
+        """Give the age of the page at a moment."""
+        return max(0.0, moment - self.born_at) * HOURS_A_SECOND
 
     def stretch(self, now: float, span_h: float, interval_h: float) -> float:
         """Say how many wall hours an hour of the clock takes over the coming span, for a page that may end.
@@ -188,6 +236,33 @@ class AgeClock:
         Coming days count as all days. `interval_h` is the mean interval of the page's changes, by its clock.
         """
         ahead = self.aged_h(now, now + span_h / HOURS_A_SECOND)
-        age_h = max(0.0, now - self.born_at) * HOURS_A_SECOND
-        ends = self.profile.ends[bisect_right(EDGES_H, age_h) - 1]
+        age_h = self.age_h(now)
+        ends = self.profile.ends[_place(age_h)]
         return float(lasting_by(span_h / max(ahead, span_h * SLOWEST), interval_h, ends))
+
+
+def clock_by(
+    page_class: PageClass,
+    born_at: float | None,
+    *,
+    site: Clock | None = None,
+    day: Clock | None = None,
+    profile: AgeProfile | None = None,
+) -> Clock:
+    """Give the clock by which a page is exposed to change, for learning and planning alike.
+
+    A hub has its day. A page whose age is known goes by it, and by the days of its site unless it is an article: those are
+    told by their age. Without an age profile, articles have a clock of their own.
+
+    >>> clock_by("article", 0.0, site=WallClock())
+    ArticleClock(published_at=0.0)
+    """
+    if page_class == "hub":
+        return day or WallClock()
+    if born_at is None:
+        return site or WallClock()
+    is_article = page_class == "article"
+    days = WallClock() if is_article or site is None else site
+    if profile is not None:
+        return AgeClock(born_at, profile, days)
+    return ArticleClock(born_at) if is_article else days

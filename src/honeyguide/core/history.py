@@ -7,10 +7,12 @@ of it is kept, how visits change it (visits.py), what plan makes of it (signals.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.core.ages import SiteAges
 from honeyguide.core.clocks import SiteClock
 from honeyguide.core.rate import Rate
 
@@ -38,7 +40,8 @@ class Visit:
     Both are None where no page came. A page whose bytes are those of before need not be read again: then `content` is
     None, and what was read before stays true. `arrived` is where redirects led, as it was requested there. Where that is
     another page, its visit is recorded by itself; this one `is_led_on`, and for good if it `is_moved`, too: then the
-    other one says where it was `moved_from`.
+    other one says where it was `moved_from`. `newborn` are the identities of links that are new on a hub which was read
+    before: pages that were seen to be new.
     """
 
     url: str
@@ -61,6 +64,7 @@ class Visit:
     is_moved: bool = False
     is_led_on: bool = False
     moved_from: int | None = None
+    newborn: tuple[int, ...] = ()
 
 
 class Known(NamedTuple):
@@ -74,7 +78,7 @@ class Known(NamedTuple):
     `rate_a` and `rate_b` are what is believed of its change rate (core/rate.py), None before two visits could be
     compared; `changes`, `unchanged` and `exposure_h`, by its clock, are what that belief rests on. `found_a` and
     `found_b` say the same of the new links that visits find, the first one aside; `hours` of a hub are its changes by
-    hour of the day. `lastmod` is what a sitemap says, as written.
+    hour of the day. `lastmod` is what a sitemap says, as written; `born_at` is when a visit to a hub met it as a new link.
     """
 
     url: str
@@ -110,6 +114,7 @@ class Known(NamedTuple):
     found_b: float | None = None
     hours: tuple[float, ...] | None = None
     lastmod: str | None = None
+    born_at: float | None = None
 
     @property
     def site(self) -> str:
@@ -161,17 +166,26 @@ class Trust(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What history holds of a site as a whole: whom to trust there, the usual change rate by kind of page, its clock."""
+    """What history holds of a site as a whole: whom to trust there, the usual change rate by kind of page, its clock.
+
+    `ages` are what the ages of its pages count, by kind, where anything was learnt of them, here or elsewhere.
+    """
 
     trust: Mapping[str, Trust] = field(default_factory=lambda: MappingProxyType({}))
     priors: Mapping[PageClass, Rate] = field(default_factory=lambda: MappingProxyType({}))
     clock: SiteClock = field(default_factory=SiteClock)
+    ages: Mapping[PageClass, SiteAges] = field(default_factory=lambda: MappingProxyType({}))
 
     def is_trusted(self, source: str) -> bool:
         """Whether a source of this site has proved honest."""
         return self.trust.get(source, Trust()).is_proved
 
+    def aged(self, kind: PageClass) -> SiteAges:
+        """Give what ages count for pages of a kind; before anything was learnt, what is believed of the kind."""
+        return self.ages.get(kind) or _first_ages(kind)
 
+
+_first_ages = cache(SiteAges.of)
 UNKNOWN_SITE = Site()
 
 

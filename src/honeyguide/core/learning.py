@@ -1,4 +1,4 @@
-"""Learning: what one visit teaches of a page's change rate, and of a hub's new links.
+"""Learning: what one visit teaches of a page's change rate, of its age, and of a hub's new links.
 
 Owns: which update belongs to which visit. Must not know: the formulas (`core.rate`), stores, the clock.
 Start reading at `after_visit`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from honeyguide.core.rate import Rate, changed, timed, unchanged
+from honeyguide.core.rate import Rate, changed, changes, timed, unchanged
 
 
 class Seen(NamedTuple):
@@ -42,6 +42,23 @@ def after_visit(rate: Rate, seen: Seen) -> Rate:
     if seen.quiet_h is not None:
         return timed(rate, min(seen.quiet_h, seen.exposure_h))
     return changed(rate, seen.exposure_h)
+
+
+def changes_of(rate: Rate, seen: Seen) -> float:
+    """Count the changes since the last visit by expectation, with what was believed before this one.
+
+    Of one whose time is known, it is known that nothing followed, and not what came before.
+
+    >>> changes_of(Rate(2.0, 10.0), Seen(90.0, is_changed=True, quiet_h=80.0))
+    3.0
+    """
+    if not seen.is_changed:
+        return 0.0
+    if seen.was_announced:
+        return 1.0
+    if seen.quiet_h is not None:
+        return 1.0 + max(0.0, seen.exposure_h - seen.quiet_h) / rate.mean_interval_h
+    return changes(rate, seen.exposure_h)
 
 
 def after_finds(found: Rate | None, new_links: int, exposure_h: float) -> Rate:

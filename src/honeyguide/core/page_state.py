@@ -29,7 +29,8 @@ _DATED = re.compile(r"/(?:19|20)[0-9]{2}[/-](?:0?[1-9]|1[0-2])(?:[/-]|$)")
 class PageState:
     """What a policy may know of a page; None is not known. `found` is its rate of new links, for hubs.
 
-    `announced_at` is when the site says that the page last changed. `failures` counts visits in a row without a page.
+    `published_at` is when it was new, where its age is known (`core.testimony.born_at`), and `announced_at` when the site
+    says that it last changed. `failures` counts visits in a row without a page.
     """
 
     url: str

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from honeyguide.core.ages import AgeClock
-from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, ArticleClock, SiteClock, WallClock, stretch
+from honeyguide.core.ages import SLOWEST, AgeClock, clock_by
+from honeyguide.core.clocks import HOUR_S, HOURS_A_SECOND, SiteClock, WallClock, stretch
 from honeyguide.core.page_state import HUB_IMPORTANCE, amount, duration, every, percent, times
 from honeyguide.core.priors import Priors
 from honeyguide.core.rate import SCALARS, Rate, chance, index, prior, reached, score_of, single
@@ -104,17 +104,14 @@ class Learned:
         return rate if trust is None or _is_announced(page) else _silent(rate, trust)
 
     def clock_of(self, page: PageState) -> Clock:
-        """Give the clock that the page's exposure is measured by; without an age profile, articles have their own."""
-        if page.page_class == "hub":
-            return self.days.get(page.url, WallClock())
-        is_article = page.page_class == "article"
-        site = WallClock() if is_article else self.sites.get(page.host, WallClock())
-        if page.published_at is None:
-            return self.sites.get(page.host, site)
-        profile = self.ages.get((page.host, page.page_class))
-        if profile is not None:
-            return AgeClock(page.published_at, profile, site)
-        return ArticleClock(page.published_at) if is_article else site
+        """Give the clock that the page's exposure is measured by."""
+        return clock_by(
+            page.page_class,
+            page.published_at,
+            site=self.sites.get(page.host),
+            day=self.days.get(page.url),
+            profile=self.ages.get((page.host, page.page_class)),
+        )
 
     def _values(self, page: PageState, now: float) -> tuple[float, ...]:
         """Give the parts of the value, in the order of their texts."""
@@ -155,10 +152,10 @@ class Learned:
         elif self._trust_in(page) is not None and _is_announced(page):
             yield Worth("announced", values[0], f"announced as changed since the last visit {since} ago")
         else:
-            rate, exposure_h = self.rate_of(page), self.clock_of(page).exposure_h(page.visited_at, now)
-            odds = f"changed with {percent(chance(rate, exposure_h))} probability"
-            often = f"changes about {every(rate.mean_interval_h)}"
-            yield Worth("chance", values[0], f"{odds} since the last visit {since} ago; {often}")
+            rate, clock = self.rate_of(page), self.clock_of(page)
+            odds = f"changed with {percent(chance(rate, clock.exposure_h(page.visited_at, now)))} probability"
+            text = f"{odds} since the last visit {since} ago; changes about {often(rate, clock, now)}"
+            yield Worth("chance", values[0], text)
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
             if daily != "0":  # what finds next to nothing needs no reason of its own
@@ -166,11 +163,33 @@ class Learned:
                 yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day")
 
 
+def often(rate: Rate, clock: Clock, now: float) -> str:
+    """Say how often a page changes, and what its age does to that, where it matters.
+
+    >>> from honeyguide.core.ages import AgeProfile, first_weights
+    >>> clock = AgeClock(0.0, AgeProfile(first_weights("article")))
+    >>> often(Rate(2.0, 8.0), WallClock(), 0.0), often(Rate(2.0, 8.0), clock, 24 * 3600.0)
+    ('every 4 hours', 'every 7.2 days at its age of 1 day')
+    """
+    interval_h = rate.mean_interval_h
+    plain = every(interval_h)
+    if not isinstance(clock, AgeClock):
+        return plain
+    span_h = _span_h(rate)
+    ahead = clock.aged_h(now, now + span_h * HOUR_S)
+    aged = every(interval_h * span_h / max(ahead, span_h * SLOWEST))
+    return plain if aged == plain else f"{aged} at its age of {duration(clock.age_h(now))}"
+
+
+def _span_h(rate: Rate) -> float:
+    return min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
+
+
 def _stretched(clock: Clock, rate: Rate, now: float) -> float:
     """Say how long an hour of the clock takes, around the time of the next change; 1 where no clock runs ahead."""
     if isinstance(clock, WallClock | SiteClock):
         return 1.0
-    span_h = min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
+    span_h = _span_h(rate)
     if isinstance(clock, AgeClock):
         return clock.stretch(now, span_h, rate.mean_interval_h)
     return stretch(clock, now, span_h)

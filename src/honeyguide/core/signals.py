@@ -14,7 +14,7 @@ from honeyguide.core.history import UNKNOWN_SITE
 from honeyguide.core.page import Link, Position
 from honeyguide.core.page_state import PageState, class_of
 from honeyguide.core.plan import Signals
-from honeyguide.core.testimony import SITEMAP, lastmod_span, published_at
+from honeyguide.core.testimony import SITEMAP, born_at, lastmod_span
 from honeyguide.core.url import Url
 
 if TYPE_CHECKING:
@@ -138,6 +138,6 @@ def state_of(known: Known) -> PageState:
         known.hub_depth,
         rate=known.rate,
         found=known.found,
-        published_at=published_at(known.url) if known.kind == "article" else None,
+        published_at=born_at(known.url, known.kind, known.born_at, known.first_seen),
         announced_at=None if span is None else span[0],
     )

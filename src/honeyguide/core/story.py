@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.clocks import HOUR_S
 from honeyguide.core.history import UNKNOWN_SITE, Trust
-from honeyguide.core.page_state import amount, drop_reason, duration, every
+from honeyguide.core.page_state import amount, drop_reason, duration
 from honeyguide.core.rate import chance
+from honeyguide.core.recrawl import often
 from honeyguide.core.signals import kind_words, state_of
 from honeyguide.core.testimony import HEADER, SITEMAP
-from honeyguide.core.visits import clock_of
+from honeyguide.core.visits import clock_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,12 +80,12 @@ def _change_told(known: Known, site: Site, now: float) -> Iterator[str]:
     if rate is None or seen_at is None:
         yield from ["No visit has seen it change."] * is_unseen
         return
-    exposure_h = clock_of(known, site).exposure_h(seen_at, now)
-    odds = f"changed with {100 * chance(rate, exposure_h):.0f} % probability"
-    often = f"about {every(rate.mean_interval_h)}"
+    clock = clock_in(site, known)
+    odds = f"changed with {100 * chance(rate, clock.exposure_h(seen_at, now)):.0f} % probability"
+    about = f"about {often(rate, clock, now)}"
     # Without a change of its own, the rate is that of its kind, less what its quiet visits say.
-    guess = f"No visit has seen it change; going by pages like it, it may change {often}"
-    yield f"{guess if is_unseen else f'It changes {often}'}; {odds} since the last visit {ago(seen_at, now)}."
+    guess = f"No visit has seen it change; going by pages like it, it may change {about}"
+    yield f"{guess if is_unseen else f'It changes {about}'}; {odds} since the last visit {ago(seen_at, now)}."
 
 
 def _found_told(known: Known) -> Iterator[str]:

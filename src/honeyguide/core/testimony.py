@@ -1,6 +1,6 @@
 """What sites say of changes: sitemaps by lastmod, answers by Last-Modified, articles by the date in their address.
 
-Owns: reading those times, and `Claim`. Must not know: what is believed of whom (history.py), how visits are made.
+Owns: reading those times, `Claim`, and when a page was new. Must not know: what is believed of whom (history.py), how visits are made.
 Start reading at `claims_of`.
 """
 
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.pace import http_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from honeyguide.core.priors import PageClass
 
 # Who tells when a page changed.
 SITEMAP = "lastmod"
@@ -72,17 +75,36 @@ def lastmod_span(text: str | None) -> tuple[float, float] | None:
         return None
 
 
-def published_at(url: str) -> float | None:
-    """Read the day, or the month, that the path of an article names, as seconds since 1970.
+def published_span(url: str) -> tuple[float, float] | None:
+    """Read the day, or the month, that the path of an article names: its first moment, and the one after its last.
 
-    >>> published_at("https://a.example/1970/01/02/a-story"), published_at("https://a.example/story-2")
-    (86400.0, None)
+    >>> published_span("https://a.example/1970/01/02/a-story"), published_span("https://a.example/story-2")
+    ((86400.0, 172800.0), None)
     """
     found = _DATED.search(url)
     if found is None:
         return None
-    year, month, day = (int(part or 1) for part in found.groups())
+    year, month, day = (int(part or 0) for part in found.groups())
     try:
-        return datetime(year, month, day, tzinfo=UTC).timestamp()
+        first = datetime(year, month, day or 1, tzinfo=UTC)
     except ValueError:
         return None
+    return first.timestamp(), (first + timedelta(days=1 if day else 31)).timestamp()
+
+
+def born_at(url: str, page_class: PageClass, met_at: float | None, first_seen: float = inf) -> float | None:
+    """Say when a page was new, if that is known: when it was met as a new link, or the date in an article's address.
+
+    What was met within the day, or the month, of the address is as old as that; what was visited before it was met was
+    not new. Of a hub the age means nothing.
+
+    >>> born_at("https://a.example/1970/01/a", "article", None), born_at("https://a.example/1970/01/a", "article", 7200.0)
+    (0.0, 7200.0)
+    """
+    if page_class == "hub":
+        return None
+    met = met_at if met_at is not None and met_at <= first_seen else None
+    span = published_span(url) if page_class == "article" else None
+    if span is None or (met is not None and met < span[1]):
+        return met
+    return min(span[0], first_seen)

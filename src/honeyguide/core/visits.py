@@ -1,15 +1,16 @@
 """How a visit changes what is remembered: what it says of change, and what it teaches of the page and its site.
 
-Owns: `next_known` and `next_site`. Must not know: how history is kept, the formulas of rates (rate.py, learning.py).
-Start reading at `next_known`; what a visit says of change is `compared`.
+Owns: `next_known`, `next_site` and `births_of`. Must not know: how history is kept, the formulas of rates (rate.py,
+learning.py). Start reading at `next_known`; what a visit says of change is `compared`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.clocks import HOUR_S, ArticleClock, DayProfile, WallClock
+from honeyguide.core.ages import AgeClock, clock_by
+from honeyguide.core.clocks import HOUR_S, DayProfile
 from honeyguide.core.history import (
     CHANGED,
     NOT_MODIFIED,
@@ -20,12 +21,13 @@ from honeyguide.core.history import (
     Site,
     Trust,
 )
-from honeyguide.core.learning import Seen, after_finds, after_visit
+from honeyguide.core.learning import Seen, after_finds, after_visit, changes_of
 from honeyguide.core.priors import Priors
 from honeyguide.core.rate import chance
-from honeyguide.core.testimony import HEADER, SITEMAP, claims_of, published_at
+from honeyguide.core.testimony import HEADER, SITEMAP, born_at, claims_of
 
 if TYPE_CHECKING:
+    from honeyguide.core.ages import SiteAges
     from honeyguide.core.clocks import Clock
     from honeyguide.core.history import Visit
     from honeyguide.core.rate import Rate
@@ -135,14 +137,15 @@ def _read(known: Known, visit: Visit, run: int | None) -> Known:
 # --- what a comparison teaches ---
 
 
-def clock_of(known: Known, site: Site) -> Clock:
-    """Give the clock by which a page is exposed to change: its site's, of a hub its day, of an article its age."""
-    if known.kind == "hub":
-        return WallClock() if known.hours is None else DayProfile.of_counts(known.hours)
-    published = published_at(known.url) if known.kind == "article" else None
-    if published is not None:
-        return ArticleClock(min(published, known.first_seen))
-    return site.clock if known.kind == "page" else WallClock()
+def clock_in(site: Site, known: Known) -> Clock:
+    """Look up the clock by which a page is exposed to change."""
+    return clock_by(
+        known.kind,
+        born_at(known.url, known.kind, known.born_at, known.first_seen),
+        site=site.clock,
+        day=None if known.hours is None else DayProfile.of_counts(known.hours),
+        profile=site.aged(known.kind).own,
+    )
 
 
 def believed(known: Known, site: Site = UNKNOWN_SITE) -> Rate:
@@ -150,27 +153,47 @@ def believed(known: Known, site: Site = UNKNOWN_SITE) -> Rate:
     return known.rate or site.priors.get(known.kind) or _PRIORS.of(known.site, known.kind)
 
 
-def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site) -> Known:
-    """Learn from a comparison: the change rate, when the change was, how many new links a visit finds."""
-    seen_at, at, clock = _seen_at(before), known.visited_at, clock_of(before, site)
-    exposure_h = clock.exposure_h(seen_at, at)
+class _Lesson(NamedTuple):
+    """A comparison with the copy of `since`: by which clock, what was believed before, what was seen, when it changed."""
+
+    since: float
+    at: float
+    clock: Clock
+    rate: Rate
+    seen: Seen
+    changed_at: float
+
+    @property
+    def after(self) -> Rate:
+        """What is believed of the change rate after it."""
+        return after_visit(self.rate, self.seen)
+
+
+def _lesson(before: Known, visit: Visit, verdict: str, site: Site) -> _Lesson:
+    """Say what there is to be learnt from a comparison."""
+    since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
     is_changed = verdict == CHANGED
     source, changed_at = _told(before, visit, site, at) if is_changed else (None, at)
     quiet_h = None if source is None else clock.exposure_h(changed_at, at)
-    seen = Seen(exposure_h, is_changed, quiet_h, was_announced=source == SITEMAP)
-    rate = after_visit(believed(before, site), seen)
-    found = after_finds(before.found, visit.new_links, (at - seen_at) / HOUR_S)
-    is_hub = before.kind == "hub"
+    seen = Seen(clock.exposure_h(since, at), is_changed, quiet_h, was_announced=source == SITEMAP)
+    return _Lesson(since, at, clock, believed(before, site), seen, changed_at)
+
+
+def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site) -> Known:
+    """Learn from a comparison: the change rate, when the change was, how many new links a visit finds."""
+    since, at, _, _, seen, changed_at = lesson = _lesson(before, visit, verdict, site)
+    rate, found = lesson.after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
+    is_hub, is_changed = before.kind == "hub", seen.is_changed
     return known._replace(
         changed_at=changed_at if is_changed else before.changed_at,
         changes=before.changes + is_changed,
         unchanged=before.unchanged + (not is_changed),
-        exposure_h=before.exposure_h + exposure_h,
+        exposure_h=before.exposure_h + seen.exposure_h,
         rate_a=rate.a,
         rate_b=rate.b,
         found_a=found.a,
         found_b=found.b,
-        hours=_by_hour(before.hours, seen_at, changed_at) if is_hub and is_changed else before.hours,
+        hours=_by_hour(before.hours, since, changed_at) if is_hub and is_changed else before.hours,
     )
 
 
@@ -201,7 +224,7 @@ def _by_hour(hours: tuple[float, ...] | None, start: float, end: float) -> tuple
 
 
 def next_site(site: Site, old: Known | None, visit: Visit) -> Site:
-    """Learn of a site from one visit: whether its word was true, and on which days it changes."""
+    """Learn of a site from one visit: whether its word was true, on which days it changes, and what ages count."""
     verdict = compared(old, visit)
     if verdict is None or old is None:
         return site
@@ -212,9 +235,35 @@ def next_site(site: Site, old: Known | None, visit: Visit) -> Site:
         if said is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
             known = trust.get(claim.source, Trust())
             trust[claim.source] = known.judged(said=said, is_changed=is_changed)
-    clock = site.clock
-    if old.kind == "page":
-        start, end = _seen_at(old), max(visit.at, _seen_at(old))
-        expected = chance(believed(old, site), (end - start) / HOUR_S)
-        clock = clock.noted(start, end, expected=expected, is_changed=is_changed)
-    return replace(site, trust=trust, clock=clock)
+    if old.kind == "hub":
+        return replace(site, trust=trust)
+    since, at, clock = _seen_at(old), max(visit.at, old.visited_at), clock_in(site, old)
+    ages, aged_h = site.ages, (at - since) / HOUR_S
+    if isinstance(clock, AgeClock) and at > since:
+        ages = {**ages, old.kind: _aged(site.aged(old.kind), clock, _lesson(old, visit, verdict, site))}
+        aged_h = clock.aged_h(since, at)
+    days = site.clock
+    if old.kind == "page":  # what the age explains is not the days'
+        expected = chance(believed(old, site), aged_h)
+        days = days.noted(since, at, expected=expected, is_changed=is_changed)
+    return replace(site, trust=trust, clock=days, ages=ages)
+
+
+def _aged(ages: SiteAges, clock: AgeClock, lesson: _Lesson) -> SiteAges:
+    """Learn what the ages of a page count; what the days of its site explain is not theirs."""
+    since, at, _, rate, seen, _ = lesson
+    days = clock.site.exposure_h(since, at) / ((at - since) / HOUR_S)
+    return ages.noted(
+        clock.age_h(since),
+        clock.age_h(at),
+        found=changes_of(rate, seen),
+        rate=days / lesson.after.mean_interval_h,
+    )
+
+
+def births_of(old: Known | None, visit: Visit) -> list[tuple[int, float]]:
+    """Say which pages a visit shows to be new, and since when; one that has moved takes the age of its old place along."""
+    births = [(digest, visit.at) for digest in visit.newborn]
+    if visit.moved_from is not None and old is not None and old.born_at is not None:
+        births.append((visit.digest, old.born_at))
+    return births

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
 _UNREAD = Made()
+_ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where nothing was read
 _TWINS = 20  # pages that said the same, of which one may still do
 
 
@@ -66,7 +67,7 @@ class Ended(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a result says: a visit for history, and the page's record for the outputs, unless it is tried again."""
+    """What a result says: a visit for history, and the page's record for the outputs, unless they do not want it."""
 
     ended: Ended
     visit: Visit
@@ -124,15 +125,19 @@ class Reading:
             if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
                 ended = self._read(ended, fetched)
         visit = self._visit(ended)
-        is_again = isinstance(ended.outcome, Retry)
-        return Told(ended, visit, None if is_again else self._record(ended, compared(ended.known, visit)))
+        return Told(ended, visit, self._record(ended, compared(ended.known, visit)))
 
     def finish(self, told: Told) -> None:
         """Take a result into the store."""
         ended, visit, record = told
         self._frontier.finish(ended.lease, ended.outcome, self._report(ended, record))
-        if is_fetch(ended.outcome):
+        if is_fetch(ended.outcome) or self._is_refused(ended):
             self._note(ended, visit)
+
+    def _is_refused(self, ended: Ended) -> bool:
+        """Tell whether a page that was visited before is refused: that counts as a visit, or it would be planned at once again."""
+        is_dropped = isinstance(ended.outcome, Dropped)
+        return is_dropped and self._store.history.get(self._ground.digest(ended.lease.url)) is not None
 
     def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
@@ -229,19 +234,19 @@ class Reading:
 
     def _record(self, ended: Ended, verdict: str | None) -> Record:
         fetched, judged, page, known = ended.fetched, ended.judged, ended.page, ended.known
-        is_dropped = isinstance(ended.outcome, Dropped)
-        why = ended.outcome.why if isinstance(ended.outcome, Dropped) else judged.why if judged else None
+        action = judged.action if judged else _ACTIONS[type(ended.outcome)]
+        why = judged.why if judged else None if isinstance(ended.outcome, Done) else ended.outcome.why
         is_elsewhere = fetched is not None and fetched.url != ended.lease.url
         told = None
         if verdict is not None and known is not None and known.seen_at is not None:
             told = change_told(verdict, known.seen_at)
         crawled = Crawled(
             ended.at,
-            judged.action if judged else "dropped" if is_dropped else "unchanged",
+            action,
             fetched.status if fetched else None,
             fetched.url.text if fetched and is_elsewhere else None,
             page.title if page else None,
-            ended.content if judged or is_dropped or known is None else known.content,
+            known.content if action == "unchanged" and known else ended.content,
             fetched.elapsed_s if fetched else None,
             judged.score if judged else None,
             why,
@@ -286,6 +291,16 @@ class Reading:
             ended.body,
             ended.made.link_share,
             url.as_linked if url.as_linked != url.text else None,
+            newborn=_newborn(ended) if ended.is_again else (),
         )
         is_gone = judged is not None and judged.action == "soft-404"  # it says itself that it is not there
         return replace(visit, status=_GONE, content=None, body=None) if is_gone else visit
+
+
+def _newborn(ended: Ended) -> tuple[int, ...]:
+    """Give the links into its own site that a hub did not have when it was read before: those pages are new."""
+    known, judged = ended.known, ended.judged
+    if known is None or judged is None or not known.is_hub:
+        return ()
+    site = ended.url.site
+    return tuple(found.digest for found in judged.findings.new if found.out is None and found.site == site)

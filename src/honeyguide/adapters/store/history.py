@@ -1,32 +1,36 @@
 """History in the SQLite store.
 
-Owns: the tables `known`, `visit`, `listed`, `trust`, `prior` and `site_clock`. Must not know: what a visit means
-(core/visits.py).
+Owns: the tables `known`, `visit`, `listed`, `born`, `trust`, `prior`, `site_clock` and `age`. Must not know: what a visit
+means (core/visits.py).
 """
 
 from __future__ import annotations
 
+from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.queries import checked, queries, reads
+from honeyguide.adapters.store.queries import checked, moment, queries, reads
+from honeyguide.core.ages import EDGES_H, NO_COUNTS, SiteAges
 from honeyguide.core.clocks import SiteClock
 from honeyguide.core.history import UNKNOWN_SITE, Known, Site, Trust, site_of
 from honeyguide.core.priors import CLASSES
 from honeyguide.core.rate import Rate
-from honeyguide.core.visits import heir_of, next_known, next_site
+from honeyguide.core.visits import births_of, heir_of, next_known, next_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from honeyguide.adapters.store.queries import Database
+    from honeyguide.core.ages import Numbers
     from honeyguide.core.history import Visit
     from honeyguide.core.priors import PageClass
 
 # A row is `Known` with its digest first; what its values are, but for the hours: see `checked`.
-_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFS"
+_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSF"
 _IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest and URL
 _NUMBER_BYTES = 8
+_EVERYWHERE = ""  # the name of all sites together
 
 
 class SqliteHistory:
@@ -55,11 +59,19 @@ class SqliteHistory:
         if not visit.is_led_on:
             values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
             self._db.write(self._sql["visit"], values)
+        if births := births_of(old, visit):
+            self._bear(births)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
 
+    def _bear(self, births: list[tuple[int, float]]) -> None:
+        """Note which pages are new; who was met before is not."""
+        self._db.write_many(self._sql["bear"], births)
+        for digest, _ in births:
+            self._got.pop(digest, None)
+
     def _put(self, known: Known) -> None:
-        url, digest, *rest, hours, _ = known
+        url, digest, *rest, hours, _, _ = known
         packed = None if hours is None else _packed(hours)
         self._db.write(self._sql["put"], (digest, url, *rest, packed))
         self._got.pop(digest, None)
@@ -73,6 +85,11 @@ class SqliteHistory:
             clock = new.clock
             values = (name, clock.first_day, _packed(clock.found), _packed(clock.expected))
             self._db.write(self._sql["put_clock"], values)
+        for kind, ages in new.ages.items():
+            if ages is not old.ages.get(kind):
+                sides = ((name, ages.own), (_EVERYWHERE, ages.every))
+                rows = [(site, kind, _packed(one.found), _packed(one.expected)) for site, one in sides]
+                self._db.write_many(self._sql["put_age"], rows)
 
     @reads
     def get(self, digest: int) -> Known | None:
@@ -112,7 +129,19 @@ class SqliteHistory:
         priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
         row = self._db.one(self._sql["clock"], (name,))
         clock = SiteClock() if row is None else SiteClock(row[0], _numbers(row[1]), _numbers(row[2]))
-        return Site(trust, priors, clock)
+        return Site(trust, priors, clock, self._ages(name))
+
+    def _ages(self, name: str) -> dict[PageClass, SiteAges]:
+        counts: dict[str, dict[str, Numbers]] = {}
+        for kind, site, *packed in self._db.all(self._sql["ages"], (name,)):
+            counts.setdefault(kind, {})[site] = _counts(packed[0]), _counts(packed[1])
+        return {
+            kind: SiteAges.of(
+                kind, counts[kind].get(name, NO_COUNTS), counts[kind].get(_EVERYWHERE, NO_COUNTS)
+            )
+            for kind in CLASSES
+            if kind in counts
+        }
 
     def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Note the usual change rate of a site's pages, by kind."""
@@ -120,12 +149,13 @@ class SqliteHistory:
 
 
 def _known(row: tuple[Any, ...]) -> Known:
-    hours = row[-2]
-    digest, url, *rest, lastmod = checked((*row[:-2], row[-1]), _KINDS)
+    *most, hours, lastmod, born_at = row
+    digest, url, *rest, lastmod, born_at = checked((*most, lastmod, born_at), _KINDS)
     if rest[_KIND] not in CLASSES:
         raise ValueError(rest[_KIND])
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
-    return Known._make((url, digest, *rest, None if hours is None else _numbers(hours), lastmod))
+    numbers = None if hours is None else _numbers(hours)
+    return Known._make((url, digest, *rest, numbers, lastmod, moment(born_at)))
 
 
 def _packed(numbers: tuple[float, ...]) -> bytes:
@@ -136,3 +166,11 @@ def _numbers(packed: bytes) -> tuple[float, ...]:
     if len(packed) % _NUMBER_BYTES:
         raise ValueError(len(packed))
     return unpack(f"<{len(packed) // _NUMBER_BYTES}d", packed)
+
+
+def _counts(packed: bytes) -> tuple[float, ...]:
+    """Read what was counted at each age; other numbers than counts are none of ours."""
+    numbers = _numbers(packed)
+    if len(numbers) != len(EDGES_H) or min(numbers) < 0.0 or not isfinite(sum(numbers)):
+        raise ValueError(len(numbers))
+    return numbers

@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.store.memory_frontier import MemoryFrontier
+from honeyguide.core.ages import SiteAges
 from honeyguide.core.frontier import Run
 from honeyguide.core.history import UNKNOWN_SITE, site_of
-from honeyguide.core.visits import heir_of, next_known, next_site
+from honeyguide.core.visits import births_of, heir_of, next_known, next_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from honeyguide.core.ages import AgeProfile
     from honeyguide.core.frontier import RunSpec
     from honeyguide.core.history import Known, Site, Visit
     from honeyguide.core.priors import PageClass
@@ -31,7 +33,9 @@ class MemoryHistory:
         self._known: dict[int, Known] = {}
         self._visits: dict[int, list[tuple[int, float, int | None]]] = {}
         self._lastmods: dict[int, str] = {}
+        self._born: dict[int, float] = {}
         self._sites: dict[str, Site] = {}
+        self._every: dict[PageClass, AgeProfile] = {}
 
     def record(self, visit: Visit, run: int) -> Known:
         """Note a visit."""
@@ -46,12 +50,17 @@ class MemoryHistory:
         learned = next_site(site, old, visit)
         if learned is not site:
             self._sites[name] = learned
+            self._every.update((kind, ages.every) for kind, ages in learned.ages.items())
+        for digest, at in births_of(old, visit):
+            self._born.setdefault(digest, at)
         return known
 
     def get(self, digest: int) -> Known | None:
         """Give what is known of a URL."""
         known = self._known.get(digest)
-        return None if known is None else known._replace(lastmod=self._lastmods.get(digest))
+        if known is None:
+            return None
+        return known._replace(lastmod=self._lastmods.get(digest), born_at=self._born.get(digest))
 
     def known(self, after: int | None = None) -> Iterator[Known]:
         """Give everything that is known, in the order of identities."""
@@ -69,7 +78,14 @@ class MemoryHistory:
 
     def site(self, name: str) -> Site:
         """Give what is known of a site as a whole."""
-        return self._sites.get(name, UNKNOWN_SITE)
+        site = self._sites.get(name, UNKNOWN_SITE)
+        if not self._every:
+            return site
+        ages: dict[PageClass, SiteAges] = {}
+        for kind, every in self._every.items():
+            own = site.aged(kind).own
+            ages[kind] = SiteAges.of(kind, (own.found, own.expected), (every.found, every.expected))
+        return replace(site, ages=ages)
 
     def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Note the usual change rate of a site's pages, by kind."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.reading import Opened, check_unchanged, connect, open_to_read
@@ -249,6 +250,13 @@ def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
         if type(value) not in types:
             raise TypeError(kinds)
     return row
+
+
+def moment(at: float | None) -> float | None:
+    """Give a time, if it is one: what is at no time at all we have not written."""
+    if at is not None and not isfinite(at):
+        raise ValueError(at)
+    return at
 
 
 @cache

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-MIGRATIONS = ("001_store.sql", "002_history.sql")  # the version of a file is how many of these it has
+# The version of a file is how many of these it has.
+MIGRATIONS = ("001_store.sql", "002_history.sql", "003_ages.sql")
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (

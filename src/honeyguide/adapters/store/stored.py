@@ -16,7 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.policies import load_policy
-from honeyguide.adapters.store.queries import Database, checked, queries, reads
+from honeyguide.adapters.store.queries import Database, checked, moment, queries, reads
 from honeyguide.core.clocks import DayProfile
 from honeyguide.core.frontier import digest_of
 from honeyguide.core.history import site_of
@@ -28,7 +28,7 @@ from honeyguide.core.ranking import Row
 from honeyguide.core.rate import Rate
 from honeyguide.core.recrawl import Learned
 from honeyguide.core.signals import signals_of, state_of
-from honeyguide.core.testimony import SITEMAP
+from honeyguide.core.testimony import SITEMAP, born_at
 from honeyguide.core.topic import SCALE
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Sequence
     from datetime import datetime
 
-    from honeyguide.core.history import Known, Site
+    from honeyguide.core.ages import AgeProfile
+    from honeyguide.core.clocks import SiteClock
+    from honeyguide.core.history import Known, Site, Trust
     from honeyguide.core.priors import PageClass
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Asked, Entry, Plan
@@ -61,6 +63,7 @@ class Waiting(NamedTuple):
     score: float | None
     depth: int
     hub_depth: int
+    born_at: float | None
 
 
 class Reader:
@@ -122,8 +125,8 @@ class Reader:
 
 
 def _waiting(row: Sequence[Any]) -> Waiting:
-    entry, run, digest, url, *rest = checked(row, "iiisFii")
-    return Waiting(entry, run, digest, Url.parse(url).text, *rest)
+    entry, run, digest, url, score, depth, hub_depth, met_at = checked(row, "iiisFiiF")
+    return Waiting(entry, run, digest, Url.parse(url).text, score, depth, hub_depth, moment(met_at))
 
 
 def _check(rate: Rate | None, *, may_be_zero: bool = False) -> None:
@@ -228,8 +231,15 @@ def _new(place: int, waiting: Waiting) -> Row:
     """Write a link that waits: how relevant its page is, its own score has to tell."""
     url = waiting.url
     relevance = None if waiting.score is None else waiting.score / SCALE
+    kind, met_at = class_of(url, is_hub=False), waiting.born_at
     state = PageState(
-        url, site_of(url), class_of(url, is_hub=False), relevance=relevance, hub_depth=waiting.hub_depth
+        url,
+        site_of(url),
+        kind,
+        relevance=relevance,
+        hub_depth=waiting.hub_depth,
+        # Of links that were there from the start, an old date would say that a first copy lasts for ever.
+        published_at=None if met_at is None else born_at(url, kind, met_at),
     )
     return Row(place, url, Signals(url, 0, None, None, relevance, waiting.hub_depth), state)
 
@@ -264,33 +274,34 @@ def judging(name: str, profile: Profile, store: Store, reader: Reader) -> Judgin
     if name == "proportional":
         return Judging(load_policy(name, profile, priors), profile, site)
     days: dict[str, DayProfile] = {}
-    trusts = _BySite(site, lambda found: found.trust.get(SITEMAP))
-    clocks = _BySite(site, lambda found: found.clock)
-    return Judging(Learned(priors, trusts, clocks, days), profile, site, days)
+    trusts: _BySite[str, Trust] = _BySite(lambda name: site(name).trust.get(SITEMAP))
+    clocks: _BySite[str, SiteClock] = _BySite(lambda name: site(name).clock)
+    ages: _BySite[tuple[str, PageClass], AgeProfile] = _BySite(lambda key: site(key[0]).aged(key[1]).own)
+    return Judging(Learned(priors, trusts, clocks, days, ages), profile, site, days)
 
 
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-class _BySite(Mapping[str, _V]):
+class _BySite(Mapping[_K, _V]):
     """What is remembered of sites, looked up when it is asked for: there may be a hundred thousand."""
 
-    def __init__(self, site: Callable[[str], Site], pick: Callable[[Site], _V | None]) -> None:
-        self._site = site
+    def __init__(self, pick: Callable[[_K], _V | None]) -> None:
         self._pick = pick
 
-    def __getitem__(self, name: str) -> _V:
-        found = self._pick(self._site(name))
+    def __getitem__(self, key: _K) -> _V:
+        found = self._pick(key)
         if found is None:
-            raise KeyError(name)
+            raise KeyError(key)
         return found
 
-    def get(self, name: str, default: Any = None, /) -> Any:
+    def get(self, key: _K, default: Any = None, /) -> Any:
         """Look up without an exception: most sites have said nothing, and every page asks."""
-        found = self._pick(self._site(name))
+        found = self._pick(key)
         return default if found is None else found
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[_K]:
         return iter(())  # nobody asks for all of them
 
     def __len__(self) -> int:

@@ -1,5 +1,6 @@
 -- name: get
-SELECT k.*, l.lastmod FROM known k LEFT JOIN listed l ON l.digest = k.digest WHERE k.digest = ?;
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest WHERE k.digest = ?;
 
 -- name: put
 INSERT OR REPLACE INTO known VALUES
@@ -13,7 +14,8 @@ SELECT run, at, status FROM visit WHERE digest = ? ORDER BY id;
 
 -- name: after
 -- A few at a time, so that a reader never holds the database.
-SELECT k.*, l.lastmod FROM known k LEFT JOIN listed l ON l.digest = k.digest
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
 WHERE k.digest > ? ORDER BY k.digest LIMIT 1000;
 
 -- name: list
@@ -36,3 +38,12 @@ SELECT first_day, found, expected FROM site_clock WHERE site = ?;
 
 -- name: put_clock
 INSERT OR REPLACE INTO site_clock (site, first_day, found, expected) VALUES (?, ?, ?, ?);
+
+-- name: bear
+INSERT OR IGNORE INTO born (digest, at) VALUES (?, ?);
+
+-- name: ages
+SELECT kind, site, found, expected FROM age WHERE site IN ('', ?);
+
+-- name: put_age
+INSERT OR REPLACE INTO age (site, kind, found, expected) VALUES (?, ?, ?, ?);

@@ -1,14 +1,16 @@
 -- name: waiting
 -- Queued URLs that were never visited, in the newest run that has them queued; a few at a time.
-SELECT e.id, e.run, e.digest, e.url, e.score, e.depth, e.hub_depth FROM entry e
+SELECT e.id, e.run, e.digest, e.url, e.score, e.depth, e.hub_depth, b.at FROM entry e
+LEFT JOIN born b ON b.digest = e.digest
 WHERE e.id > ? AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
 AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id LIMIT 1000;
 
 -- name: waiting_one
-SELECT e.id, e.run, e.digest, e.url, e.score, e.depth, e.hub_depth FROM run r
-JOIN entry e ON e.run = r.id AND e.digest = ? WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
+SELECT e.id, e.run, e.digest, e.url, e.score, e.depth, e.hub_depth, b.at FROM run r
+JOIN entry e ON e.run = r.id AND e.digest = ? LEFT JOIN born b ON b.digest = e.digest
+WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
 
 -- name: scheduled
 -- What a plan has put into the queues and nobody has fetched yet: ranks below zero (core/frontier.py).
