@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OURS = "contextual"
 _ABOUT = (
-    "Each is title, description, anchor and slug of a linked page. Ours scores the four fields apart, with reasons, on a scale "
+    "Each is title, description, anchor and path of a linked page. Ours scores the four fields apart, with reasons, on a scale "
     "that does not depend on the other documents; the peers get the fields as one text, build their index and answer one "
     "query. They are made for many queries on one index: here every page is new."
 )
@@ -59,7 +59,7 @@ def _batches(sample: Sample) -> list[Batch]:
             "head_title": page.title,
             "head_description": page.description,
             "anchor": anchors.get(page.url.text, ""),
-            "slug": page.url.path.rpartition("/")[2].replace("-", " "),
+            "plain_path": page.url.path.replace("-", " "),
         }
         for page in parsed
     ]

@@ -111,7 +111,7 @@ def test_contextual_reaches_one() -> None:
     query = load_profile("fire-protection").query
     assert query.text == "fire protection sprinkler inspection testing alarm suppression"
     assert {f.name: f.weight for f in query.fields} == {
-        "head_title": 0.50, "head_description": 0.25, "anchor": 0.20, "slug": 0.05,
+        "head_title": 0.50, "head_description": 0.25, "anchor": 0.20, "plain_path": 0.05,
     }  # fmt: skip
     assert contextual(query, lambda _: query.text).score.value == 1.0
 

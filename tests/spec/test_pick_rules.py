@@ -150,8 +150,12 @@ def test_filters_are_counted_in_order() -> None:
         "candidates": 1,
         "above_threshold": 1,
         "selected": 1,
+        "out_cap": 0,
         "out_disallowed_path": 2,
+        "out_duplicate": 0,
+        "out_homepage": 0,
         "out_other_site": 1,
+        "out_replaced": 0,
         "out_service_area": 1,
     }
 

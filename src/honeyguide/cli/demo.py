@@ -92,7 +92,7 @@ def _put_out(record: Record, home: str) -> None:
     for skipped in record["skipped"]:
         groups.setdefault(skipped["rule"], []).append((skipped["href"], "no web page"))
     for candidate in record["candidates"]:
-        if candidate["score"] is None and candidate["out"]["rule"] != "replaced":
+        if candidate["score"] is None:
             groups.setdefault(candidate["out"]["rule"], []).append(
                 (_path(candidate["url"], home), candidate["out"]["why"])
             )

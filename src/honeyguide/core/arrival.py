@@ -1,11 +1,11 @@
 """What a fetched page is: there, empty, or only pretending (PICK-21).
 
-Owns: `own_text`, `gone_or_empty`, `scripts_only`. Must not know: fetching, selection.
+Owns: `own_text`, `lack_of`, `scripts_only`. Must not know: fetching, selection.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.text import fold
 
@@ -28,17 +28,24 @@ def own_text(page: Page, home: Page) -> str:
     return "\n".join(line for line in page.text.split("\n") if line not in shared)
 
 
-def gone_or_empty(page: Page, home: Page, rules: ContentRules) -> str | None:
-    """Say why a page does not count: it says that it is not there, or it says nothing."""
+class Lack(NamedTuple):
+    """Why a page does not count; one that says little still counts where nothing better is left."""
+
+    why: str
+    is_short: bool = False
+
+
+def lack_of(page: Page, home: Page, rules: ContentRules) -> Lack | None:
+    """Say why a page does not count: it says that it is not there, or it says nothing, or little."""
     for text in (page.title, *page.h1[:1]):
         said = next((word for word in rules.gone if word in fold(text)), None)
         if said and len(page.text) < 5 * max(rules.min_text_chars, 1):
-            return f"says {said!r} in its title or heading"
-    if len(page.text) < rules.min_text_chars:
-        return f"is empty: {len(page.text)} characters of text"
+            return Lack(f"says {said!r} in its title or heading")
     own = len(own_text(page, home))
+    if len(page.text) < rules.min_text_chars:
+        return Lack(f"is empty: {len(page.text)} characters of text", is_short=own >= rules.min_own_chars)
     if own < rules.min_own_chars:
-        return f"is empty: {own} characters that the homepage does not have"
+        return Lack(f"is empty: {own} characters that the homepage does not have")
     return None
 
 

@@ -66,6 +66,11 @@ FIELDS: Mapping[str, Field] = _catalogue(
         Kind.TEXT,
         "last path segment, escapes decoded, file extension gone; its folder for an index file",
     ),
+    (
+        "home_path",
+        Kind.TEXT,
+        "path and query as seen from the homepage's folder, folded, tracking parameters gone",
+    ),
     ("path_length", Kind.NUMBER, "number of non-empty path segments"),
     ("has_query", Kind.FLAG, "the URL has a query"),
     ("anchor", Kind.TEXTS, "anchor texts of all occurrences"),
@@ -162,13 +167,15 @@ def stem_of(segment: str) -> str:
 def slug_of(segments: tuple[str, ...]) -> str:
     """Name a page by its last path segment; an index file is named by its folder.
 
-    >>> slug_of(("services", "index.html"))
-    'services'
+    At the root an index file has no name: what it shows is in the query.
+
+    >>> slug_of(("services", "index.html")), slug_of(("index.php",))
+    ('services', '')
     """
     if not segments:
         return ""
     slug = stem_of(segments[-1])
-    return stem_of(segments[-2]) if slug == "index" and len(segments) > 1 else slug
+    return slug if slug != "index" else stem_of(segments[-2]) if len(segments) > 1 else ""
 
 
 def _folders(segments: tuple[str, ...]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from honeyguide.core.pattern import Pattern
     from honeyguide.core.profile import Profile, Strategy
     from honeyguide.core.rules import Rule, Score
-    from honeyguide.core.url import Url
+    from honeyguide.core.url import Tracking, Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Request:
     """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's.
 
     `page` is where the links stand, if that is known: its prose tells names from ordinary words. `unwanted` are links
-    that were tried and turned out dead or empty, with the reason (PICK-21).
+    that were tried and turned out dead or empty, or could not be tried any more (PICK-21).
     """
 
     heads: Mapping[Url, Head] | None = None
@@ -84,7 +84,7 @@ class Request:
     include: Pattern | None = None
     exclude: Pattern | None = None
     page: Page | None = None
-    unwanted: Mapping[Url, str] = field(default_factory=dict)
+    unwanted: Mapping[Url, Out] = field(default_factory=dict)
 
 
 def select_links(
@@ -98,7 +98,7 @@ def select_links(
     plan = profile.strategies[strategy]
     listed = sorted(links, key=lambda link: (link.order, link.url.text))
     sifted = sift(listed, page, profile, plan, request)
-    judged = [judge(candidate, profile, plan, request.heads or {}) for candidate in sifted]
+    judged = [_tried(judge(candidate, profile, plan, request.heads or {}), request) for candidate in sifted]
     key = _order(profile, plan)
     places = sorted(range(len(judged)), key=lambda place: key(judged[place]))
     ranked = _take(
@@ -108,7 +108,7 @@ def select_links(
     candidates = tuple(
         candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0])
     )
-    return Selection(strategy, selected, candidates, _counts(candidates))
+    return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
 
 
 def goes_by_query(profile: Profile, strategy: str) -> bool:
@@ -170,11 +170,33 @@ class Sieve:
             link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
         )
         family = stories(self.families, whole, self.profile.families)
-        facts = Facts(whole, is_duplicate=not stands_for_all, family=family)
+        from_home = path_from_home(whole.url, self.page, scope.tracking)
+        facts = Facts(whole, is_duplicate=not stands_for_all, family=family, home_path=from_home)
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, out=out_of(rule, facts))
-        return Candidate(whole, out=_asked_out(whole.url, str(facts["url"]), self.request))
+        return Candidate(whole, out=_asked_out(str(facts["url"]), self.request))
+
+
+def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
+    """Give path and query, tracking parameters gone; what lies in the homepage's folder is seen from there.
+
+    >>> from honeyguide.core.url import Tracking, Url
+    >>> home, tracking = Url.parse("https://a.example/en/"), Tracking(("utm_*",))
+    >>> [path_from_home(Url.parse(f"https://a.example{path}"), home, tracking)
+    ...     for path in ("/en?utm_source=x", "/en/Index.html", "/?page_id=2")]
+    ['/', '/index.html', '/?page_id=2']
+    """
+    key = url.key(tracking)
+    target = key[key.index("/") :].lower()
+    folder = (home.path.rpartition("/")[0] if "." in home.path.rpartition("/")[2] else home.path).lower()
+    if (
+        folder != "/"
+        and target.startswith(folder)
+        and target[len(folder) : len(folder) + 1] in ("", "/", "?")
+    ):
+        target = target[len(folder) :]
+    return target if target.startswith("/") else f"/{target}"
 
 
 def out_of(rule: Rule, facts: Facts) -> Out:
@@ -182,9 +204,7 @@ def out_of(rule: Rule, facts: Facts) -> Out:
     return Out(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
-def _asked_out(address: Url, url: str, request: Request) -> Out | None:
-    if address in request.unwanted:
-        return Out("replaced", request.unwanted[address])
+def _asked_out(url: str, request: Request) -> Out | None:
     if request.include is not None and not request.include.search(url):
         return Out("include", f"URL does not match --include {request.include.source}")
     if request.exclude is not None and request.exclude.search(url):
@@ -217,6 +237,12 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
         matched=context.matched,
         selection_reason=_selection_reason(bucket.id if bucket else "other", parts.values()),
     )
+
+
+def _tried(candidate: Candidate, request: Request) -> Candidate:
+    """Put out what is known to be no good, with all that was decided about it before."""
+    out = request.unwanted.get(candidate.url)
+    return candidate if candidate.out is not None or out is None else replace(candidate, out=out)
 
 
 def _texts(facts: Facts) -> Callable[[str], str | None]:
@@ -286,7 +312,8 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
             result.append(_left(candidate, "cap", _full(cap)))
         else:
             taken[bucket] += 1
-            slugs[candidate.url.path] = plain_words(candidate.url.path)
+            if not candidate.url.query:
+                slugs[candidate.url.path] = plain_words(candidate.url.path)
             result.append(replace(candidate, rank=taken.total()))
     return result
 
@@ -302,15 +329,18 @@ def _full(cap: int) -> str:
 
 def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
     """Find a page among the taken ones whose path is made of nearly the same words."""
-    if distinct >= 1:
+    if distinct >= 1 or candidate.url.query:  # what a page with a query shows is not in its path
         return None
     words = plain_words(candidate.url.path)
     return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
 
 
-def _counts(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """Count what PICK-20 asks for; a rule that put nothing out is not listed."""
-    outs = Counter(candidate.out.rule for candidate in candidates if candidate.out is not None)
+def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
+    """Count what PICK-20 asks for; a rule of the profile that put nothing out says so."""
+    rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
+    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), "cap", "replaced")
+    outs = Counter(dict.fromkeys(names, 0))
+    outs.update(candidate.out.rule for candidate in candidates if candidate.out is not None)
     scored = [candidate for candidate in candidates if candidate.score is not None]
     return {
         "links": len(candidates),

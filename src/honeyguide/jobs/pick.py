@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.arrival import gone_or_empty, own_text, scripts_only
+from honeyguide.core.arrival import Lack, lack_of, own_text, scripts_only
 from honeyguide.core.keywords import find_keywords
 from honeyguide.core.page import Head
 from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records, tidy
-from honeyguide.core.select import Request, Selection, select_links, sift
+from honeyguide.core.select import Out, Request, Selection, select_links, sift
 from honeyguide.core.sites import Failure, addresses_of, worst
 from honeyguide.errors import FetchError, Forbidden, UrlError
 from honeyguide.jobs.ours import ours
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HEADS_AT_MOST = 30  # PICK-11
 _RULES_NAMED = 3  # that put out most, in a sentence
 _LARGE = 500  # links that are chosen from without letting other sites wait
-ROUNDS = 4  # how often pages that turned out empty or dead are replaced before we settle for fewer
+MAX_REPLACING = 30  # pages of a site that are tried in place of dead and empty ones (PICK-21)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,7 @@ class PickRequest:
         return {name: getattr(self, name) for name in ASKED}
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """A chosen page that was fetched, or why it cannot be had."""
 
     fetched: Fetched | None = None
@@ -75,7 +74,7 @@ class Visit:
     requests: int = 0
     homepage: Url | None = None
     page: Page | None = None
-    replaced: dict[Url, str] = field(default_factory=dict)
+    replaced: dict[Url, Lack] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,29 +157,44 @@ class Picker:
     ) -> tuple[Selection, dict[Url, Arrival]]:
         """Fetch the chosen pages; what is dead or empty gives its place to the next in order (PICK-21)."""
         arrivals: dict[Url, Arrival] = {}
-        for _ in range(ROUNDS):
-            selection = await self._select(visit, page, heads)
+        unwanted: dict[Url, Out] = {}
+        most: int | None = None
+        while True:
+            selection = await self._select(visit, page, heads, unwanted)
             new = [candidate for candidate in selection.selected if candidate.url not in arrivals]
+            most = len(new) + MAX_REPLACING if most is None else most
+            if len(arrivals) + len(new) > most:
+                untried = Out("untried", f"{len(arrivals)} pages of the site were tried before it")
+                unwanted |= {link.url: untried for link in page.links if link.url not in arrivals}
+                continue
             for candidate, arrival in zip(
                 new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True
             ):
                 arrivals[candidate.url] = arrival
             bad = self._bad(selection, arrivals, page)
             if not bad:
-                return selection, arrivals
+                return await self._with_short(visit, page, heads, (selection, unwanted)), arrivals
             visit.replaced.update(bad)
-        untried = {
-            link.url: "not tried: too many pages before it were dead or empty"
-            for link in page.links
-            if link.url not in arrivals
-        }
-        return await self._select(visit, page, heads, untried), arrivals
+            unwanted |= {url: Out("replaced", lack.why) for url, lack in bad.items()}
+
+    async def _with_short(
+        self, visit: Visit, page: Page, heads: Mapping[Url, Head], so_far: tuple[Selection, dict[Url, Out]]
+    ) -> Selection:
+        """Take pages that say little for places that nothing better wants; they displace nothing."""
+        selection, unwanted = so_far
+        for url in [url for url, lack in visit.replaced.items() if lack.is_short]:
+            less = {other: out for other, out in unwanted.items() if other != url}
+            more = await self._select(visit, page, heads, less)
+            if {c.url for c in more.selected} == {url, *(c.url for c in selection.selected)}:
+                selection, unwanted = more, less
+                del visit.replaced[url]
+        return selection
 
     async def _select(
-        self, visit: Visit, page: Page, heads: Mapping[Url, Head], untried: Mapping[Url, str] | None = None
+        self, visit: Visit, page: Page, heads: Mapping[Url, Head], unwanted: Mapping[Url, Out] | None = None
     ) -> Selection:
         """Choose among the links of a page; a page with thousands of them must not keep other sites waiting."""
-        asked = replace(self.asked, heads=heads, page=page, unwanted={**visit.replaced, **(untried or {})})
+        asked = replace(self.asked, heads=heads, page=page, unwanted=unwanted or {})
         values = (page.links, page.url, self.profile, visit.request.strategy, asked)
         if len(page.links) <= _LARGE:
             return select_links(*values)
@@ -198,31 +212,32 @@ class Picker:
             )
         return Arrival(got, self.reader.page(got.body, got.url, got.headers.content_type))
 
-    def _bad(self, selection: Selection, arrivals: Mapping[Url, Arrival], home: Page) -> dict[Url, str]:
+    def _bad(self, selection: Selection, arrivals: Mapping[Url, Arrival], home: Page) -> dict[Url, Lack]:
         """Say which of the chosen must go, and why; in order, so that the better of two doubles stays."""
-        bad: dict[Url, str] = {}
+        bad: dict[Url, Lack] = {}
         seen: dict[Url, Url] = {}
         for candidate in selection.selected:
-            arrival = arrivals[candidate.url]
-            why = arrival.failure or (
-                arrival.page and self._misplaced(candidate.link, arrival.page, home, selection.strategy)
-            )
-            if not why and arrival.page is not None and arrival.page.url in seen:
-                why = f"is the same page as {seen[arrival.page.url].path}"
-            if why:
-                bad[candidate.url] = why
-            elif arrival.page is not None:
-                seen[arrival.page.url] = candidate.url
+            got, page, failure = arrivals[candidate.url]
+            if got is None or page is None:
+                bad[candidate.url] = Lack(failure or "did not arrive")
+            elif lack := self._lack(candidate.link, page, home, selection.strategy):
+                bad[candidate.url] = lack._replace(
+                    is_short=lack.is_short and not scripts_only(page, got.body)
+                )
+            elif page.url in seen:
+                bad[candidate.url] = Lack(f"is the same page as {seen[page.url].path}")
+            else:
+                seen[page.url] = candidate.url
         return bad
 
-    def _misplaced(self, link: Link, page: Page, home: Page, strategy: str) -> str | None:
+    def _lack(self, link: Link, page: Page, home: Page, strategy: str) -> Lack | None:
         """Say why a page that arrived does not count: a redirect that may not lead there, an empty shell."""
         if page.url != link.url:
             plan = self.profile.strategies[strategy]
             (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home))
             if target.out is not None:
-                return f"redirects to {page.url.path}: {target.out.why}"
-        return gone_or_empty(page, home, self.profile.content)
+                return Lack(f"redirects to {page.url.path}: {target.out.why}")
+        return lack_of(page, home, self.profile.content)
 
     # --- the record ---
 
@@ -257,7 +272,7 @@ class Picker:
             "counts": {**selection.counts, "skipped": len(visit.page.skipped)}
             if selection and visit.page
             else {},
-            "replaced": [{"url": url.text, "why": why} for url, why in visit.replaced.items()],
+            "replaced": [{"url": url.text, "why": lack.why} for url, lack in visit.replaced.items()],
             "requests": visit.requests,
         }
         if visit.request.timings:

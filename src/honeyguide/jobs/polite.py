@@ -216,19 +216,22 @@ class PoliteFetcher:
             try:
                 got = await self._once(url, validators, part, trip)
             except FetchError as error:
-                if not error.retryable or self._is_last(url, attempt, trip):
+                if not error.retryable or self._is_last(url, attempt, part, trip):
                     raise
             else:
-                if got.status not in MAY_PASS or self._is_last(url, attempt, trip):
+                if got.status not in MAY_PASS or self._is_last(url, attempt, part, trip):
                     return got
                 if got.status in PUSHED_BACK:
                     continue
             await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
 
-    def _is_last(self, url: Url, attempt: int, trip: _Trip) -> bool:
-        """Tell whether there is no further try: enough of them, no time left, or a host that wants long rest."""
+    def _is_last(self, url: Url, attempt: int, part: Part, trip: _Trip) -> bool:
+        """Tell whether there is no further try: enough of them, no time left, or a host that wants long rest.
+
+        A head is only a hint (PICK-11): it gets its few seconds once.
+        """
         is_blocked = self._blocked_s(url) > self._policy.max_wait_s
-        return attempt > self._policy.retries or trip.is_over or is_blocked
+        return part is Part.HEAD or attempt > self._policy.retries or trip.is_over or is_blocked
 
     async def _once(self, url: Url, validators: Validators | None, part: Part, trip: _Trip) -> Fetched:
         """One request in its slot, and what its answer means for the host."""
