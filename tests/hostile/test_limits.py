@@ -333,7 +333,7 @@ INNER = {
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.problems:_MAX_CHARS", "core.family:MAX_ANCHOR_WORDS",
     "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",
-    "core.pattern:_MAX_PROGRAM_BYTES", "core.ranking:MAX_REMEMBERED", "jobs.sitemaps:MAX_S",
+    "core.pattern:_MAX_PROGRAM_BYTES", "core.ranking:MAX_REMEMBERED", "jobs.sitemaps:MAX_S", "jobs.pick:MAX_REPLACING",
     # What a person asks for, not a stranger: sizes of simulations.
     "adapters.simulation.made:MAX_CHANGES", "adapters.simulation.running:MAX_FETCHES", "adapters.simulation.worlds:MAX_ROWS",
 }  # fmt: skip

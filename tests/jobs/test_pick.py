@@ -20,7 +20,7 @@ from honeyguide.errors import (
     TooLarge,
     Unreachable,
 )
-from honeyguide.jobs.pick import PickRequest, failed_record, pick_all
+from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, failed_record, pick_all
 from honeyguide.ports import Fetched, Headers
 from honeyguide.testing import FakeFetcher, FrozenClock
 
@@ -157,6 +157,43 @@ def test_what_is_no_address(site: str) -> None:
     assert len(fetcher.asked) <= 3
 
 
+def listing(count: int) -> bytes:
+    links = "".join(f"<a href=/s{number}-repair>Repair of {number}</a> " for number in range(count))
+    return f"<title>Acme</title><nav>{links}</nav><p>{PROSE}".encode()
+
+
+def test_places_are_filled_from_further_down_within_bounds() -> None:
+    # PICK-21: the next in order, however many before it are dead; only so many are tried.
+    home: dict[str, Answer] = {"https://acme.example/": listing(40)}
+    record, _ = pick(home | {f"https://acme.example/s{n}-repair": inner(str(n)) for n in range(24, 40)})
+    assert paths(record) == [f"/s{number}-repair" for number in range(24, 28)]
+    record, fetcher = pick(home)
+    assert (record["status"], record["selected"]) == ("partial", [])
+    assert len(fetcher.asked) == 1 + len(record["replaced"]) <= 1 + 4 + MAX_REPLACING
+    assert record["counts"]["out_untried"] == 40 - len(record["replaced"]) > 0
+
+
+def test_short_pages_count_where_nothing_better_is_left() -> None:
+    # PICK-21: two sentences are content; an empty page is none.
+    web = {
+        f"https://acme.example/s{n}-repair": f"<h1>No. {n}</h1><p>We repair {n}.".encode() for n in range(4)
+    }
+    short, _ = pick({"https://acme.example/": listing(5), **web, "https://acme.example/s4-repair": b"<p>"})
+    assert (short["status"], paths(short)) == ("ok", [f"/s{n}-repair" for n in range(4)])
+    assert [item["text_chars"] for item in short["selected"]] == [18] * 4
+    assert [Url.parse(item["url"]).path for item in short["replaced"]] == ["/s4-repair"]
+    long = {f"https://acme.example/s{n}-repair": inner(str(n)) for n in range(2, 6)}
+    better, _ = pick({"https://acme.example/": listing(6), **web, **long})
+    assert paths(better) == [f"/s{n}-repair" for n in range(2, 6)]
+    assert {item["why"] for item in better["replaced"]} == {"is empty: 18 characters of text"}
+
+
+def test_pages_made_by_scripts_are_empty() -> None:
+    shell = b"<title>App</title><p>Please turn JavaScript on.</p><script src=app.js></script>"
+    record, _ = pick({"https://acme.example/": listing(2), "https://acme.example/s0-repair": shell})
+    assert (record["status"], record["selected"]) == ("partial", [])
+
+
 def test_dead_and_empty_pages_are_replaced() -> None:
     # PICK-21: dead, empty, gone, the same page twice, a redirect to a place that is out.
     moved = Fetched(
@@ -181,6 +218,8 @@ def test_dead_and_empty_pages_are_replaced() -> None:
     assert why["/gutters"].startswith("redirects to /locations/akron: lists places served")
     outs = {Url.parse(c["url"]).path: c["out"]["rule"] for c in record["candidates"] if c["out"]}
     assert outs["/services"] == "replaced"
+    scores = {Url.parse(item["url"]).path: item["score"] for item in record["candidates"]}
+    assert scores["/services"] == 104  # PICK-20: what was decided before it was fetched stays
 
 
 def test_a_page_that_says_it_is_not_there() -> None:

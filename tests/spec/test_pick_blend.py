@@ -32,6 +32,8 @@ def by_path(selection: Selection) -> dict[str, Candidate]:
         ("PICK-10", "/login", "low-value"),
         ("PICK-10", "/wp-admin", "low-value"),
         ("PICK-10", "/safety-policy", "low-value"),
+        ("PICK-10", "/members/log-in", "low-value"),
+        ("PICK-10", "/blog-industry-news", "threshold"),  # "log in" is in it, but not as words
         ("PICK-10", "/privacy", "disallowed-path"),
         ("PICK-16", "/gutters", "top-level"),
         ("PICK-19", "/a/b/c/d?x=1", "threshold"),
@@ -104,6 +106,13 @@ def test_contextual_scale_is_absolute(stronger: int) -> None:
     weak = by_path(blend(link("/services/doors", "Fire doors"), *extra))["/services/doors"]
     assert weak.parts is not None
     assert weak.parts["contextual"].value == 0.051128
+
+
+@pytest.mark.parametrize("href", ["/fire-alarm-design-installation", "/design-inspection"])
+def test_words_are_not_found_inside_words(href: str) -> None:
+    # PICK-10: "sign in" is in both.
+    (candidate,) = blend(link(href, "Fire alarm inspection")).candidates
+    assert candidate.rank == 1
 
 
 def test_contextual_reaches_one() -> None:

@@ -192,3 +192,43 @@ def test_reasons_add_up() -> None:
     for candidate in pick("/services/install", "/fire", "/x", ("/y", "Services")).candidates:
         assert candidate.score is not None
         assert sum(reason.points for reason in candidate.score.reasons) == candidate.score.value
+
+
+@pytest.mark.parametrize(
+    ("home", "href", "out"),
+    [
+        # PICK-1: the homepage and its index files; a query is part of an address, tracking apart.
+        (HOME, "/index.php", "homepage"),
+        (HOME, "/Default.aspx?utm_source=nav", "homepage"),
+        (HOME, "/index.php?lang=de", "homepage"),
+        (HOME, "/?page_id=2", None),
+        (HOME, "/index.php?page=services", None),
+        (HOME, "/en/index.html", None),
+        (f"{HOME}en/", "/en/index.html", "homepage"),
+        (f"{HOME}en/home.html", "/en/", "homepage"),
+        (f"{HOME}en/", "/", "homepage"),
+        (f"{HOME}en/", "/english", None),
+    ],
+)
+def test_what_the_homepage_is(home: str, href: str, out: str | None) -> None:
+    for strategy in ("rules", "portfolio"):
+        candidate = only(pick((href, "Services"), home=home, strategy=strategy))
+        assert (candidate.out and candidate.out.rule) == out
+
+
+def test_pages_behind_a_query_are_told_apart_by_what_their_links_say() -> None:
+    hrefs = ("/?page_id=2", "/?page_id=7", "/index.php?option=article&id=5", "/index.php?option=article&id=6")
+    anchors = ("About us", "Our services", "Roof repair", "Drain cleaning")
+    selection = pick(
+        *zip(hrefs, anchors, strict=True), ("/?p=33", "We won"), ("/?s=x", "Search"), strategy="portfolio"
+    )
+    assert [(c.link.anchor, c.bucket) for c in selection.selected] == [
+        ("Our services", "hub"),
+        ("About us", "about"),
+        ("Roof repair", "services"),
+        ("Drain cleaning", "services"),
+    ]
+    assert {c.link.anchor: c.out.rule for c in selection.candidates if c.out} == {
+        "We won": "not-worth-it",
+        "Search": "no-content",
+    }
