@@ -16,7 +16,14 @@ from inspect import isgeneratorfunction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from honeyguide.adapters.store.reading import Opened, check_unchanged, connect, open_to_read
+from honeyguide.adapters.store.reading import (
+    Opened,
+    check_unchanged,
+    connect,
+    hold,
+    let_go,
+    open_to_read,
+)
 from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
 
 if TYPE_CHECKING:
@@ -52,6 +59,8 @@ class Database:
             # It never waits for others by itself: `_run` does.
             self._opened = open_to_read(path) if read_only else Opened(connect(path))
             self._connection = self._opened.connection
+        hold(path)
+        self._is_open = True
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -162,6 +171,9 @@ class Database:
         """Let go of the file; what was not flushed is gone."""
         with self.translated():
             self._connection.close()
+        if self._is_open:
+            self._is_open = False
+            let_go(self.path)
         check_unchanged(self.path, self._opened)
 
 

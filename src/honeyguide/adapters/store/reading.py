@@ -1,6 +1,6 @@
 """Opening a store that is only read, wherever it is: nothing of it is changed, and nothing is left beside it.
 
-Owns: which of SQLite's ways of opening a file fits, and the name it goes by. Must not know: what the tables mean.
+Owns: which of SQLite's ways of opening a file fits, the name it goes by, and which are open. Must not know: what the tables mean.
 Start reading at `open_to_read`.
 
 - A store that may be written is opened as writers do, with writing switched off: the last one to let go of it clears
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +87,30 @@ def uri_of(path: str) -> str:
     """
     text = Path(path).absolute().as_posix()
     return f"file://{'' if text.startswith('/') else '/'}{quote(os.fsencode(text), safe='/:')}"
+
+
+# Paths that this process has open, each connection once. The system drops all locks of a process on a file when any of its
+# descriptors of that file is closed, whoever opened it; SQLite minds that, and reading a file by ourselves would not.
+_HELD: Counter[str] = Counter()
+
+
+def hold(path: str) -> None:
+    """Note that a connection of this process is open."""
+    _HELD[os.path.abspath(path)] += 1  # noqa: PTH100 - the path as it is; pathlib would tidy it
+
+
+def let_go(path: str) -> None:
+    """Note that one of them is closed."""
+    _HELD[os.path.abspath(path)] -= 1  # noqa: PTH100 - as in `hold`
+
+
+def is_held(path: str) -> bool:
+    """Tell whether this process has the file open, so that nobody but SQLite may open and close it here."""
+    for other in +_HELD:
+        with suppress(OSError):
+            if Path(path).samefile(other):
+                return True
+    return False
 
 
 def has_log(path: str) -> bool:

@@ -19,7 +19,7 @@ from honeyguide.adapters.store.frontier import SqliteFrontier
 from honeyguide.adapters.store.history import SqliteHistory
 from honeyguide.adapters.store.owners import SqliteOwners
 from honeyguide.adapters.store.queries import BUSY_S, Database, checked, queries, reads, sql_text
-from honeyguide.adapters.store.reading import has_log
+from honeyguide.adapters.store.reading import has_log, is_held
 from honeyguide.adapters.store.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatch, StoreError
@@ -209,6 +209,8 @@ def _check_file(path: Path, *, read_only: bool) -> None:
     try:
         if not read_only and (not path.exists() or path.stat().st_size == 0):
             return
+        if is_held(str(path)):
+            return  # it was checked when it was first opened; a second look would drop the locks on it
         with path.open("rb") as file:
             head = file.read(100)
         is_logged = has_log(str(path))
