@@ -9,7 +9,7 @@ from honeyguide.lazily import names_of
 from honeyguide.version import __version__
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.rows.known import Rejected
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.app import (
         SimulateRequest,
         WatchRequest,
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 # Which module each name is in.
 _ROOMS = {
-    "adapters.rows.known": "Rejected",
+    "adapters.rows.rejected": "Rejected",
     "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file "
     "plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
     "config": "load_profile",

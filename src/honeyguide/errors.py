@@ -101,6 +101,12 @@ class NameNotFound(Unreachable):
     retryable = False
 
 
+class AskedToWait(Unreachable):
+    """Not asked at all: its host wants a pause that is longer than we wait."""
+
+    rule = "asked-to-wait"
+
+
 class TimedOut(FetchError):  # noqa: N818 - says how it ended
     """Too slow: connecting, between bytes, or as a whole."""
 
@@ -136,6 +142,7 @@ _FETCH_ERRORS = (
     FetchError,
     Unreachable,
     NameNotFound,
+    AskedToWait,
     TimedOut,
     TooLarge,
     NotText,

@@ -45,7 +45,7 @@ class Part(StrEnum):
     PAGE = "page"  # a text document, whole; more than the policy allows is TooLarge
     HEAD = "head"  # a text document up to the end of its head, or 64 KiB (PICK-11)
     START = "start"  # the first 500 KiB of a file of any type (robots.txt)
-    FILE = "file"  # a file of any type, whole (sitemaps); more than the policy allows is TooLarge
+    FILE = "file"  # a file of any type, whole (sitemaps); more than 50 MB, packed or not, is TooLarge
 
 
 class Validators(NamedTuple):
@@ -169,6 +169,7 @@ class Report:
     """What finishing a page leaves behind: its record, what it revealed, what traps learnt from it.
 
     `content` is the digest of what the page says, `arrived` the identity and text of the URL that a redirect led to.
+    `is_external` says that this is a page of another site, and counts there.
     """
 
     record: Record | None = None
@@ -176,6 +177,7 @@ class Report:
     content: str | None = None
     arrived: tuple[int, Url] | None = None
     families: Sequence[tuple[str, Family | None]] = ()
+    is_external: bool = False
 
 
 class Frontier(Protocol):
@@ -213,8 +215,8 @@ class Frontier(Protocol):
         """Leave all our leases to whoever comes next."""
         ...
 
-    def block(self, site: str, until: float) -> None:
-        """Grant nothing of a site before then."""
+    def block(self, site: str, until: float | None) -> None:
+        """Grant nothing of a site before then; None ends its pause."""
         ...
 
     def enter(self, site: str) -> None:
@@ -226,11 +228,18 @@ class Frontier(Protocol):
         ...
 
     def bring_back(self, found: Sequence[Discovered]) -> None:
-        """Place again what was put out, or put it out by another rule; who has seen it, and where, stays as it is."""
+        """Place again what was put out, or waits to be tried again, or put it out by another rule.
+
+        Who has seen it, and where, stays as it is.
+        """
         ...
 
     def sites(self) -> frozenset[str]:
         """Give the sites that are part of the crawl."""
+        ...
+
+    def external_pages(self) -> int:
+        """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""
         ...
 
     def crowd(self) -> Mapping[str, int]:
@@ -254,6 +263,10 @@ class Frontier(Protocol):
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
         """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
+        ...
+
+    def put_out_deep(self, max_depth: int) -> int:
+        """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
         ...
 
     def counts(self) -> Counts:

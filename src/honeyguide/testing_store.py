@@ -1,7 +1,8 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
-Owns: `StoreContract`; the builders it uses are in `testing_links.py`. Must not know: any adapter, any job.
-Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest. History is in `testing_history.py`.
+Owns: `StoreContract`; the builders it uses are in `testing_links.py`, limits and redirects in `testing_limits.py`. Must
+not know: any adapter, any job. Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
+History is in `testing_history.py`.
 """
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
 
@@ -9,11 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.frontier import Budgets, Discovered, Done, Dropped, Due, Retry, Sighting, State, Why
+from honeyguide.core.frontier import (
+    PASSING_RULES,
+    Discovered,
+    Done,
+    Dropped,
+    Due,
+    Rest,
+    Retry,
+    Sighting,
+    State,
+    Why,
+)
 from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
-from honeyguide.core.url import Url
 from honeyguide.ports import Report
+from honeyguide.testing_limits import LimitsContract
 from honeyguide.testing_links import SITE, ask, digest, drain, error_of, found, paths, spec
 
 if TYPE_CHECKING:
@@ -22,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "paths", "spec"]
 
 
-class StoreContract:
+class StoreContract(LimitsContract):
     """The suite. `make_store` gives a new, empty store each time."""
 
     def make_store(self) -> Store:
@@ -125,6 +137,30 @@ class StoreContract:
         frontier.finish(second, Done(), Report(findings=Findings(better=[found("/a", "deep", 10)])))
         assert not frontier.claim(ask()).leases
 
+    def test_better_evidence_brings_back_what_was_put_out_for_lack_of_it(self) -> None:
+        out = {f"/{rule}": rule for rule in sorted(PASSING_RULES)}
+        put_out = [found(path, out=Why(rule, "weak")) for path, rule in out.items()]
+        frontier = self.make_frontier(found("/a", priority=9), *put_out)
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report(findings=Findings(better=[found(path) for path in out])))
+        assert drain(frontier) == list(out)
+
+    def test_better_evidence_changes_nothing_that_has_failed(self) -> None:
+        frontier = self.make_frontier(*(found(path, priority=9) for path in ("/a", "/gone", "/later")))
+        lease, gone, later = frontier.claim(ask(limit=3)).leases
+        frontier.finish(gone, Dropped(Why("http-404", "answered 404")), Report())
+        frontier.finish(later, Retry(60.0, Why("http-503", "later")), Report())
+        better = [
+            found(path, "deep", 10) for path in ("/gone", "/later")
+        ]  # as one sees it who knows no better
+        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
+            standing = frontier.known([digest(path)])[digest(path)]
+            assert (standing.state, standing.rule) == (state, rule)
+        assert frontier.claim(ask(1.0)).rest == Rest("resting", 60.0)
+        (again,) = frontier.claim(ask(60.0)).leases
+        assert (again.url.path, again.lane) == ("/later", "broad")
+
     def test_a_retry_waits_and_comes_last(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("/b"))
         (lease,) = frontier.claim(ask()).leases
@@ -193,85 +229,6 @@ class StoreContract:
         frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report())
         assert frontier.schedule([Due(digest("/gone"), 1.0, 0), Due(digest("/out"), 1.0, 1)]) == 1
         assert paths(frontier.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
-
-    def test_the_target_of_a_redirect_is_not_fetched_again(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/target"))
-        (lease,) = frontier.claim(ask()).leases
-        target = Url.parse(f"{SITE}/target")
-        frontier.finish(lease, Done(), Report(findings=Findings(), arrived=(digest("/target"), target)))
-        assert not frontier.claim(ask()).leases
-        row = frontier.find(digest("/target"))
-        assert row is not None
-        assert row[0].why == Why("redirected", f"{SITE}/a leads here")
-
-    def test_the_target_of_a_redirect_belongs_to_its_own_site(self) -> None:
-        outside = found("https://b.example/met", out=Why("other-site", "b.example"))
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"), outside)
-        frontier.enter("b.example")
-        for target in ("https://b.example/new", "https://b.example/met"):
-            (lease,) = frontier.claim(ask()).leases
-            arrived = (digest(target), Url.parse(target))
-            frontier.finish(lease, Done(), Report(findings=Findings(), arrived=arrived))
-            frontier.schedule([Due(digest(target), 1.0, 0)])
-            (again,) = frontier.claim(ask(1.0, only_due=True)).leases
-            assert (again.url.text, again.site) == (target, "b.example")
-            frontier.finish(again, Done(), Report())
-
-    # --- limits ---
-
-    def test_max_pages_counts_what_is_out_and_what_is_done(self) -> None:
-        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
-        budgets = Budgets(max_pages=3)
-        first = frontier.claim(ask(limit=2, budgets=budgets)).leases
-        frontier.finish(first[0], Done(), Report())
-        assert len(frontier.claim(ask(limit=9, budgets=budgets)).leases) == 1
-        granted = frontier.claim(ask(limit=9, budgets=budgets))
-        assert (granted.leases, granted.rest.why) == ((), "max_pages")
-
-    def test_what_was_not_fetched_is_not_counted(self) -> None:
-        frontier = self.make_frontier(found("/a"), found("/b"))
-        budgets = Budgets(max_pages=1)
-        (lease,) = frontier.claim(ask(budgets=budgets)).leases
-        frontier.finish(lease, Dropped(Why("robots", "no"), is_fetch=False), Report())
-        assert paths(frontier.claim(ask(budgets=budgets)).leases) == ["/b"]
-        assert frontier.counts().fetched == 0
-
-    def test_a_host_has_its_own_budget(self) -> None:
-        frontier = self.make_frontier(found("/a"), found("/b"), found("https://b.example/c"))
-        budgets = Budgets(max_pages_per_host=1)
-        assert paths(frontier.claim(ask(limit=9, budgets=budgets)).leases) == ["/a", "/c"]
-        assert frontier.claim(ask(budgets=budgets)).rest.why == "max_pages_per_host"
-
-    def test_other_sites_have_a_budget_together(self) -> None:
-        links = [found(f"https://{host}.example/")._replace(is_external=True) for host in "bcd"]
-        frontier = self.make_frontier(found("/a"), *links)
-        budgets = Budgets(external_pages=2)
-        leases = frontier.claim(ask(limit=9, budgets=budgets)).leases
-        assert [lease.site for lease in leases] == ["a.example", "b.example", "c.example"]
-        assert [lease.is_external for lease in leases] == [False, True, True]
-        assert frontier.claim(ask(budgets=budgets)).rest.why == "external_pages"
-
-    def test_a_site_gives_no_more_than_the_lookahead(self) -> None:
-        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)), found("https://b.example/x"))
-        granted = frontier.claim(ask(limit=9, per_site=3, outstanding={"a.example": 1}))
-        assert paths(granted.leases) == ["/0", "/1", "/x"]
-
-    def test_resting_and_closed_sites_are_stepped_over(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("https://b.example/b"))
-        frontier.block("a.example", 50.0)
-        frontier.block("a.example", 20.0)
-        assert paths(frontier.claim(ask(limit=9)).leases) == ["/b"]
-        rest = frontier.claim(ask()).rest
-        assert (rest.why, rest.until) == ("resting", 50.0)
-        granted = frontier.claim(ask(closed=frozenset({"a.example"})))
-        assert (granted.rest.why, granted.rest.until) == ("site_failing", None)
-        assert paths(frontier.claim(ask(50.0)).leases) == ["/a"]
-
-    def test_more_depth_brings_back_what_was_too_deep(self) -> None:
-        frontier = self.make_frontier(found("/a", out=Why("max-depth", "too deep"))._replace(rank=5, depth=3))
-        assert frontier.reopen("max-depth", 2) == 0
-        assert frontier.reopen("max-depth") == 1
-        assert paths(frontier.claim(ask()).leases) == ["/a"]
 
     # --- memory ---
 

@@ -13,7 +13,8 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.rows import known
-from honeyguide.adapters.rows.known import Rejected, open_known
+from honeyguide.adapters.rows.known import open_known
+from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.app import plan_file
 from honeyguide.core.plan import NAMES
 from honeyguide.core.ranking import Asked, Entry, Plan
@@ -213,14 +214,6 @@ def test_the_last_of_rows_with_the_same_url_counts(
     plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(Asked(NOW))
     assert [entry.scored.signals.visits for entry in plan.entries] == [6, 7, 8, 9]
     assert (plan.rows, plan.repeated.rows, plan.repeated.first) == (4, 6, "row 5")
-
-
-def test_urls_of_parquet_are_compared_where_that_is_asked_for(tmp_path: Path) -> None:
-    rows = [{**GOOD, "visits": number} for number in range(3)]
-    path = write(tmp_path / "known.parquet", rows)
-    assert open_known([path], PROFILE).plan(Asked(NOW)).rows == 3
-    plan = open_known([path], PROFILE, check_urls=True).plan(Asked(NOW))
-    assert [entry.scored.signals.visits for entry in plan.entries] == [2]
 
 
 @pytest.mark.usefixtures("columns")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.adapters.folder import MAX_PATH_CHARS, Folder, file_name, page_text
+from honeyguide.adapters.folder import MAX_NAME_CHARS, MAX_PATH_CHARS, Folder, file_name, page_text
 from honeyguide.core.url import Url
 from honeyguide.errors import InputError, UrlError
 
@@ -38,14 +38,14 @@ def test_plain_names_stay(path: str, file: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/B", "/b?c=1", "/index", "/con", "/nul.txt", "/com1/b", "/.hidden", "/b-0123abcd", "/%E4%BD%A0", "/a.md/b", "/" + "x" * 300,
+    ["/B", "/b?c=1", "/index", "/con", "/nul.txt", "/com1/b", "/.hidden", "/b-0123abcd0123abcd", "/%E4%BD%A0", "/a.md/b", "/" + "x" * 300,
      "/a" * 200, "/b%2F..%2Fc", "/b%00", "/trailing.", "/a:b", "/~"],
 )  # fmt: skip
 def test_other_names_have_a_hash(path: str) -> None:
     file = name(path)
     assert len(file) <= MAX_PATH_CHARS
     assert file != name("/b")
-    assert file.removesuffix(".md")[-9] == "-"
+    assert file.removesuffix(".md")[-17] == "-"
 
 
 def test_an_empty_query_is_another_page() -> None:
@@ -104,3 +104,29 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "pages" / "a.example").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         folder.write(record(), "")
+
+
+@pytest.mark.parametrize(
+    "text", ["my own notes", "---\ntitle: mine\n---\n", "---\nurl: x\ntitle: mine\n---\n", "\n", "---\n"]
+)
+def test_what_is_no_page_is_not_written_over(tmp_path: Path, text: str) -> None:
+    folder = Folder(tmp_path)
+    file = folder.write(record(), "One.")
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"b\.md: exists and is no page that was written here; move it away"):
+        folder.write(record(), "Two.")
+    assert file.read_text() == text
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(InputError, match="is no page that was written here"):
+        folder.write(record(), "Two.")
+    file.rmdir()
+    file.write_text("")  # what a power cut left
+    assert folder.write(record(), "Three.").read_text().endswith("Three.\n")
+
+
+def test_many_pages_with_long_names_have_files_of_their_own() -> None:
+    long = "https://a.example/catalogue/" + "a-very-long-name-of-a-family-of-products-" * 2
+    names = {file_name(Url.parse(f"{long}{n}")).name for n in range(2_000)}
+    assert len(names) == 2_000
+    assert {len(name) - len(".md") - 16 for name in names} == {MAX_NAME_CHARS + 1}  # 64 bits say which it is

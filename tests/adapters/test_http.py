@@ -239,6 +239,17 @@ def test_text_types_are_pages(kind: str) -> None:
 
 # --- misbehaviour ---
 
+
+@pytest.mark.parametrize("packing", ["", "gzip"])
+def test_a_file_may_be_larger_than_a_page(packing: str) -> None:
+    body = b"".join(b"<loc>https://a.example/%d</loc>" % n for n in range(100_000))
+    sent = gzip.compress(body) if packing else body
+    answer = response(sent, *([f"Content-Encoding: {packing}"] if packing else []), kind="application/xml")
+    assert get(answer, part=Part.FILE).body == body
+    with pytest.raises(TooLarge):
+        get(answer)
+
+
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 

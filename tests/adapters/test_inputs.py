@@ -296,3 +296,10 @@ def test_given_sites_are_judged_alike() -> None:
 
 def test_json_is_what_json_says(tmp_path: Path) -> None:
     assert texts(read(tmp_path, json.dumps({"url": "münchen.example"}), "a.jsonl")) == ["münchen.example"]
+
+
+def test_a_stray_nul_spoils_its_own_row(tmp_path: Path) -> None:
+    file = tmp_path / "n.csv"
+    file.write_bytes(b"domain\na.example\nb\0c.example\nd.example\n")
+    rows = read_sites(str(file))
+    assert [(row.line, row.problem) for row in rows] == [(2, ""), (3, "is not UTF-8"), (4, "")]

@@ -234,9 +234,25 @@ def test_a_run_without_a_record_leaves_nothing(tmp_path: Path) -> None:
 def test_fresh_starts_over(tmp_path: Path, finished: tuple[int, ...]) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, finished).close()
+    with unchanged(tmp_path):  # a run that never gets to its first record leaves what was there
+        journal = Journal.open(path, run_of(cap=9), fresh=True)
+        assert journal.missing == [0, 1, 2, 3, 4]
+        assert list(journal.lines()) == []
+        journal.close()
     journal = Journal.open(path, run_of(cap=9), fresh=True)
-    assert journal.missing == [0, 1, 2, 3, 4]
+    journal.add(1, line(1, SITES[1]))
+    assert [index for index, _ in journal.lines()] == [1]
     journal.close()
+    journal = Journal.open(path, run_of(cap=9))
+    assert journal.missing == [0, 2, 3, 4]
+    journal.close()
+
+
+def test_starting_over_without_a_site_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "picks.jsonl"
+    pick(path, (0, 1, 2, 3, 4)).complete()
+    Journal.open(path, run_of(()), fresh=True).complete()
+    assert not path.exists()
 
 
 def test_a_complete_output_has_nothing_missing_and_stays(tmp_path: Path) -> None:

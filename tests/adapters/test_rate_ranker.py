@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.rows.known import Rejected, open_known
+from honeyguide.adapters.rows.known import open_known
+from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.core.plan import Signals
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors

@@ -130,3 +130,52 @@ def test_files(tmp_path: Path) -> None:
         read_file(str(tmp_path))
     with pytest.raises(InputError, match="not a usable path"):
         read_file("a\0b")
+
+
+# --- as others write them ---
+
+
+@pytest.mark.parametrize("prefix", ["sit", "sm-1.0", "ñ"])
+def test_names_may_have_a_prefix(prefix: str) -> None:
+    p = f"{prefix}:"
+    entry = f"<{p}url><{p}loc>{A}</{p}loc><image:loc>{B}</image:loc><{p}lastmod>2024</{p}lastmod></{p}url>"
+    listed = f'<?xml version="1.0"?><{p}urlset xmlns:{prefix}="http://www.sitemaps.org/">{entry}</{p}urlset>'
+    assert read_sitemap(listed.encode()).pages == ((A, "2024"),)
+    index = f"<{p}sitemapindex><{p}sitemap><{p}loc>{A}</{p}loc></{p}sitemap></{p}sitemapindex>"
+    assert read_sitemap(index.encode()).more == (A,)
+    assert sitemap.is_index(index)
+    assert not sitemap.is_index(listed)
+
+
+@pytest.mark.parametrize("text", ["{}", "<![CDATA[{}]]>", "\n <![CDATA[{}]]> \n", "<![CDATA[{}"])
+def test_addresses_may_have_brackets(text: str) -> None:
+    url = "https://a.example/x?filter[a]=1&filter[b][]=2"
+    listed = f"<url><loc>{text.format(url)}</loc><lastmod>{text.format('2024-05-01')}</lastmod></url>"
+    assert read_sitemap(listed.encode()).pages == ((url, "2024-05-01"),)
+    item = f"<rss><item><link>{text.format(url)}</link></item></rss>"
+    assert read_sitemap(item.encode()).pages == ((url, None),)
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"),
+    [
+        ("ISO-8859-1", "latin-1"),
+        ("windows-1251", "cp1251"),
+        ("UTF-8", "utf-8"),
+        ("utf-16", "utf-8"),
+        ("no", "utf-8"),
+    ],
+)
+def test_a_declared_encoding_counts(label: str, codec: str) -> None:
+    word = "Привет" if codec == "cp1251" else "café"
+    text = f'<?xml version="1.0" encoding="{label}"?>\n<urlset><url><loc>{A}/{word}</loc></url></urlset>'
+    for data in (text.encode(codec), b"\n" + text.encode(codec), gzip.compress(text.encode(codec))):
+        assert read_sitemap(data).pages == ((f"{A}/{word}", None),)
+    for wide in ("utf-16", "utf-16-le", "utf-16-be"):  # which shows by itself, with a mark or without
+        assert read_sitemap(text.encode(wide)).pages == ((f"{A}/{word}", None),)
+
+
+def test_what_is_declared_cannot_do_harm() -> None:
+    for label in ("zlib", "idna", "punycode", "unicode_escape", "x" * 10_000, "\0"):
+        listed = f'<?xml version="1.0" encoding="{label}"?><loc>{A}</loc>'
+        assert read_sitemap(listed.encode()).pages == ((A, None),)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import app
-from honeyguide.adapters import tables
+from honeyguide.adapters import parquet
 from honeyguide.adapters.journal import Finished
 from honeyguide.adapters.tables import COLUMNS, parquet_schema, read_back, write_table
 from honeyguide.cli.output import csv_cell, json_line
@@ -82,7 +82,7 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
 
 def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl = pytest.importorskip("polars")  # an extra
-    monkeypatch.setattr(tables, "_BATCH", 2)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 2)
     path = tmp_path / "picks.parquet"
     write_table(path, "parquet", RECORDS, csv_cell)
     frame = pl.read_parquet(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 from pathlib import Path
@@ -93,10 +94,83 @@ def test_going_on_after_a_kill(tmp_path: Path, name: str, lost: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
-def test_other_files_are_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("my notes")
+def test_killed_in_its_first_record_a_file_begins_anew(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    WarcFile(path, "x").close()
+    whole = path.read_bytes()
+    for size in (0, 1, 5, 12, 100, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        WarcFile(path, "x").close()
+        assert [kind for kind, _, _ in read(path)] == ["warcinfo"]
+
+
+def damaged_files(path: Path) -> list[bytes]:
+    """A file of five pages with a byte that is wrong, at each of many places before its last record."""
+    file = WarcFile(path, "x")
+    for _ in range(5):
+        file.write(RECORD, page(body=BODY[:300]))
+    file.close()
+    data = path.read_bytes()
+    last = data.rindex(b"\x1f\x8b\x08\0" if path.suffix == ".gz" else b"WARC/1.1")
+    return [
+        data[:at] + bytes([data[at] ^ bits]) + data[at + 1 :]
+        for at in range(7, last, 97)
+        for bits in (4, 255)
+    ]
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+def test_a_damaged_file_is_not_cut(tmp_path: Path, name: str) -> None:
+    refused = 0
+    for data in damaged_files(tmp_path / name):
+        (tmp_path / name).write_bytes(data)
+        try:
+            WarcFile(tmp_path / name, "x").close()  # a body may say anything, if it is not packed
+        except InputError:
+            refused += 1
+        assert (tmp_path / name).read_bytes() == data
+    assert refused > 10
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+def test_a_length_that_leads_behind_the_end_is_damage(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    file = WarcFile(path, "x")
+    for _ in range(3):
+        file.write(RECORD, page(body=b"x" * 100))
+    file.close()
+    data = path.read_bytes()
+    if name.endswith("gz"):  # all records in one pack, which is torn
+        data = gzip.compress(gzip.decompress(data), mtime=0)[:-20]
+    else:
+        data = data.replace(b"Content-Length: ", b"Content-Length: 999999", 2)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="choose another --warc"):
+        WarcFile(path, "x")
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["p.warc.gz", "p.warc"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"my notes",
+        gzip.compress(b"my backup" * 1_000, mtime=0),
+        gzip.compress(BODY, mtime=0)[:15_000],
+        gzip.compress(b"WARC of the worlds", mtime=0),
+        b"\n",
+    ],
+    ids=["text", "packed", "torn", "near", "short"],
+)
+def test_other_files_are_refused(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match="is no such WARC file"):
         WarcFile(tmp_path / name, "x")
-    assert (tmp_path / name).read_text() == "my notes"
+    assert (tmp_path / name).read_bytes() == data
     with pytest.raises(InputError, match="cannot be written"):
         WarcFile(tmp_path / "nowhere" / name, "x")
+
+
+def test_what_is_no_file_is_refused() -> None:
+    with pytest.raises(InputError, match="/dev/null: is not a regular file; choose another --warc"):
+        WarcFile(Path(os.devnull), "x")

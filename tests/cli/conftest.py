@@ -18,7 +18,7 @@ from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing import FakeFetcher, FrozenClock, LoopbackServer, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,6 +83,12 @@ def crawled(folder: Path, crawled_bytes: bytes) -> Path:
 
 
 @pytest.fixture
+def manual() -> Callable[[], LoopbackServer]:
+    """A maker of servers of that site, on this machine."""
+    return lambda: LoopbackServer({url.removeprefix(DOCS): response(body) for url, body in MANUAL.items()})
+
+
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with one file of each kind."""
     monkeypatch.chdir(tmp_path)
@@ -92,6 +98,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "urls.txt").write_text("https://Acme.example/a/\n\nhttps://acme.example/b#c\n", "utf-8")
     (tmp_path / "known.csv").write_text(KNOWN, "utf-8")
+    (tmp_path / "companies.csv").write_text("name,website\nAcme,127.0.0.1:9\n", "utf-8")
     (tmp_path / "links.csv").write_text(
         "page,url,anchor\nhttps://acme.example/,/inspection,Inspection\n", "utf-8"
     )

@@ -144,7 +144,7 @@ def test_files_that_are_not_of_this_crawl_are_left_alone(run: Run, folder: Path)
         other = run("crawl", home, "--topic", "socket", *QUICK, "-o", "p.jsonl")
         assert (other.exit_code, len(records(file))) == (1, 7)
         assert "holds pages of another crawl" in other.stderr
-        for content in ("my notes", '{"site": 1}\n', "my notes\n"):
+        for content in ("my notes", '{"site": 1}\n', "my notes\n", "{\n}", "\nmy notes\n"):
             file.write_text(content)
             for more in ((), ("--fresh",)):
                 result = run("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", *more)
@@ -167,6 +167,18 @@ def test_fresh_starts_over(run: Run, folder: Path) -> None:
         assert len(server.paths) == 2 * asked
     assert len(records(folder / "p.jsonl")) == 7
     assert [record["run"] for record in records(run("runs").stdout)] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.csv"])
+def test_what_cannot_begin_leaves_the_old_file(run: Run, folder: Path, name: str) -> None:
+    with served(manual()) as (home,):
+        command = ("crawl", home, *TOPIC, *QUICK, "-o", name, "--quiet")
+        run(*command)
+        old = (folder / name).read_bytes()
+        for more in ((), ("--fresh",)):
+            result = run(*command, *more, "--sitemap", f"{home}missing.xml")
+            assert result.exit_code == 1, result.stderr
+            assert (folder / name).read_bytes() == old
 
 
 def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder: Path) -> None:
@@ -294,6 +306,22 @@ def test_sitemaps_are_read_within_the_time_of_the_crawl(run: Run) -> None:
         del server.answers["/s.xml"]
         goes_on = run(*asked[:2], *TOPIC, *QUICK, "--quiet")
         assert set(paths(goes_on.stdout)) == ALL
+
+
+def test_a_bare_name_is_the_first_address_that_answers(run: Run) -> None:
+    # Section 7: https, https with www, http. A server that answers in the clear is found, and asked once more than told.
+    server = manual()
+    with served(server) as (home,):
+        bare = home.removeprefix("http://")
+        result = run("crawl", bare, *TOPIC, *QUICK, "--quiet")
+        assert result.exit_code == 0, result.stderr
+        assert set(paths(result.stdout)) == ALL
+        assert server.paths.count("/") == 2
+        again = run("crawl", bare, *TOPIC, *QUICK, "--quiet")
+        assert (again.exit_code, again.stdout) == (0, "")
+    gone = run("crawl", "127.0.0.1:9", *TOPIC, *QUICK, "--quiet", "--store", "other.db")
+    assert gone.exit_code == 3
+    assert "https://127.0.0.1:9/" in gone.stderr
 
 
 def test_seeds_of_a_list(run: Run, folder: Path) -> None:

@@ -78,7 +78,11 @@ def test_pages_are_those_that_were_asked_for(run: Run) -> None:
 
 def test_a_page_that_is_tried_again_counts_as_the_budget_counts_it(run: Run) -> None:
     result = run("crawl", nobody(), *TOPIC, *QUICK)
-    assert "\n1 page, 0 relevant (0%); " in result.stderr
+    assert "\nno page could be fetched: no connection; " in result.stderr
+    told = run("explain", records(run("export", "links").stdout)[0]["url"], "--format", "table").stdout
+    assert "Asked for once, a moment ago; no page came.\n" in told
+    assert "Visited" not in told
+    assert "Fetched" not in told
     assert records(run("runs").stdout)[0]["fetched"] == 1
 
 
@@ -86,7 +90,10 @@ def test_an_address_that_is_refused_is_no_page(run: Run) -> None:
     with served(site()) as (home,):
         result = run("crawl", home, *TOPIC, "--delay", "0")
         assert result.exit_code == 3
-        assert "\n0 pages, 0 relevant (0%); " in result.stderr
+        assert (
+            "\nno page could be fetched: a private address, or a port that is not the web's; "
+            in result.stderr
+        )
         again = run("crawl", home, *TOPIC, *QUICK, "--max-pages", "2")
     assert again.stderr.startswith("2 pages, 2 relevant (100%); ")
 
@@ -125,15 +132,50 @@ def test_what_was_fetched_is_not_listed_as_put_out(run: Run) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--quiet",)])
-def test_a_seed_that_does_not_answer_is_named_with_the_cause_and_the_time(
+def test_a_seed_that_does_not_answer_is_named_and_tried_again_by_the_same_command(
     run: Run, more: tuple[str, ...]
 ) -> None:
     home = nobody()
-    for _ in range(2):  # the second one, at once, asks nobody: it says the same
+    for tries in (1, 2):
         result = run("crawl", home, *TOPIC, *QUICK, *more)
         assert result.exit_code == 3
-        said = rf"Note: {home}: .*; the same command tries it again from 20..-..-..T..:..:..\....Z on\n"
-        assert re.search(said, result.stderr)
+        assert re.search(rf"Note: {home}: .*; the same command tries it again\n", result.stderr)
+        assert records(run("runs").stdout)[0]["fetched"] == tries
+
+
+def test_a_seed_that_answers_by_now_is_had_at_once(run: Run) -> None:
+    server = site()
+    with served(server) as (home,):
+        for answer in (
+            response(b"", status="404 Not Found"),
+            response(b"", status="500 Internal Server Error"),
+        ):
+            server.answers["/"] = answer
+            assert run("crawl", home, *TOPIC, *QUICK, "--max-time", "1").exit_code == 3
+        server.answers["/"] = page("fire")
+        result = run("crawl", home, *TOPIC, *QUICK)
+    assert (result.exit_code, [record["url"] for record in records(result.stdout)]) == (0, [home])
+
+
+def test_a_host_that_asks_for_a_pause_has_it(run: Run) -> None:
+    server = site()
+    server.answers["/"] = response(b"", "Retry-After: 3600", status="503 Service Unavailable")
+    with served(server) as (home,):
+        first = run("crawl", home, *TOPIC, *QUICK)
+        server.requests.clear()
+        again = run("crawl", home, *TOPIC, *QUICK)
+    said = rf"Note: {home}: answered 503; the same command tries it again from 20..-..-..T..:..:..\....Z on\n"
+    assert re.search(said, first.stderr)
+    assert server.requests == []
+    assert f"Note: {home}: not tried, because its host asked for a pause, which is not over\n" in again.stderr
+
+
+def test_seeds_that_failed_for_good_are_left_where_others_were_had(run: Run) -> None:
+    server = site()
+    with served(server) as (home,):
+        for _ in range(2):
+            assert run("crawl", home, f"{home}nowhere", *TOPIC, *QUICK).exit_code == 0
+    assert server.paths.count("/nowhere") == 1
 
 
 def test_when_all_visits_fail_the_command_has_failed(run: Run) -> None:

@@ -69,6 +69,12 @@ def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: 
     assert path is not None
     assert crawled.exists()
     words = shlex.split(example.replace("--until 2035", "--until 2025"))  # a test does not wait for it
+    if words[1] == "pick":  # of sites that do not answer: nothing leaves this machine
+        local = [
+            word.replace("www.acme.example", "localhost:9").replace("acme.example", "127.0.0.1:9")
+            for word in words
+        ]
+        words = [*local, "--allow-private", "--retries", "0"]
     source = Path(words.pop()).read_bytes() if "<" in words else b""
     result = run(*(word for word in words[1:] if word != "<"), input=source)
     assert result.exit_code == 0, result.stderr

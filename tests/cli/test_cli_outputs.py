@@ -218,7 +218,9 @@ def test_a_format_that_the_name_denies_is_refused(run: Run, crawled: Path, comma
     result = run(*named(command, "a.csv"), "--format", "table")
     assert result.exit_code == 2
     words = (
-        "'table' is not one of 'jsonl', 'csv'." if command[0] == "export" else "A table is for the terminal"
+        "'table' is not one of 'jsonl', 'csv', 'parquet'."
+        if command[0] == "export"
+        else "A table is for the terminal"
     )
     assert words in result.stderr
     assert not list(crawled.glob("a.*"))

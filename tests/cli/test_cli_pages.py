@@ -68,9 +68,9 @@ def test_links_without_base_stand_at_the_canonical_address_or_nowhere(run: Run) 
 
 
 def test_links_of_a_page_without_links(run: Run) -> None:
-    result = run("links", "-", *BASE, input="")
+    result = run("links", "-", *BASE, input="<p>Hello")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
-    assert "0 links" in run("links", "-", *BASE, "--format", "table", input="").stdout
+    assert "0 links" in run("links", "-", *BASE, "--format", "table", input="<p>Hello").stdout
 
 
 def test_links_as_table_show_paths_of_the_own_site(run: Run) -> None:

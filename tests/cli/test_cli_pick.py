@@ -156,7 +156,6 @@ def test_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
         ),
         (("a.example", "--include", "("), "pattern '('"),
         (("a.example", "--contact", "ü"), "policy: contact: must be printable ASCII"),
-        (("a.example", "--delay", "nan"), "policy: delay_s"),
     ],
 )
 @pytest.mark.parametrize("output", [(), ("-o", "picks.jsonl"), ("--format", "csv")])
@@ -296,6 +295,18 @@ def test_fresh_starts_over(run: Run) -> None:
         result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", "--fresh", "--cap", "1")
     assert result.exit_code == 0, result.stderr
     assert [len(record["selected"]) for record in records(Path("picks.jsonl").read_text("utf-8"))] == [1]
+
+
+@pytest.mark.parametrize("name", ["picks.jsonl", "picks.csv"])
+def test_what_cannot_begin_leaves_the_old_file(run: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    with served(site()) as sites:
+        run("pick", *sites, *QUICK, "-o", name)
+        old = Path(name).read_bytes()
+        monkeypatch.setenv("HTTP_PROXY", "ftp://x")
+        result = run("pick", *sites, *QUICK, "-o", name, "--fresh")
+    assert (result.exit_code, "environment: http_proxy" in result.stderr) == (1, True)
+    assert Path(name).read_bytes() == old
+    assert not Path(f"{name}.journal").exists()
 
 
 @pytest.mark.parametrize("name", ["picks.csv", "picks.parquet"])

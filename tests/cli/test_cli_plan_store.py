@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -112,6 +113,24 @@ def test_explain_says_what_a_visit_waits_for(run: Run, store: Path) -> None:
     shown = run(*asked, f"{ROOT}/b").stdout
     assert "Z: as soon as it is worth as much as those of the best tenth.\n" in shown
     assert "due" not in run(*asked, f"{ROOT}/b", "--policy", "heuristic").stdout
+
+
+def test_explain_takes_a_path_and_shows_what_people_read(run: Run, store: Path) -> None:
+    with closing(sqlite3.connect(store)) as db:
+        db.execute(
+            "UPDATE known SET rate_a = 2.4999999826259764, rate_b = 100.0, visited_at = visited_at + 0.1234"
+        )
+        db.commit()
+    asked = ("plan", "--store", store.name, *LATER, "--explain")
+    (whole,) = records(run(*asked, f"{ROOT}/b"))
+    assert records(run(*asked, "/b")) == [whole]
+    assert whole["signals"]["rate_a"] == 2.4999999826259764
+    shown = run(*asked, " /b", "--format", "table").stdout
+    assert re.search(r"rate_a +2\.5 *\n", shown)
+    assert re.search(r"last_visited +....-..-..T..:..:..Z *\n", shown)
+    assert not re.search(r":[0-9]{2}\.[0-9]+Z", shown)
+    absent = run(*asked, "/nowhere")
+    assert (absent.exit_code, "'/nowhere' is not ranked" in absent.stderr) == (1, True)
 
 
 def test_explain_of_a_page_that_is_not_ranked_says_where_to_ask(run: Run, store: Path) -> None:

@@ -51,6 +51,15 @@ def test_a_page_that_is_too_large_is_one_sentence(run: Run, command: tuple[str, 
     assert result.stderr == "Error: large.html: is larger than 20 MB; give a smaller file\n"
 
 
+@pytest.mark.parametrize("command", READERS[:3], ids=[command[0] for command in READERS[:3]])
+@pytest.mark.parametrize(("data", "what"), [(b" \n", "is empty"), (b"%PDF-1.4 ...", "is no HTML")])
+def test_what_is_no_page_is_one_sentence(run: Run, command: tuple[str, ...], data: bytes, what: str) -> None:
+    Path("odd.html").write_bytes(data)
+    result = run(*command, "odd.html")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: odd.html: {what}; give the HTML of a page\n"
+
+
 def test_a_file_name_cannot_write_to_the_terminal(run: Run) -> None:
     result = run("links", "\x1b[31mred\nnext")
     assert "\x1b" not in result.stderr

@@ -209,7 +209,7 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
             "'0d' is no budget; write 60d (every page once in 60 days), 500/day or 20/hour.",
         ),
         ((SMALL, "--budgets", "0/day"), "'0/day' is no budget"),
-        ((SMALL, "--budgets", ""), "'' is no budget"),
+        ((SMALL, "--budgets", ""), "'--budgets': it is empty"),
         ((SMALL, "--budgets", "9e9d"), "'9e9d' is no budget"),
         ((SMALL, "--host-limit", "5"), "'5' is no limit; write 100/day or 6/hour."),
         ((SMALL, "--days", "0"), "--days: 0 is no time; give more than 0 and up to 36500."),

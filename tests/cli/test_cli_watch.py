@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,23 @@ def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
     progress.last, progress.next_at = SPENT, 160.0
     assert not progress.is_line_due(101.0)
     assert progress.line(101.0).endswith("; 3 of 4 in the last hour; next in 59 s")
+
+
+def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
+    progress = Progress(Pace(per_hour=9), 100.0)
+    visit = {"action": "expand", "status": 200, "reasons": []}
+    told = []
+    for number in (1, 2, 3):
+        for _ in range(number - 1):
+            progress.add(visit)
+            told += [progress.line(101.0)] * progress.is_line_due(101.0)
+        progress.end(replace(SPENT, number=number), 160.0)
+        told += [progress.line(101.0)] * progress.is_line_due(101.0)
+    assert [line.partition(";")[0] for line in told] == [
+        "round 2: 1 page visited, for the first time",
+        "round 3: 2 pages visited, all for the first time",
+    ]
+    assert progress.summary(101.0) == "3 pages visited, all for the first time; 3 rounds, 1 s"
 
 
 def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> None:

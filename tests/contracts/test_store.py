@@ -15,7 +15,7 @@ import pytest
 
 from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Done, Dropped, Why
+from honeyguide.core.frontier import Budgets, Done, Dropped, Rest, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
@@ -23,7 +23,7 @@ from honeyguide.testing_history import HistoryContract
 from honeyguide.testing_store import StoreContract, ask, found, paths, spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from honeyguide.ports import Store
 
@@ -47,6 +47,27 @@ class TestSqliteStore(StoreContract, HistoryContract):
     def make_store(self) -> Store:
         self.stores.append(SqliteStore(self.path / f"{len(self.stores)}.db"))
         return self.stores[-1]
+
+
+@pytest.mark.parametrize("make", [lambda _: MemoryStore(), lambda path: SqliteStore(path / "h.db")])
+def test_what_waits_to_be_tried_again_is_brought_back_and_a_pause_ends(
+    make: Callable[[Path], Store], tmp_path: Path
+) -> None:
+    store = make(tmp_path)
+    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier.add([found("/a")])
+    (lease,) = frontier.claim(ask()).leases
+    frontier.finish(lease, Retry(600.0, Why("unreachable", "no connection")), Report())
+    frontier.block("a.example", 900.0)
+    frontier.bring_back([found("/a")])
+    assert frontier.claim(ask(1.0)).rest == Rest("resting", 900.0)
+    frontier.block("a.example", None)
+    (again,) = frontier.claim(ask(1.0)).leases
+    assert (again.url, again.attempt, again.lane) == (lease.url, 1, lease.lane)
+    frontier.finish(again, Done(), Report())
+    frontier.bring_back([found("/a")])  # it is had
+    assert frontier.claim(ask(1.0)).rest == Rest("complete")
+    store.close()
 
 
 def filled(path: Path) -> SqliteStore:
@@ -271,6 +292,14 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path.write_bytes(b"SQLite")
     assert isinstance(refused(path), SchemaMismatch)
     assert path.read_bytes() == b"SQLite"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, read_only: bool) -> None:
+    os.mkfifo(tmp_path / "h.db")
+    with pytest.raises(SchemaMismatch, match="is no Honeyguide store"):
+        SqliteStore(tmp_path / "h.db", read_only=read_only)
 
 
 def test_a_database_of_somebody_else(tmp_path: Path) -> None:

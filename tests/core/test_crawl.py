@@ -139,6 +139,26 @@ def test_a_host_that_asks_for_rest_gets_it() -> None:
     assert Block("a.example", 25.0) in commands
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        Fetched(1, 429, 5.0, 20.0, "b.example"),
+        Failed(1, Why("unreachable", "dead"), 5.0, may_pass=True, rest_s=20.0, site="b.example"),
+    ],
+)
+def test_where_redirects_led_is_not_the_doing_of_the_site_that_redirects(event: Fetched | Failed) -> None:
+    rules = replace(RULES, max_site_failures=1)
+    state, commands = run(start(lease(1), rules=rules), event)
+    (outcome,) = [command.outcome for command in commands if isinstance(command, Finish)]
+    assert isinstance(outcome, Retry)
+    assert outcome.at == 25.0
+    assert not [command for command in commands if isinstance(command, Block)]
+    assert (state.closed, state.failing) == (frozenset(), {})
+    state, commands = run(start(lease(1), rules=rules), replace(event, site="a.example"))
+    assert Block("a.example", 25.0) in commands
+    assert state.closed == {"a.example"}
+
+
 def test_a_site_that_fails_again_and_again_is_left_alone() -> None:
     state = start(lease(1), lease(2), lease(3), lease(4, "b.example"))
     state, _ = run(state, *(Fetched(claim, 500, 1.0) for claim in (1, 2, 3)))

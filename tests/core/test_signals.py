@@ -173,17 +173,18 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
     ("more", "said"),
     [
         ({"unchanged": 1}, "No visit has seen it change."),
-        ({"unchanged": 1, "rate_a": 1.0, "rate_b": 24.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with 0 % probability since the last visit a moment ago."),
-        ({"changes": 1, "changed_at": DAY_S, "rate_a": 1.0, "rate_b": 24.0}, "It changes about every day; changed with 0 % probability since the last visit a moment ago."),
+        ({"unchanged": 1, "rate_a": 1.0, "rate_b": 24.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with less than 1 % probability since the last visit a moment ago."),
+        ({"changes": 1, "changed_at": DAY_S, "rate_a": 1.0, "rate_b": 24.0}, "It changes about every day; changed with less than 1 % probability since the last visit a moment ago."),
         ({"is_moved": True, "arrived": "https://a.example/b"}, "It has moved to https://a.example/b; its history goes on there."),
         ({"failures": 1, "status": 404}, "The last visit was answered with 404."),
-        ({"failures": 2, "status": None}, "The last 2 visits were without an answer."),
+        ({"failures": 2, "status": None}, "The last 2 visits were without a page."),
         ({"failures": 5, "status": 404}, "It is visited no more: no page at 5 visits in a row (last status 404)."),
         ({"lastmod": "2026-05-01"}, "Its sitemap says that it last changed 2026-05-01."),
         ({"lastmod": "2026-05-01"}, "Sitemaps of a.example told of changes and were right 7 of 8 times that they said so: they are believed."),
         ({"found_a": 2.0, "found_b": 48.0}, "Visits find 1 new page a day there."),
         ({"found_a": 6.0, "found_b": 48.0}, "Visits find 3 new pages a day there."),
         ({}, "Visited once, a moment ago."),
+        ({"seen_at": None}, "Asked for once, a moment ago; no page came."),
     ],
 )  # fmt: skip
 def test_the_story_of_others(more: dict[str, object], said: str) -> None:

@@ -56,6 +56,13 @@ def decoded_bytes(over: int, limit: int) -> None:
         fetch(bomb, max_decoded_bytes=limit)
 
 
+def file_bytes(over: int, _limit: int) -> None:
+    with pytest.raises(TooLarge):
+        fetch(response(gzip.compress(b"x" * (over + 1)), "Content-Encoding: gzip"), Part.FILE)
+    with pytest.raises(TooLarge):
+        fetch(response(b"x" * (over + 1)), Part.FILE)
+
+
 def header_bytes(over: int, _limit: int) -> None:
     with pytest.raises(TooLarge):
         fetch(response(b"x", "X-Long: " + "x" * (over + 100)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from honeyguide.adapters.tables import read_back
 from honeyguide.cli import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Budgets, Row, Sighting, digest_of
+from honeyguide.core.frontier import Budgets, Counts, Row, Sighting, digest_of
 from honeyguide.core.harmless import printable
 from honeyguide.core.policy import Policy
 from honeyguide.core.records import Record
@@ -36,6 +37,9 @@ from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
 from honeyguide.ports import Store
 from honeyguide.report import summary as reports
 from honeyguide.report import write_report
+from honeyguide.report.crawl import Told, crawl_sheet
+from honeyguide.report.plan import PlanTold, plan_sheet
+from honeyguide.report.sheet import Pages, Sheet, Tally
 from honeyguide.testing import FakeFetcher, FrozenClock
 
 # --- a crawl ------------------------------------------------------------------------------------------------------
@@ -236,8 +240,36 @@ def report_bytes(over: int, _limit: int) -> None:
         assert "candidate not shown" in Path(folder, "r.html").read_text("utf-8")
 
 
+def _told(pages: Iterable[Record], sites: Iterable[str]) -> Sheet:
+    outside = ({"url": f"https://{site}/", "site": site, "seen": 1} for site in sites)
+    counts = Counts({"queued": 0, "leased": 0}, {}, {}, {}, 0, 0)
+    return crawl_sheet(Told({"topic": "fire"}, "", counts, pages, outside, {}, str))
+
+
+def report_pages(over: int, _limit: int) -> None:
+    urls = [f"https://a.example/{n}" for n in range(over + 1)]
+    pages = ({"url": url, "relevance_score": 9, "status": 200, "action": "expand"} for url in urls)
+    best = _told(pages, ()).parts[0]
+    assert isinstance(best, Pages)
+    plan = plan_sheet(PlanTold([{"rank": 1, "url": url} for url in urls], urls, {}, ())).parts[1]
+    assert isinstance(plan, Pages)
+    assert (len(best.rows), len(plan.rows), plan.more) == (over, over, 1)
+
+
+def report_lines(over: int, _limit: int) -> None:
+    listed = _told((), (f"s{n}.example" for n in range(over + 1))).parts[-1]
+    assert isinstance(listed, Tally)
+    assert (len(listed.lines), listed.more) == (over, 1)
+
+
+def report_sites(over: int, _limit: int) -> None:
+    listed = _told((), (f"s{n}.example" for n in range(over + 3))).parts[-1]
+    assert isinstance(listed, Tally)
+    assert (len(listed.lines), listed.lines[0].name, listed.lines[0].count) == (over + 1, "further sites", 3)
+
+
 def file_name_chars(over: int, _limit: int) -> None:
-    assert max(map(len, file_name(Url.parse(f"https://a.example/{'x' * (over + 40)}")).parts)) < over + 20
+    assert max(map(len, file_name(Url.parse(f"https://a.example/{'x' * (over + 40)}")).parts)) <= over + 20
 
 
 def file_path_chars(over: int, _limit: int) -> None:

@@ -166,7 +166,8 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def check_files(folder: Path) -> None:
     """Nothing outside of the folder, and inside it only plain files of the names that were asked for."""
     assert {entry.name for entry in folder.iterdir()} == {
-        "honeyguide.db", "pages.jsonl", "pages.csv", "out.warc.gz", "md", "picks.jsonl", "picks.csv", "picks.html", "picks.md"
+        "honeyguide.db", "pages.jsonl", "pages.csv", "out.warc.gz", "md", "picks.jsonl", "picks.csv", "picks.html",
+        "picks.md", "crawl.html", "plan.html", "plan.jsonl",
     }  # fmt: skip
     files = list((folder / "md").rglob("*"))
     assert len(files) > 20
@@ -201,6 +202,14 @@ def check_warc(folder: Path) -> None:
     assert kinds["response"] > 20
 
 
+def check_parquet(run: Callable[..., Result], folder: Path, pages: list[Any]) -> None:
+    pl = pytest.importorskip("polars")  # an extra
+    for what in ("pages", "links", "external", "out"):
+        result = run("export", what, "-o", f"{what}.parquet")
+        assert result.exit_code == 0, result.output
+    assert pl.read_parquet(folder / "pages.parquet")["url"].to_list() == [page["url"] for page in pages]
+
+
 def check_report(text: str) -> None:
     assert "Content-Security-Policy" in text
     assert "<script>alert" not in text
@@ -225,7 +234,7 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
                 "--follow-external",
                 "20",
             )
-            kept_in = ("-o", "pages.jsonl", "--to", "md", "--warc", "out.warc.gz")
+            kept_in = ("-o", "pages.jsonl", "--to", "md", "--warc", "out.warc.gz", "--report", "crawl.html")
             crawled = run("crawl", f"{home}/", *whole, *kept_in, *manners)
             picked = run(
                 "pick", f"{home}/", "--cap", "40", "-o", "picks.jsonl", "--report", "picks.html", *manners
@@ -233,8 +242,9 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
             again = ("--exclude", "many|drip", "-o", "picks.csv", "--report", "picks.md")  # once is enough
             table = run("pick", f"{home}/", "--cap", "40", *again, *manners)
             exported = run("export", "pages", "-o", "pages.csv")
+            planned = run("plan", "--store", "honeyguide.db", "--report", "plan.html", "-o", "plan.jsonl")
             explained = [run("explain", f"{home}{path}") for path in ("/contact/private", "/about/drip")]
-    outputs = [crawled, picked, table, exported, *explained]
+    outputs = [crawled, picked, table, exported, planned, *explained]
     assert [one.exit_code for one in outputs if one.exit_code not in (0, 3)] == [], [
         one.output for one in outputs
     ]
@@ -261,8 +271,10 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
     check_store(tmp_path, pages)
     check_tables(tmp_path)
     check_warc(tmp_path)
-    check_report((tmp_path / "picks.html").read_text("utf-8"))
+    for name in ("picks.html", "crawl.html", "plan.html"):
+        check_report((tmp_path / name).read_text("utf-8"))
     assert rows(tmp_path / "picks.jsonl")[0]["status"] == "ok"
+    check_parquet(run, tmp_path, pages)
 
 
 EXPECTED = {

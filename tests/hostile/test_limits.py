@@ -108,6 +108,7 @@ LIMITS = [
     Limit("robots.txt", "512,000 bytes", "adapters.http:_CUTS[START]", sites.robots_bytes),
     Limit("sitemaps that robots.txt names", "1,000", "adapters.robots:_MAX_SITEMAPS", sites.robots_sitemaps),
     Limit("sitemap", "52,428,800 bytes", "adapters.markup.sitemap:MAX_BYTES", sites.sitemap_bytes, 100_000),
+    Limit("sitemap over the wire", "52,428,800 bytes", "adapters.http:MAX_FILE_BYTES", sites.file_bytes, 1000),
     Limit("entries of a sitemap", "50,000", "adapters.markup.sitemap:MAX_PAGES", sites.sitemap_pages),
     Limit(
         "address in a sitemap",
@@ -181,7 +182,7 @@ LIMITS = [
     Limit(
         "rows on standard input",
         "4,294,967,296 bytes",
-        "adapters.rows.known:MAX_STDIN_BYTES",
+        "adapters.rows.spool:MAX_STREAM_BYTES",
         files.stdin_bytes,
         1000,
     ),
@@ -274,6 +275,11 @@ LIMITS = [
     Limit("failed sites by kind in a report", "30", "report.summary:MAX_NAMED", outputs.report_named),
     Limit(
         "report with all candidates", "16,000,000 bytes", "report:DETAILED_BYTES", outputs.report_bytes, 3_000
+    ),
+    Limit("pages of a crawl or a plan in a report", "200", "report.sheet:MAX_PAGES", outputs.report_pages),
+    Limit("lines under a heading of a report", "50", "report.sheet:MAX_LINES", outputs.report_lines),
+    Limit(
+        "other sites that a report tells apart", "100,000", "report.crawl:MAX_SITES", outputs.report_sites, 20
     ),
     Limit("name of a file", "60 characters", "adapters.folder:MAX_NAME_CHARS", outputs.file_name_chars),
     Limit("path of a file", "180 characters", "adapters.folder:MAX_PATH_CHARS", outputs.file_path_chars),

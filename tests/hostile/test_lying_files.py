@@ -21,7 +21,7 @@ from honeyguide.adapters.journal import Journal
 from honeyguide.adapters.journal import Run as JournalRun
 from honeyguide.adapters.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.tables import write_table
-from honeyguide.adapters.whole import replacing
+from honeyguide.adapters.whole import PART, replacing
 from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.harmless import escaped
 from honeyguide.core.url import Url
@@ -191,9 +191,16 @@ def test_links_in_the_folder_lead_nowhere(tmp_path: Path) -> None:
         folder.write(record, "x")
     (root_folder / "a.example").unlink()
     (root_folder / "a.example").mkdir()
-    for name in ("b.md", ".b.md.part"):
-        (root_folder / "a.example" / name).symlink_to(outside / "precious")
+    (root_folder / "a.example" / f".b.md{PART}").symlink_to(outside / "precious")
     assert folder.write(record, "x").read_text().endswith("x\n")
+    (root_folder / "a.example" / "b.md").rename(outside / "b.md")
+    for target in ("b.md", "precious", "missing"):
+        (root_folder / "a.example" / "b.md").symlink_to(outside / target)
+        with pytest.raises(InputError, match=r"b\.md: exists and is no page that was written here"):
+            folder.write(record, "y")
+        (root_folder / "a.example" / "b.md").unlink()
+    assert (outside / "b.md").read_text().endswith("x\n")
+    (outside / "b.md").unlink()
     assert (outside / "precious").read_text() == "mine"
     assert [entry.name for entry in outside.iterdir()] == ["precious"]
 
@@ -202,9 +209,9 @@ def test_links_in_the_folder_lead_nowhere(tmp_path: Path) -> None:
 def test_a_link_beside_an_output_is_not_written_through(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    (tmp_path / "picks.csv.part").symlink_to(precious)
+    (tmp_path / f"picks.csv{PART}").symlink_to(precious)
     write_table(tmp_path / "picks.csv", "csv", [], csv_cell)
-    (tmp_path / "other.part").symlink_to(precious)
+    (tmp_path / f"other{PART}").symlink_to(precious)
     with replacing(tmp_path / "other") as part:
         part.write_text("new")
     assert precious.read_text() == "mine"
@@ -219,7 +226,7 @@ def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
     other = {**line, "url": "https://a.example/b"}
     path = tmp_path / "p.jsonl"
     path.write_text(f"{json.dumps(line)}\n{json.dumps(other)}\n")
-    (tmp_path / "p.jsonl.part").symlink_to(precious)
+    (tmp_path / f"p.jsonl{PART}").symlink_to(precious)
     lines = PageLines.open(path, Form(json.dumps))
     lines.follow(
         Truth(lambda: iter([other, line]), lambda _: True)
@@ -227,7 +234,7 @@ def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
     lines.close()
     assert [json.loads(text) for text in path.read_text().splitlines()] == [other, line]
     sink = tmp_path / "picks.jsonl"
-    (tmp_path / "picks.jsonl.journal.new").symlink_to(precious)
+    (tmp_path / f"picks.jsonl.journal{PART}").symlink_to(precious)
     run = JournalRun({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
     journal = Journal.open(sink, run)
     journal.add(0, json.dumps({"site": "a.example"}))

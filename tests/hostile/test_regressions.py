@@ -20,7 +20,8 @@ from honeyguide import load_profile
 from honeyguide.adapters.inputs import MAX_SITES, read_sites
 from honeyguide.adapters.markup.html import parse_head, parse_page
 from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_sitemap
-from honeyguide.adapters.rows.known import Rejected, open_known
+from honeyguide.adapters.rows.known import open_known
+from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.adapters.rows.rowfiles import MAX_NESTED
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config.problems import MAX_TOLD
@@ -187,8 +188,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     file = tmp_path / "p.toml"
     file.write_text('extends = "pipe.toml"', "utf-8")
-    with pytest.raises(ConfigError, match="is not a file"):
-        load_profile(file)
+    for named in (file, tmp_path / "pipe.toml", str(tmp_path / "pipe.toml")):
+        with pytest.raises(ConfigError, match="is not a file"):
+            load_profile(named)
 
 
 def test_mistakes_are_counted_where_there_are_too_many(tmp_path: Path) -> None:

@@ -188,6 +188,37 @@ def test_short_pages_count_where_nothing_better_is_left() -> None:
     assert {item["why"] for item in better["replaced"]} == {"is empty: 18 characters of text"}
 
 
+@pytest.mark.parametrize(
+    "home",
+    [
+        '<div id="root"></div><script src=app.js></script><noscript>You need to enable JavaScript</noscript>',
+        "<script>location.href='/app'</script>",
+        f"<p>{PROSE}{PROSE}</p><a onclick=go(1)>Services</a><a href='javascript:void(0)'>About</a>",
+    ],
+)
+def test_sites_made_by_scripts_say_so(home: str) -> None:
+    record, _ = pick({"https://acme.example/": home.encode()})
+    assert (record["status"], "without JavaScript" in record["reason"]) == ("partial", True)
+
+
+@pytest.mark.parametrize(
+    ("title", "is_gone"),
+    [
+        ("Services | Acme (404) 555-0199", False),
+        ("Fire alarm installation: model 14045", False),
+        ("Acme, unfoundly not foundational", False),
+        ("Error 404", True),
+        ("404 | Acme", True),
+        ("Page not found!", True),
+        ("ページが見つかりません", False),  # not among the words of this profile
+    ],
+)
+def test_what_a_page_says_of_itself_is_read_as_words(title: str, is_gone: bool) -> None:
+    page = f"<title>{title}</title><h1>Hello</h1><p>Told here, and nowhere else. {PROSE}".encode()
+    record, _ = pick({"https://acme.example/": listing(1), "https://acme.example/s0-repair": page})
+    assert bool(record["replaced"]) == is_gone
+
+
 def test_pages_made_by_scripts_are_empty() -> None:
     shell = b"<title>App</title><p>Please turn JavaScript on.</p><script src=app.js></script>"
     record, _ = pick({"https://acme.example/": listing(2), "https://acme.example/s0-repair": shell})

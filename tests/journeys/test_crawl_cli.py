@@ -131,15 +131,41 @@ def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path:
 
 
 @pytest.mark.usefixtures("_heard")
-def test_ctrl_c_ends_with_130_and_a_file_that_says_what_the_store_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_end_with_a_file_that_says_what_the_store_says(
+    tmp_path: Path, number: int, code: int
+) -> None:
     server = _site()
     with served(server) as (root,):
         home = f"{root}0"
-        assert _stop(_start(tmp_path, home, "-o", "p.jsonl"), server, 40, signal.SIGINT) == 130
+        assert _stop(_start(tmp_path, home, "-o", "p.jsonl"), server, 40, number) == code
+        with closing(sqlite3.connect(tmp_path / "honeyguide.db")) as db:
+            assert db.execute("SELECT stopped FROM run").fetchall() == [("interrupted",)]
         assert 0 < len(_lines(tmp_path / "p.jsonl")) < PAGES
         assert _urls(tmp_path / "p.jsonl") == _stored(tmp_path)
         assert _finish(_start(tmp_path, home, "-o", "p.jsonl")) == (0, b"")
     assert len(set(_urls(tmp_path / "p.jsonl"))) == len(_lines(tmp_path / "p.jsonl")) == PAGES
+
+
+@pytest.mark.usefixtures("_heard")
+def test_parquet_and_a_report_tell_of_the_whole_run_however_it_was_stopped(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")  # an extra
+    server, outputs = _site(), ("-o", "p.parquet", "--report", "r.md")
+
+    def told() -> list[str]:
+        assert f"{len(_stored(tmp_path)):,} pages fetched" in (tmp_path / "r.md").read_text("utf-8")
+        return list(pl.read_parquet(tmp_path / "p.parquet")["url"])
+
+    with served(server) as (root,):
+        home = f"{root}0"
+        assert _stop(_start(tmp_path, home, *outputs), server, 40, signal.SIGKILL) == -signal.SIGKILL
+        assert not list(tmp_path.glob("p.*"))  # written in one step, when a crawl stops
+        assert _stop(_start(tmp_path, home, *outputs), server, 40, signal.SIGINT) == 130
+        assert told() == _stored(tmp_path)
+        assert 0 < len(told()) < PAGES
+        assert _finish(_start(tmp_path, home, *outputs)) == (0, b"")
+    assert told() == _stored(tmp_path)
+    assert len(set(told())) == PAGES
 
 
 def test_two_processes_on_one_store_share_the_pages_and_both_files_have_all(tmp_path: Path) -> None:

@@ -6,16 +6,19 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from honeyguide import load_profile
+from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.markup.documents import Documents
+from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.url import Url
-from honeyguide.errors import StoreError
+from honeyguide.errors import InputError, StoreError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import FrozenClock
@@ -23,7 +26,9 @@ from honeyguide.testing import FrozenClock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from honeyguide.core.frontier import Run
     from honeyguide.core.records import Record
+    from honeyguide.ports import Store
 
 SIZE = 60
 SHARED = 4  # pages that may share a commit
@@ -166,3 +171,51 @@ def test_two_crawls_on_one_store_both_get_on(tmp_path: Path) -> None:
     last = handed[-1]
     first_ended = max(place for place, host in enumerate(handed) if host != last)
     assert handed[:first_ended].count(last) > SIZE / 5
+
+
+def test_leases_are_renewed_while_nothing_arrives(tmp_path: Path) -> None:
+    path = tmp_path / "h.db"
+    seen: set[tuple[float]] = set()
+
+    def look() -> None:
+        with closing(sqlite3.connect(path)) as other:
+            seen.update(other.execute("SELECT lease_until FROM entry WHERE state = 1"))
+
+    class Slow(Site):
+        async def fetch(
+            self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+        ) -> Fetched:
+            for _ in range(400):  # until it was renewed twice, or for far too long
+                look()
+                if len(seen) > 2:
+                    break
+                await asyncio.sleep(0.05)
+            return await super().fetch(url, validators=validators, part=part)
+
+    profile = load_profile("docs", topic="fire")
+    hasty = replace(profile, crawl=replace(profile.crawl, lease_s=0.4))
+    store = SqliteStore(path)
+    crawler = Crawler(Slow(), Documents(), SystemClock(), store, hasty)
+    request = CrawlRequest((Url.parse("https://a.example/59"),))
+    assert asyncio.run(crawler.crawl(request, lambda *_: None)).stopped == "complete"
+    assert len(seen) > 2
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_command_that_is_refused_leaves_no_run_that_seems_to_work(kind: str, tmp_path: Path) -> None:
+    store: Store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "h.db")
+    crawler = Crawler(Site(), Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+    request = CrawlRequest((Url.parse("https://a.example/"),))
+
+    def refuse(_: Run) -> None:
+        raise InputError("belongs to another crawl", file="pages.jsonl")
+
+    for on_run, stopped in ((refuse, "interrupted"), (None, "complete"), (refuse, "complete")):
+        try:
+            asyncio.run(crawler.crawl(request, lambda *_: None, on_run))
+        except InputError:
+            assert on_run is refuse
+        (run,) = store.runs()
+        assert run.stopped == stopped
+    store.close()

@@ -7,7 +7,9 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from honeyguide import load_profile
+import pytest
+
+from honeyguide import app, load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.http import HttpFetcher
 from honeyguide.adapters.markup.documents import Documents
@@ -21,6 +23,8 @@ from honeyguide.jobs.polite import PoliteFetcher
 from honeyguide.testing import LoopbackServer, Script, response
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from honeyguide.core.records import Record
 
 SIZE = 40
@@ -100,3 +104,29 @@ def test_the_sequence_is_the_same_whatever_the_network_does() -> None:
     assert not {"/private/fire", "/fire.pdf"} & set(paths)
     assert paths.count("/fire-3") == 1  # the redirect has been there already
     assert len(records) == 31  # what robots.txt forbids is recorded, and is no fetch
+
+
+@pytest.mark.parametrize("is_seeded", [True, False])
+def test_who_keeps_a_sitemap_is_no_part_of_the_crawl(is_seeded: bool, tmp_path: Path) -> None:
+    async def run() -> tuple[list[str], list[str]]:
+        async with LoopbackServer({}) as site, LoopbackServer({}) as keeper:
+            away = f'<a href="{keeper.root}/page">away</a>'
+            site.answers["/"] = response(f"<title>Home</title>{away}".encode())
+            site.answers["/listed"] = response(f"<title>Listed</title>as listed {away}".encode())
+            listed = f"<urlset><url><loc>{site.root}/listed</loc></url></urlset>"
+            keeper.answers["/map.xml"] = response(listed.encode(), kind="application/xml")
+            keeper.answers["/page"] = response(b"<title>Page</title>of the keeper")
+            seeds = (Url.parse(f"{site.root}/"),) if is_seeded else ()
+            await app.crawl_site(
+                CrawlRequest(seeds, traversal="bfs"),
+                Policy(allow_private=True, delay_s=0.0, retries=0),
+                load_profile("base"),
+                tmp_path / "h.db",
+                lambda *_: None,
+                sitemaps=[f"{keeper.root}/map.xml"],
+            )
+            return site.paths, keeper.paths
+
+    own, kept = asyncio.run(run())
+    assert own == ["/robots.txt", "/", "/listed"]
+    assert kept == ["/robots.txt", "/map.xml"]

@@ -186,12 +186,35 @@ def test_breadth_and_depth_first() -> None:
     )
     assert crawl(tree, traversal="bfs").urls == ["/", "/a", "/b", "/a1", "/a2", "/b1"]
     rules = load_profile("base", topic="fire")
-    deep = crawl(tree, traversal="dfs", profile=one_at_a_time(rules))
+    deep = crawl(tree, traversal="dfs", profile=rules)
     assert deep.urls == ["/", "/a", "/a1", "/a2", "/b", "/b1"]
 
 
 def one_at_a_time(profile: Profile) -> Profile:
     return replace(profile, crawl=replace(profile.crawl, lookahead=1))
+
+
+def test_hybrid_dives_to_the_letter() -> None:
+    # TOPIC-3 to TOPIC-5: the branch of a good page is exhausted before others, at any concurrency.
+    def good(*links: str) -> bytes:
+        anchors = "".join(f'<p>fire <a href="{link}">fire {link}</a></p>' for link in links)
+        return f"<title>fire</title><h1>fire</h1><h2>fire</h2><p>{'fire ' * 10}</p>{anchors}".encode()
+
+    names = {"/": ["/a", "/b", "/c"], "/a": ["/a1", "/a2"], "/a1": ["/a11"], "/b": ["/b1"]}
+    site = pages({f"/{n}": good(*names.get(f"/{n}", ())) for n in ("", "a", "b", "c", "a1", "a2", "a11", "b1")})
+    for concurrency in (1, 16):
+        done = crawl(site, traversal="hybrid", concurrency=concurrency)
+        assert done.urls == ["/", "/a", "/a1", "/a11", "/a2", "/b", "/b1", "/c"]
+        # TOPIC-4: a seed always expands, and what it is worth counts for its links as on any page.
+        assert [record["priority"] for record in done.records] == [0, *[13] * 7]
+        assert done.records[0]["action"] == "seed"
+
+
+def test_links_with_one_key_are_one_link() -> None:
+    # Section 2: a rule matches if any occurrence does, whichever spelling of the address comes first (URL-7).
+    home = b'<title>x</title><p><a href="/p?utm_source=nav">zz</a></p><p>fire <a href="/p">fire</a></p>'
+    done = crawl(pages({"/": home, "/p": html("P")}), links=False)
+    assert [record["priority"] for record in done.records] == [0, 10]
 
 
 def test_hybrid_prunes_where_focused_tunnels() -> None:
@@ -266,6 +289,39 @@ def test_depth() -> None:
     assert done.urls == ["/", "/0", "/1"]
     assert done.summary.counts.out == {"max-depth": 1}
     assert crawl(chain, done.store, max_depth=4).urls == ["/2", "/3"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_less_depth_counts_for_what_is_queued_already(kind: str, tmp_path: Path) -> None:
+    store: Store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "h.db")
+    tree = pages(
+        {"/": html("Home", "/a", "/b")}
+        | {f"/{name}": html(f"Page {name}", f"/{name}{name}") for name in ("a", "b", "aa", "bb")}
+    )
+    assert crawl(tree, store, traversal="bfs", budgets=Budgets(max_pages=2)).urls == ["/", "/a"]
+    less = crawl(tree, store, traversal="bfs", max_depth=0)
+    assert (less.urls, less.summary.stopped) == ([], "complete")
+    assert less.summary.counts.out == {"max-depth": 2}
+    assert crawl(tree, store, traversal="bfs", max_depth=1).urls == ["/b"]
+    more = crawl(tree, store, traversal="bfs")
+    assert sorted(more.urls) == ["/aa", "/aaaa", "/bb", "/bbbb"]
+    store.close()
+
+
+def test_less_depth_counts_for_what_was_left_behind(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "h.db")
+    site = pages({"/": html("Home", "/a"), "/a": html("A", "/b")})
+    with suppress(Killed):
+        asyncio.run(
+            Crawler(Web(site), Documents(), SystemClock(), store, FIRE).crawl(
+                CrawlRequest((Url.parse(f"{A}/"),)), dies_after(1)
+            )
+        )
+    store.abandon()
+    again = SqliteStore(tmp_path / "h.db")
+    assert crawl(site, again, max_depth=0).urls == []
+    assert crawl(site, again, max_depth=1).urls == ["/a"]
+    again.close()
 
 
 def test_time() -> None:

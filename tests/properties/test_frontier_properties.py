@@ -15,6 +15,7 @@ from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
 from honeyguide.core.judge import Findings
+from honeyguide.core.url import Url
 from honeyguide.ports import Report
 from honeyguide.testing_store import ask, digest, found, spec
 
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 BUDGET = 40
 LANES = ("deep", "broad", "tail", "far")
 
-urls = st.tuples(st.sampled_from(("http", "https")), st.sampled_from("ab"), st.integers(0, 11)).map(
+urls = st.tuples(st.sampled_from(("http", "https")), st.sampled_from("abc"), st.integers(0, 11)).map(
     lambda parts: f"{parts[0]}://{parts[1]}.example/{parts[2]}"
+)
+targets = st.tuples(st.sampled_from("abc"), st.integers(0, 11)).map(
+    lambda parts: f"https://{parts[0]}.example/{parts[1]}"
 )
 places = st.tuples(urls, st.sampled_from(LANES), st.integers(0, 13), st.booleans())
 events = st.one_of(
@@ -37,7 +41,9 @@ events = st.one_of(
         st.integers(0, 4),
         st.sampled_from(("done", "retry", "drop", "forbid")),
         st.lists(places, max_size=6),
+        st.one_of(st.none(), targets),
     ),
+    st.tuples(st.just("depth"), st.integers(0, 3), st.booleans()),
     st.tuples(st.just("later"), st.integers(1, 90)),
     st.tuples(st.just("rest"), st.sampled_from("ab"), st.integers(1, 60)),
     st.tuples(st.just("flush")),
@@ -47,7 +53,8 @@ events = st.one_of(
 
 def discovered(place: tuple[str, str, int, bool], wave: int) -> Discovered:
     url, lane, priority, is_out = place
-    return found(url, lane, priority, wave, Why("pruned", "weak") if is_out else None)
+    made = found(url, lane, priority, wave, Why("pruned", "weak") if is_out else None)
+    return made._replace(depth=priority % 4, is_external=url.startswith("https://c."))
 
 
 class Pair:
@@ -93,12 +100,22 @@ class Pair:
         )
 
     def claim(self, limit: int, only_due: bool) -> None:
-        wanted = ask(self.now, limit, per_site=4, budgets=Budgets(max_pages=BUDGET), only_due=only_due)
+        budgets = Budgets(max_pages=BUDGET, max_pages_per_host=BUDGET // 2, external_pages=3)
+        wanted = ask(self.now, limit, per_site=4, budgets=budgets, only_due=only_due)
         granted = [front.claim(wanted) for front in self.fronts]
         assert granted[0] == granted[1]
         self.leases += granted[0].leases
 
-    def finish(self, nth: int, how: str, links: list[tuple[str, str, int, bool]]) -> None:
+    def depth(self, limit: int, is_less: bool) -> None:
+        """Change how deep the crawl may go."""
+        if is_less:
+            self.each("put_out_deep", limit)
+        else:
+            self.each("reopen", "max-depth", limit)
+
+    def finish(
+        self, nth: int, how: str, links: list[tuple[str, str, int, bool]], target: str | None
+    ) -> None:
         if nth >= len(self.leases):
             return
         lease = self.leases.pop(nth)
@@ -108,8 +125,14 @@ class Pair:
             "drop": Dropped(Why("http-404", "gone")),
             "forbid": Dropped(Why("forbidden", "robots.txt"), is_fetch=False),
         }
-        report = Report({"url": lease.url.text}, self.findings(lease, links), f"text {lease.claim % 3}")
+        arrived = None if target is None else (digest(target), Url.parse(target))
+        is_external = target is not None and target.startswith("https://c.")
+        report = Report(
+            {"url": lease.url.text}, self.findings(lease, links), f"text {lease.claim % 3}", arrived,
+            is_external=is_external,
+        )  # fmt: skip
         self.each("finish", lease, outcomes[how], report if how == "done" else Report())
+        self.each("external_pages")
 
     def findings(self, lease: Lease, links: list[tuple[str, str, int, bool]]) -> Findings:
         """Sort links as a judge would: those that are not known are new, the others may be better."""
@@ -131,7 +154,7 @@ class Pair:
         one, other = (list(front.rows()) for front in self.fronts)
         assert one == other
         assert list(self.fronts[0].pages()) == list(self.fronts[1].pages())
-        self.each("known", [digest(f"https://{site}.example/{n}") for site in "ab" for n in range(12)])
+        self.each("known", [digest(f"https://{site}.example/{n}") for site in "abc" for n in range(12)])
         assert self.fronts[0].counts().fetched <= BUDGET
         assert self.file.check() == ()
         assert broken_sums(self.path) == []
@@ -164,6 +187,8 @@ def test_a_crash_anywhere_keeps_the_invariants(script: list[tuple[object, ...]])
                     pair.claim(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "finish":
                     pair.finish(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
+                case "depth":
+                    pair.depth(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "schedule":
                     pair.schedule(*values)  # type: ignore[arg-type]  # drawn as a tuple of any values
                 case "later":

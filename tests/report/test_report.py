@@ -7,10 +7,10 @@ import hashlib
 import re
 import sys
 import weakref
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
 
 import honeyguide.report as report_module
 from honeyguide.errors import InputError
@@ -23,24 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HOME = "https://acme.example/"
-EVIL = [
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "' onmouseover='alert(1)",
-    "</title></style></details><iframe src=javascript:alert(1)>",
-    "javascript:alert(1)",
-    "data:text/html,<script>alert(1)</script>",
-    'https://acme.example/"onclick="alert(1)',
-    "https://acme.example/<b>",
-    "HTTPS://acme.example/x",
-    "\u202egnp.exe \u2066x\u2069 a\u200bb",
-    "&lt;b&gt; &#60;i&#62;",
-    "]]> --> <!-- {{x}} ${y}",
-    "| a | b |\n| --- | --- |\n\n# head\n\n```\ncode",
-    "[click](javascript:alert(1)) ![x](https://evil.example/x.png) <https://evil.example> www.evil.example",
-    "\x00\x1b[31m\x7f\x85\ud800",
-    "=HYPERLINK(1)",
-]
 
 
 def _reason(points: float, reason: str, rule: str = "r") -> dict[str, Any]:
@@ -103,22 +85,6 @@ FAILED = _record(
 def _written(path: Path, *records: dict[str, Any]) -> str:
     write_report(iter(records), path)
     return path.read_text("utf-8")
-
-
-class Tags(HTMLParser):
-    """Every tag with its attributes, and all text, as a browser would see them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 # --- what is in it ----------------------------------------------------------------------------------------------
@@ -189,24 +155,6 @@ def test_no_records_is_a_report_too(tmp_path: Path, suffix: str) -> None:
 
 
 # --- hostile pages ----------------------------------------------------------------------------------------------
-
-ALLOWED = {
-    "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "h3", "p", "div", "b", "i", "small", "span", "a",
-    "details", "summary", "ol", "ul", "li", "q",
-}  # fmt: skip
-ATTRIBUTES = {
-    "lang",
-    "charset",
-    "http-equiv",
-    "content",
-    "name",
-    "class",
-    "id",
-    "open",
-    "href",
-    "rel",
-    "dir",
-}
 
 
 def _evil(text: str) -> dict[str, Any]:

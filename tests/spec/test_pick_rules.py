@@ -86,6 +86,7 @@ def test_text_category(rule: str, anchor: str, title: str, head: str | None) -> 
         ("PICK-2", "/serviceareas/ohio", "service-area"),
         ("PICK-2", "/locations/fire-alarm-installation", "service-area"),
         ("PICK-2", "/LOCATION", "service-area"),
+        ("PICK-2", "/Locations;x=1/inspection", "service-area"),
         ("PICK-2", "/regions", "service-area"),
         ("PICK-2", "/areas-we-serve", "service-area"),
         ("PICK-2", "/territories", "service-area"),

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide import load_profile, score_link, select_links
 from honeyguide.adapters.inputs import read_sites, unique
-from honeyguide.adapters.rows.known import Rejected, open_known
+from honeyguide.adapters.rows.known import open_known
+from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.core.pattern import compile_pattern
 from honeyguide.core.ranking import Asked
 from honeyguide.core.text import fold

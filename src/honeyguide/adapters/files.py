@@ -61,6 +61,16 @@ def read_text(path: str, limit: int = MAX_PAGE_BYTES) -> str:
 
 def read_lines(path: str, name: str = "", limit: int | None = None) -> Iterator[tuple[int, str]]:
     """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
+    for number, text, error in lines_or_errors(path, name, limit):
+        if error is not None:
+            raise error
+        yield number, text
+
+
+def lines_or_errors(
+    path: str, name: str = "", limit: int | None = None
+) -> Iterator[tuple[int, str, InputError | None]]:
+    """Read a file line by line; one that is not UTF-8 comes with its error, and signs in place of what is wrong."""
     named, most = name or name_of(path), limit or MAX_LINE_BYTES
     with opened(path) as file:
         number = 0
@@ -71,7 +81,10 @@ def read_lines(path: str, name: str = "", limit: int | None = None) -> Iterator[
                     f"is longer than {most / 1e6:g} MB; write one record on each line",
                     file=f"{named} line {number}",
                 )
-            yield number, decoded(data, named, number)
+            try:
+                yield number, decoded(data, named, number), None
+            except InputError as error:
+                yield number, data.decode("utf-8", "replace"), error
 
 
 def decoded(data: bytes, name: str, number: int) -> str:

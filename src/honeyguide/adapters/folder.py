@@ -21,11 +21,13 @@ from honeyguide.errors import InputError, UrlError
 if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
+_FIELDS = ("url", "title", "score", "fetched_at")  # of the front matter, which every file of ours begins with
+_MOST_LINE = 1_000_000  # bytes of one
 MAX_NAME_CHARS = 60
 MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in all
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
-_LOOKS_HASHED = re.compile(r".*-[0-9a-f]{8}")
+_LOOKS_HASHED = re.compile(r".*-[0-9a-f]{16}")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
@@ -33,7 +35,7 @@ def file_name(url: Url) -> PurePosixPath:
     """Give the path of a page's file; where it cannot say all of the URL, a hash makes it the only one of its kind.
 
     >>> [str(file_name(Url.parse("https://a.example" + path))) for path in ("/", "/library/asyncio.html", "/?page=2")]
-    ['a.example/index.md', 'a.example/library/asyncio.html.md', 'a.example/index-page-2-4b548ae7.md']
+    ['a.example/index.md', 'a.example/library/asyncio.html.md', 'a.example/index-page-2-27d9509e209b93f8.md']
     """
     host, port = url.host, url.site[len(url.host) + 1 :]
     *folders, last = url.segments or ("index",)
@@ -70,7 +72,7 @@ def _folder(name: str) -> str:
 
 def _hash(url: Url) -> str:
     text = url.text.partition(":")[2]  # http and https are one page (URL-7)
-    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
 def page_text(record: Record, markdown: str) -> str:
@@ -87,13 +89,8 @@ def page_text(record: Record, markdown: str) -> str:
     Hi.
     <BLANKLINE>
     """
-    fields = {
-        "url": record["url"],
-        "title": record["title"],
-        "score": record["relevance_score"],
-        "fetched_at": record["fetched_at"],
-    }
-    lines = [f"{name}: {_yaml(value)}" for name, value in fields.items()]
+    values = (record["url"], record["title"], record["relevance_score"], record["fetched_at"])
+    lines = [f"{name}: {_yaml(value)}" for name, value in zip(_FIELDS, values, strict=True)]
     return "\n".join(["---", *lines, "---", "", _CONTROLS.sub("", markdown).strip("\n"), ""])
 
 
@@ -104,7 +101,7 @@ def _yaml(value: object) -> str:
 class Folder:
     """A folder of pages; each file is written in one step, so a kill leaves the old one or the new one.
 
-    Nothing is written outside of it, whatever it held before.
+    Nothing is written outside of it, whatever it held before, and nothing over what is no such page.
     """
 
     def __init__(self, root: Path) -> None:
@@ -120,7 +117,8 @@ class Folder:
             path = self.root / file_name(Url.parse(record["url"]))
             path.parent.mkdir(parents=True, exist_ok=True)
             self._check_inside(path.parent)
-            with replacing(path, f".{path.name}.part", is_synced=False) as part:
+            _check_ours(path)
+            with replacing(path, f".{path.name}", is_synced=False) as part:
                 part.write_text(page_text(record, markdown), "utf-8", "backslashreplace", newline="\n")
         except (OSError, RuntimeError, UrlError) as error:  # links in a circle are a RuntimeError
             raise _refused(self.root, error) from None
@@ -130,6 +128,19 @@ class Folder:
         """Refuse a folder that is really elsewhere: a link that somebody put there leads out."""
         if not folder.resolve().is_relative_to(self.root.resolve()):
             raise InputError("is a link that leads out of the folder; remove it", file=str(folder))
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse to write over what is no page of an earlier crawl; an empty file is what a power cut left of one."""
+    if path.is_symlink() or (path.exists() and not (path.is_file() and _has_front_matter(path))):
+        raise InputError("exists and is no page that was written here; move it away", file=str(path))
+
+
+def _has_front_matter(path: Path) -> bool:
+    with path.open("rb") as file:
+        starts = [b"---", *(f"{name}: ".encode() for name in _FIELDS), b"---"]
+        lines = [file.readline(_MOST_LINE) for _ in starts]
+    return not any(lines) or all(map(bytes.startswith, lines, starts))
 
 
 def _refused(root: Path, error: Exception) -> InputError:

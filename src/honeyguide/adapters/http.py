@@ -48,6 +48,7 @@ _CUTS = {
     Part.HEAD: 64 * 1024,
     Part.START: 500 * 1024,
 }  # PICK-11; RFC 9309 2.5. Reading ends there, without error
+MAX_FILE_BYTES = 50 * 2**20  # sitemaps.org: a sitemap is no page, and may be that large, packed or not
 _TEXT_ONLY = (Part.PAGE, Part.HEAD)
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
 _HEAD_END_BYTES = 6  # the length of either mark: how far back to look when the next piece arrives
@@ -82,7 +83,7 @@ class HttpFetcher:
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
         names = (name.strip().lstrip(".").lower() for name in self._proxies.get("no", "").split(","))
         self._unproxied = [name for name in names if name]
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._sessions: dict[tuple[bool, bool], aiohttp.ClientSession] = {}
         problems = tuple(
             # The value stays out of the message: proxies are often given with a password.
             Problem(f"{scheme}_proxy", "must start with http:// or https://")
@@ -116,7 +117,7 @@ class HttpFetcher:
         started = loop.time()
         patience_s = self._policy.head_timeout_s if part is Part.HEAD else self._policy.total_timeout_s
         try:
-            async with asyncio.timeout(patience_s), self._request(url, validators) as response:
+            async with asyncio.timeout(patience_s), self._request(url, validators, part) as response:
                 headers, (body, truncated) = await self._answer(url, response, part)
         except FetchError:
             raise
@@ -145,7 +146,7 @@ class HttpFetcher:
         return headers, await _Reading(url.as_linked, response, self._policy, part).whole()
 
     def _request(
-        self, url: Url, validators: Validators | None
+        self, url: Url, validators: Validators | None, part: Part
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """Make the request, through the proxy that its URL asks for; it is sent when it is entered."""
         target = URL(url.as_linked, encoded=True)
@@ -159,7 +160,7 @@ class HttpFetcher:
                 raise AddressRefused(
                     url.as_linked, f"its address is not on the public web ({why}); --allow-private visits it"
                 )
-        session = self._session(guarded=not proxy and not self._policy.allow_private)
+        session = self._session(part, guarded=not proxy and not self._policy.allow_private)
         sent = _conditions(validators or Validators())
         return session.get(target, headers=sent, proxy=proxy, allow_redirects=False)
 
@@ -169,18 +170,20 @@ class HttpFetcher:
             return None
         return self._proxies.get(url.scheme)
 
-    def _session(self, *, guarded: bool) -> aiohttp.ClientSession:
-        """Keep connections that check addresses apart from those that do not."""
+    def _session(self, part: Part, *, guarded: bool) -> aiohttp.ClientSession:
+        """Keep connections that check addresses apart from those that do not, and those for files from others: they bear more."""
         if self._names is None:
             self._names = Names(self._policy.concurrency, self._lookup)
-        if guarded not in self._sessions:
-            self._sessions[guarded] = _open_session(self._policy, self._names, guarded=guarded)
-        return self._sessions[guarded]
+        kind = guarded, part is Part.FILE
+        if kind not in self._sessions:
+            most = MAX_FILE_BYTES if part is Part.FILE else max(self._policy.max_bytes, *_CUTS.values())
+            self._sessions[kind] = _open_session(self._policy, self._names, most, guarded=guarded)
+        return self._sessions[kind]
 
 
-def _open_session(policy: Policy, names: Names, *, guarded: bool) -> aiohttp.ClientSession:
+def _open_session(policy: Policy, names: Names, max_bytes: int, *, guarded: bool) -> aiohttp.ClientSession:
     connector = Connector(
-        max(policy.max_bytes, *_CUTS.values()),
+        max_bytes,
         limit=policy.concurrency,
         limit_per_host=policy.per_host,
         resolver=names,
@@ -256,9 +259,13 @@ class _Reading:
     def __init__(self, url: str, response: aiohttp.ClientResponse, policy: Policy, part: Part) -> None:
         self._url = url
         self._response = response
-        self._policy = policy
         self._part = part
         self._cut = _CUTS.get(part)
+        self._most_sent, self._most = (
+            (MAX_FILE_BYTES, MAX_FILE_BYTES)
+            if part is Part.FILE
+            else (policy.max_bytes, policy.max_decoded_bytes)
+        )
         self._body = bytearray()
 
     async def whole(self) -> tuple[bytes, bool]:
@@ -287,8 +294,8 @@ class _Reading:
         if encoding not in ("", "identity") and encoding not in self._accepted():
             raise NotText(self._url, f"its compression is {shown(encoding)}, which was not asked for")
         announced = self._response.content_length or 0
-        if self._cut is None and announced > self._policy.max_bytes:
-            raise TooLarge(self._url, f"{announced} bytes announced, {self._policy.max_bytes} allowed")
+        if self._cut is None and announced > self._most_sent:
+            raise TooLarge(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
 
     def _accepted(self) -> list[str]:
         return re.split(r"\s*,\s*", self._response.request_info.headers.get("Accept-Encoding", ""))
@@ -297,10 +304,10 @@ class _Reading:
         """Refuse what turns out too large; where reading is cut anyway, the cut is the limit."""
         if self._cut is not None:
             return
-        if self._response.content.total_raw_bytes > self._policy.max_bytes:
-            raise TooLarge(self._url, f"more than {self._policy.max_bytes} bytes sent")
-        if len(self._body) > self._policy.max_decoded_bytes:
-            raise TooLarge(self._url, f"more than {self._policy.max_decoded_bytes} bytes after decompression")
+        if self._response.content.total_raw_bytes > self._most_sent:
+            raise TooLarge(self._url, f"more than {self._most_sent} bytes sent")
+        if len(self._body) > self._most:
+            raise TooLarge(self._url, f"more than {self._most} bytes after decompression")
 
     def _check_bytes(self) -> None:
         """Where no type was given, the first bytes decide; UTF-16 is known by its mark."""

@@ -61,14 +61,14 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
         found = _parquet(data, path, column)
     else:
         text = _decoded(data)
-        if "\0" in text:
+        if text.count("\0") > text.count("\n"):
             raise InputError(
                 "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap",
                 file=name_of(path),
             )
         if not text.strip():
             raise InputError("is empty; give at least one site", file=name_of(path))
-        found = _READERS[kind](text, path, column)
+        found = _READERS[kind](text.replace("\0", "\ufffd"), path, column)  # one slip spoils one row
     rows: list[SiteRow] = []
     for row in found:
         if len(rows) == MAX_SITES:

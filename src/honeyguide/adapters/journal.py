@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from honeyguide.adapters.lines import LineFile
-from honeyguide.adapters.whole import unwritable
+from honeyguide.adapters.whole import PART, check_regular, target_of, unwritable
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -83,15 +83,21 @@ class Journal:
         self._next = 0  # records in the output
         self._at = array("q", [-1]) * len(run.sites)  # where in the journal a record stands
         self._bare = 0  # a journal of this size has no record
+        self.is_unbegun = False  # whether what an earlier run left goes with the first record
+        self._in_order = True
         self.was_complete = False
 
     @classmethod
     def open(cls, path: Path, run: Run, *, in_order: bool = True, fresh: bool = False) -> Self:
-        """Start or go on; without `in_order` the records stay in the journal and the caller writes the output."""
-        journal = _lock(path)
+        """Start or go on; without `in_order` the records stay in the journal and the caller writes the output.
+
+        With `fresh` what an earlier run left is there until the first record of this one.
+        """
+        journal, path = _lock(path)
         made = cls(path, run, journal, None)
+        made.is_unbegun, made._in_order = fresh, in_order
         try:
-            made._begin(in_order=in_order, fresh=fresh)
+            made._begin()
         except BaseException:  # put in order whatever it is, and raised again
             made.close()
             raise
@@ -99,7 +105,7 @@ class Journal:
 
     # --- starting, going on ---
 
-    def _begin(self, *, in_order: bool, fresh: bool) -> None:
+    def _begin(self) -> None:
         header = _read_header(self._journal)
         if header is None:
             self._journal.cut(0)
@@ -108,21 +114,26 @@ class Journal:
             raise InputError(
                 "exists and is no output of this command; choose another -o", file=str(self._path)
             )
-        if fresh:  # the output first: a journal without output is a state to go on from
-            self._path.unlink(missing_ok=True)
-            self._journal.cut(0)
-            header = finished = None
+        if self.is_unbegun:
+            return
         if finished is not None and header is None:
             self._check_settings(finished)
-        if finished is not None and header is None and not (in_order and self._goes_on_after(finished)):
+        if finished is not None and header is None and not (self._in_order and self._goes_on_after(finished)):
             self._check_sites(finished)
             self.was_complete = True
             self._next = len(self._run.sites)
-            self._output = LineFile(self._path) if in_order else None
+            self._output = LineFile(self._path) if self._in_order else None
         else:
-            self._resume(header, in_order=in_order)
+            self._resume(header)
 
-    def _resume(self, header: Settings | None, *, in_order: bool) -> None:
+    def _start_over(self) -> None:
+        """Let go what an earlier run left; the output first: a journal without output is a state to go on from."""
+        self._path.unlink(missing_ok=True)
+        self._journal.cut(0)
+        self.is_unbegun = False
+        self._resume(None)
+
+    def _resume(self, header: Settings | None) -> None:
         if header is None:
             self._journal.append(_header_line(self._run))
             self._journal.sync()
@@ -130,7 +141,7 @@ class Journal:
             self._compare(header, self._run.header)
         self._bare = len(_header_line(self._run)) + 1
         self._journal.cut_torn()
-        if in_order:
+        if self._in_order:
             self._output = LineFile(self._path)
             self._output.cut_torn()
             self._next = self._count(self._output)
@@ -187,6 +198,8 @@ class Journal:
 
     def add(self, index: int, line: str) -> None:
         """Keep a finished record, at once."""
+        if self.is_unbegun:
+            self._start_over()
         record = line.encode("utf-8", "surrogatepass")
         if self._output and index == self._next:
             self._output.append(record)
@@ -217,7 +230,7 @@ class Journal:
         """Make the places of failed records free again (5 of the protocol)."""
         if not any(is_failed(line) for _, line in self.lines()):
             return
-        new = LineFile.anew(_beside(self._path, ".journal.new"))
+        new = LineFile.anew(_beside(self._path, f".journal{PART}"))
         try:
             new.lock(_refusal(self._path))
             new.cut(0)
@@ -243,9 +256,11 @@ class Journal:
 
     def complete(self) -> None:
         """Remove the journal: the output has everything."""
+        if self.is_unbegun:  # there is no record at all
+            self._start_over()
         if self._output:
             self._output.sync()
-        _beside(self._path, ".journal.new").unlink(missing_ok=True)  # of a kill in `forget`
+        _beside(self._path, f".journal{PART}").unlink(missing_ok=True)  # of a kill in `forget`
         self._journal.remove()
         self.close()
 
@@ -259,17 +274,16 @@ class Journal:
             self._journal.remove() if is_bare or self._journal.end == 0 else self._journal.close()
 
 
-def _lock(path: Path) -> LineFile:
+def _lock(path: Path) -> tuple[LineFile, Path]:
+    """Hold the journal; gives it, and the file that is meant, where `path` is a link to it."""
     try:
-        is_odd = path.exists() and not path.is_file()
-        journal = None if is_odd else LineFile.locked(_beside(path, ".journal"), _refusal(path))
+        check_regular(path)
+        target = target_of(path)
+        return LineFile.locked(_beside(target, ".journal"), _refusal(path)), target
     except InputError:
         raise
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
-    if journal is None:
-        raise InputError("is not a regular file; choose another -o", file=str(path))
-    return journal
 
 
 def _refusal(path: Path) -> str:

@@ -36,6 +36,7 @@ class LineFile:
         self._reader = path.open("rb")
         self._is_open = True
         self._is_torn = False
+        self._is_passed = False
         self._is_gone = False
         self._synced_at = time.monotonic()
         self.end = os.fstat(self._fd).st_size
@@ -69,6 +70,7 @@ class LineFile:
         """Write a line with its end, and give where it begins; after a failure nothing more is written."""
         if self._is_torn:
             raise OSError(errno.EIO, "writing failed before; start again to go on", str(self.path))
+        self.cut_passed()
         start, rest = self.end, memoryview(line + b"\n")
         try:
             while rest:
@@ -86,6 +88,11 @@ class LineFile:
 
     def cut_torn(self) -> None:
         """Cut away what stands after the last end of a line."""
+        self.pass_torn()
+        self.cut_passed()
+
+    def pass_torn(self) -> None:
+        """Count only what stands before the last end of a line; nothing is cut away yet."""
         at = self.end
         while at > 0:
             start = max(0, at - _BLOCK)
@@ -95,13 +102,18 @@ class LineFile:
                 at = start + found + 1
                 break
             at = start
-        if at < self.end:
-            self.cut(at)
+        self._is_passed = self._is_passed or at < self.end
+        self.end = at
+
+    def cut_passed(self) -> None:
+        """Cut away what was passed over."""
+        if self._is_passed:
+            self.cut(self.end)
 
     def cut(self, size: int) -> None:
         """Keep the first `size` bytes."""
         os.ftruncate(self._fd, size)
-        self.end = size
+        self.end, self._is_passed = size, False
         self._reader.close()  # it may remember what is gone
         self._reader = self.path.open("rb")
 
@@ -121,6 +133,11 @@ class LineFile:
             why = f"has a line of more than {MAX_LINE_BYTES:,} bytes, which no output of this command has; choose another -o"
             raise InputError(why, file=str(self.path))
         return line.removesuffix(b"\n")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no byte, also none that does not count."""
+        return self.end == 0 and not self._is_passed
 
     def sync(self) -> None:
         """Have the disk keep what was written so far."""

@@ -18,7 +18,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from honeyguide.adapters.lines import LineFile
-from honeyguide.adapters.whole import check_regular, unwritable
+from honeyguide.adapters.parquet import first_rows
+from honeyguide.adapters.whole import PART, check_regular, target_of, unwritable
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 OPENING = b'{"schema": 1, "url": '  # how every line begins
+_TELLING = len(b'{"sc')  # fewer letters of it may be anybody's
 _TOLD = 100  # rows of a table: if none of them is the run's, the table is not
 
 
@@ -61,27 +63,28 @@ class Truth:
 class PageLines:
     """An open output file, held by this process."""
 
-    def __init__(self, file: LineFile, form: Form) -> None:
+    def __init__(self, file: LineFile, form: Form, *, fresh: bool = False) -> None:
         self._file = file
         self._form = form
+        self._is_fresh = fresh
 
     @classmethod
     def open(cls, path: Path, form: Form, *, fresh: bool = False) -> Self:
-        """Open or make the file; `fresh` empties it, if it is ours."""
+        """Open or make the file, which must be ours; nothing is changed before `follow`, which a `fresh` one begins anew."""
         try:
             check_regular(path)
-            file = LineFile.locked(path, _refusal(path))
+            file = LineFile.locked(target_of(path), _refusal(path))
         except (OSError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             raise unwritable(path, error) from None
         try:
             _check_ours(file)
-            file.cut(0) if fresh else file.cut_torn()
+            file.pass_torn()
         except BaseException:  # put in order whatever it is, and raised again
             file.close()
             raise
-        return cls(file, form)
+        return cls(file, form, fresh=fresh)
 
     @property
     def path(self) -> Path:
@@ -90,6 +93,9 @@ class PageLines:
 
     def follow(self, truth: Truth) -> int:
         """Make the file say what the store says; gives how many lines lack extras that the store cannot give."""
+        if self._is_fresh:
+            self._file.cut(0)
+            self._is_fresh = False
         lines, end, lacking, is_over = self._file.lines(), 0, 0, False
         for record in truth.pages():
             start, line = (0, b"") if is_over else next(lines, (-1, b""))
@@ -105,6 +111,7 @@ class PageLines:
             if not end:
                 self._check_pending([line for _, line in lines], truth)
             self._file.cut(end)
+        self._file.cut_passed()
         return lacking
 
     def append(self, record: Record, values: Record) -> None:
@@ -113,13 +120,13 @@ class PageLines:
 
     def close(self) -> None:
         """Let go; where nothing was written, leave nothing."""
-        self._file.remove() if self._file.end == 0 else self._file.close()
+        self._file.remove() if self._file.is_empty else self._file.close()
 
     def _merge(self, truth: Truth) -> int:
         """Write the file anew, in the order of the store, with what the old lines know; it is replaced in one step."""
         old = {_identity(_read(line)): start for start, line in self._file.lines()}
         met = len(old)
-        new = LineFile.anew(self.path.with_name(f"{self.path.name}.part"))
+        new = LineFile.anew(self.path.with_name(f"{self.path.name}{PART}"))
         lacking = 0
         try:
             new.lock(_refusal(self.path))
@@ -153,20 +160,25 @@ class PageLines:
             raise _of_another_crawl(self.path)
 
 
-def check_table(path: Path, truth: Truth) -> None:
-    """Refuse a CSV file whose pages the store does not know; it is written from the store alone, so one page tells."""
+def check_table(path: Path, truth: Truth, kind: str) -> None:
+    """Refuse a table whose pages the store does not know; it is written from the store alone, so one page tells."""
     if not path.exists():
         return
+    names = ("url", "fetched_at")
+    rows = set(first_rows(str(path), names, _TOLD) if kind == "parquet" else _first_csv_rows(path, names))
+    pages = ((record.get("url"), record.get("fetched_at") or "") for record in truth.pages())
+    if rows and not any(page in rows for page in pages):
+        raise _of_another_crawl(path)
+
+
+def _first_csv_rows(path: Path, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
     try:
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            rows = {(row.get("url"), row.get("fetched_at")) for row in islice(csv.DictReader(file), _TOLD)}
+            return [tuple(row.get(name) for name in names) for row in islice(csv.DictReader(file), _TOLD)]
     except csv.Error:
         raise _of_another_crawl(path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
-    pages = ((record.get("url"), record.get("fetched_at") or "") for record in truth.pages())
-    if rows and not any(page in rows for page in pages):
-        raise _of_another_crawl(path)
 
 
 def _of_another_crawl(path: Path) -> InputError:
@@ -174,8 +186,15 @@ def _of_another_crawl(path: Path) -> InputError:
 
 
 def _check_ours(file: LineFile) -> None:
-    if not OPENING.startswith(file.line_at(0)[: len(OPENING)]):
+    first = file.line_at(0)
+    is_torn = len(first) == file.end  # the only line, without its end
+    if file.end and not (first.startswith(OPENING) or (is_torn and _is_beginning(first))):
         raise InputError("exists and is no output of this command; choose another -o", file=str(file.path))
+
+
+def _is_beginning(line: bytes) -> bool:
+    """Tell whether a line was torn in what all of ours begin with; what anybody may have written is no such line."""
+    return len(line) >= _TELLING and OPENING.startswith(line)
 
 
 def _refusal(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 Owns: columns and their types, writing a file in one step, and reading back which sites an output holds.
 Must not know: how cells are made harmless for spreadsheets (the caller says), or where the records come from.
-Start reading at `write_table`. polars lives here and in `inputs.py`; it is an extra.
+Start reading at `write_table`; how Parquet is written is in `parquet.py`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from __future__ import annotations
 import csv
 import json
 import re
-import tempfile
 from collections import Counter
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.journal import Finished
 from honeyguide.adapters.lines import MAX_LINE_BYTES
+from honeyguide.adapters.parquet import reason_type, write_parquet
 from honeyguide.adapters.whole import replacing
 from honeyguide.core.records import ASKED
-from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     import polars as pl
 
@@ -43,7 +41,6 @@ COLUMNS = (
 )
 _OLDER = COLUMNS[: -len(ASKED)]  # of files that do not say what was asked for
 _OPENING = b'{"schema": 1, "site": '  # how every record begins
-_BATCH = 1_000  # records in memory at once while Parquet is written
 _SAID = {"": None, "true": True, "false": False}  # what cells stand for
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _SETTINGS = ("strategy", "profile_hash")
@@ -73,7 +70,7 @@ def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable
         if kind == "csv":
             _write_csv(part, records, cell)
         else:
-            _write_parquet(part, records)
+            write_parquet(part, map(_parquet_row, records), parquet_schema())
 
 
 def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
@@ -87,39 +84,13 @@ def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]
 # --- Parquet ------------------------------------------------------------------------------------------------------
 
 
-def need_parquet(file: str) -> None:
-    """Raise the sentence that helps if Parquet cannot be written here."""
-    try:
-        import polars  # noqa: F401, ICN001 - only whether it is there
-    except ImportError:
-        raise InputError("Parquet needs the extra: pip install 'honeyguide[bulk]'", file=file) from None
-
-
-def _write_parquet(path: Path, records: Iterable[Record]) -> None:
-    """Write batch by batch, and join the batches without holding them."""
-    import polars as pl  # a third of a second, and an extra
-
-    schema = parquet_schema()
-    source = iter(records)
-    with tempfile.TemporaryDirectory() as folder:
-        parts: list[Path] = []
-        while (batch := list(islice(source, _BATCH))) or not parts:
-            parts.append(Path(folder) / f"{len(parts):06}.parquet")
-            rows = [_parquet_row(record) for record in batch]
-            pl.DataFrame(rows, schema=schema, strict=False).write_parquet(parts[-1])
-        if len(parts) == 1:
-            path.write_bytes(parts[0].read_bytes())
-        else:
-            pl.scan_parquet(parts).sink_parquet(path)
-
-
 def parquet_schema() -> dict[str, pl.DataType]:
     """Give the columns of the Parquet file: the names of the record, always with the same types."""
     import polars as pl
 
     text, whole, real = pl.String(), pl.Int64(), pl.Float64()
     texts = pl.List(text)
-    reasons = pl.List(pl.Struct({"rule": text, "points": real, "reason": text}))
+    reasons = reason_type()
     evidence = pl.List(pl.Struct({"keyword": text, "text": text}))
     page = pl.Struct({
         "rank": whole, "url": text, "category": text, "bucket": text, "score": real, "reasons": reasons,
@@ -149,21 +120,11 @@ def _parquet_row(record: Record) -> Record:
     """Turn what is keyed by a profile's names into lists: columns have the same types in every file."""
     counts = [{"name": name, "count": count} for name, count in (record.get("counts") or {}).items()]
     candidates = [{**one, "parts": _parts(one)} for one in record.get("candidates") or []]
-    row: Record = _encodable({**record, "counts": counts, "candidates": candidates})
-    return row
+    return {**record, "counts": counts, "candidates": candidates}
 
 
 def _parts(candidate: Record) -> list[Record]:
     return [{"name": name, "reasons": reasons} for name, reasons in (candidate.get("parts") or {}).items()]
-
-
-def _encodable(value: Any) -> Any:
-    """Replace halves of letters, which JSON can hold and UTF-8 cannot."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {name: _encodable(item) for name, item in value.items()}
-    return [_encodable(item) for item in value] if isinstance(value, list) else value
 
 
 # --- reading back -------------------------------------------------------------------------------------------------

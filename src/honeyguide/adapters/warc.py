@@ -1,7 +1,7 @@
 """Pages as a WARC file, for archives and the tools that read them.
 
-Owns: warcio, an extra that is imported when a file is opened; what stands in the records; going on with a file that a
-killed process left. Must not know: how pages are fetched or judged. Start reading at `WarcFile.write`.
+Owns: warcio, an extra that is imported when a file is opened; what stands in the records. Must not know: how pages are
+fetched or judged, where a file that a killed process left is whole (`warc_end.py`). Start reading at `WarcFile.write`.
 
 The records hold what was kept of an answer, and the file says so: the status, a few headers, the body after its
 compression was undone, and no body of an answer that is not 2xx. A page that was in flight when a process was killed
@@ -11,16 +11,14 @@ may be there twice: both were fetched.
 from __future__ import annotations
 
 import io
-import os
-import re
-import zlib
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from honeyguide.adapters.lines import hold
-from honeyguide.adapters.whole import unwritable
+from honeyguide.adapters.warc_end import whole_end
+from honeyguide.adapters.whole import check_regular, unwritable
 from honeyguide.core.harmless import legible
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.version import __version__
@@ -33,10 +31,6 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'honeyguide[warc]'"
 KEPT = "Content-Type, ETag, Last-Modified, Retry-After, Location"
-_BLOCK = 1 << 14  # of a packed file are unpacked at once: what they may grow to is no matter
-_GZIP = b"\x1f\x8b"
-_PLAIN = b"WARC/1."
-_LENGTH = re.compile(rb"content-length:\s*\d{1,18}\s*$", re.IGNORECASE)  # longer ones are no lengths
 
 
 def _load(module: str) -> Any:
@@ -157,13 +151,13 @@ def _way(record: Record, fetched: Fetched) -> dict[str, str]:
     return fields
 
 
-# --- going on with a file ---
-
-
 def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
-    """Open a file behind its last whole record; what stands after that is cut away."""
+    """Open a file behind its last whole record; what a kill left of one more is cut away."""
     try:
+        check_regular(path, "--warc")
         file = path.open("r+b" if path.exists() else "x+b")
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
     try:
@@ -177,51 +171,3 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
         file.close()
         raise
     return file
-
-
-def whole_end(file: IO[bytes], name: str, *, is_packed: bool) -> int:
-    """Find where the last whole record of a WARC file ends; raises `InputError` if it is something else."""
-    file.seek(0)
-    start = file.read(8)
-    if not (_GZIP if is_packed else _PLAIN).startswith(start[: len(_GZIP if is_packed else _PLAIN)]):
-        raise InputError("exists and is no such WARC file; choose another --warc", file=name)
-    file.seek(0)
-    return _packed_end(file) if is_packed else _plain_end(file)
-
-
-def _packed_end(file: IO[bytes]) -> int:
-    """Unpack record by record, without keeping any."""
-    end = at = 0
-    data = file.read(_BLOCK)
-    while data:
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                member.decompress(data)
-            except zlib.error:
-                return end
-            at += len(data) - len(member.unused_data)
-            data = member.unused_data or file.read(_BLOCK)
-            if not data and not member.eof:
-                return end
-        end = at
-    return end
-
-
-def _plain_end(file: IO[bytes]) -> int:
-    """Go from head to head by the lengths that they state."""
-    size = os.fstat(file.fileno()).st_size
-    end = 0
-    while end < size:
-        file.seek(end)
-        length = None
-        for _ in range(1_000):
-            line = file.readline(_BLOCK)
-            if _LENGTH.match(line):
-                length = int(line.partition(b":")[2])
-            if line in (b"\r\n", b""):
-                break
-        if length is None or file.tell() + length + 4 > size:
-            return end
-        end = file.tell() + length + 4
-    return end

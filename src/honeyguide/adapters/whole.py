@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+PART = ".honeyguide.part"  # the end of a name that nobody else gives: a file of that name is what a kill left
 HEAD_BYTES = 1_000_000  # of a file that is there: as much as tells whose it is
 _FOLDER = "check that its folder exists"
 _RIGHTS = "check the permissions of its folder"
@@ -35,26 +36,43 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | get
 def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator[Path]:
     """Give an empty file beside `path` to be written; when the block has ended well, it takes the place of `path`.
 
-    With `is_synced` the disk has it before the old one goes. What a kill left is overwritten by the next one. What the
-    system complains about is said of `path`, which alone the user has named.
+    With `is_synced` the disk has it before the old one goes. What a kill left is overwritten by the next one. A link
+    stays, and what it leads to is replaced. What the system complains about is said of `path`, which alone the user has
+    named.
     """
-    part = path.with_name(name or f"{path.name}.part")
+    part = None
     try:
+        target = target_of(path)
+        part = target.with_name(f"{name or target.name}{PART}")
         make_anew(part)
         with suppress(OSError):  # there may be no old one; else, who may read it may read the new one
-            part.chmod(path.stat().st_mode & 0o777)
+            part.chmod(target.stat().st_mode & 0o777)
         yield part
         if is_synced:
             _sync(part)
-        part.replace(path)
+        part.replace(target)
         if is_synced:
-            _sync_names(path.parent)
+            _sync_names(target.parent)
     except BaseException as error:  # put in order whatever it is, and raised again
         with suppress(OSError):  # the first error is the one to tell
-            part.unlink(missing_ok=True)
+            if part is not None:
+                part.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise unwritable(path, error) from None
         raise
+
+
+def target_of(path: Path) -> Path:
+    """Follow a link to the file that is meant; it need not be there yet."""
+    if not path.is_symlink():
+        return path
+    try:
+        target = path.resolve()
+    except RuntimeError:  # how links in a circle are told of before Python 3.13
+        target = path
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
 
 
 def unwritable(path: Path, error: Exception) -> InputError:
@@ -74,7 +92,7 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], option: str 
     try:
         check_regular(path, option)
         head = _head(path)
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=target_of(path).parent):
             pass
     except InputError:
         raise

@@ -5,16 +5,19 @@ Owns: what a crawl is made of. Must not know: arguments, terminals. Start readin
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, StoreError
+from honeyguide.errors import AddressRefused, FetchError, Forbidden, StoreError
+from honeyguide.jobs.ours import ours
+from honeyguide.ports import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.store.sqlite import SqliteStore
@@ -48,12 +51,14 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     on_page: Callable[[Record, Arrival], None],
     *,
     sitemaps: Sequence[str] = (),
+    otherwise: Mapping[Url, Sequence[Url]] | None = None,
     on_run: Callable[[Store, Run], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> CrawlSummary:
     """Crawl, or go on with what the store has of the same crawl; pages are handed over as each is finished.
 
-    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` learns the run before the first
+    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `otherwise` has what a seed may mean besides, in
+    the order to try: of a bare name, other schemes and www. `on_run` learns the run before the first
     page is fetched, `on_note` what could not be read of sitemaps.
     """
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
@@ -69,10 +74,12 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         async with HttpFetcher(policy) as http:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
             queue = None
+            begun_at = clock.now()
+            if otherwise:
+                request = replace(request, seeds=await _reached(request.seeds, otherwise, polite))
             if sitemaps:
-                begun_at = clock.now()
                 request, queue = await _listed(sitemaps, request, profile, polite, on_note)
-                request = _less(request, clock.now() - begun_at)
+            request = _less(request, clock.now() - begun_at)
 
             def begun(run: Run) -> None:
                 if policy.allow_private:
@@ -88,8 +95,27 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         store.close()
 
 
+async def _reached(
+    seeds: Sequence[Url], otherwise: Mapping[Url, Sequence[Url]], fetcher: PoliteFetcher
+) -> tuple[Url, ...]:
+    """Give each seed as what answers, of all that it may mean; where nothing does, the crawl says so of the first."""
+
+    async def reached(seed: Url) -> Url:
+        for url in (seed, *otherwise[seed]) if seed in otherwise else ():
+            try:
+                await ours(url, fetcher.fetch(url, part=Part.HEAD))
+            except (Forbidden, AddressRefused):
+                return url  # there is a site, which says no, or an address, which we may not ask
+            except FetchError:
+                continue
+            return url
+        return seed
+
+    return tuple(await asyncio.gather(*map(reached, seeds)))
+
+
 def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
-    """Take time off a request: what sitemaps took is no longer there for pages."""
+    """Take time off a request: what it took to get there is no longer there for pages."""
     if request.max_time_s is None:
         return request
     return replace(request, max_time_s=max(0.0, request.max_time_s - spent_s))
@@ -136,7 +162,7 @@ async def _listed(
         if on_note is not None:
             on_note(problem)
     seeded = request if request.seeds else replace(request, seeds=roots_of(listing.pages))
-    sites = frozenset(url.site for url in (*seeded.seeds, *asked.addresses))
+    sites = frozenset(seed.site for seed in seeded.seeds)  # and not who keeps the sitemap
 
     def queue(store: Store, run: Run) -> None:
         if listing.pages:

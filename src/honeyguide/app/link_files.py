@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.rows.known import Rejected
     from honeyguide.adapters.rows.link_rows import LinkRow
     from honeyguide.adapters.rows.page_rows import PageRow
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.core.page import Head, Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.rules import Score

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from honeyguide.adapters.rows.known import Rejected
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.adapters.store.stored import Reader, StoreTable
     from honeyguide.core.plan import Scored, Signals
     from honeyguide.core.profile import Profile

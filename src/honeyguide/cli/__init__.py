@@ -86,7 +86,8 @@ class Root(Group):
     cls=Root,
     lazy=COMMANDS,
     examples=(
-        "honeyguide select --demo",
+        "honeyguide pick acme.example",
+        "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' --max-pages 500 -o pages.jsonl",
         "honeyguide select home.html --base https://acme.example/ --format csv",
         "honeyguide url explain HTTP://Acme.example:80/a/../b/",
         "honeyguide plan known.csv --top 10",

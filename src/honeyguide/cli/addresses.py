@@ -18,7 +18,7 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from honeyguide.adapters.rows.known import Rejected
+    from honeyguide.adapters.rows.rejected import Rejected
 
 _Item = TypeVar("_Item")
 
@@ -31,6 +31,25 @@ def address(_context: click.Context, _option: click.Parameter, text: Any) -> Any
     except UrlError as error:
         raise click.BadParameter(f"{refusal(error)}.") from None
     return text
+
+
+def is_path(text: str) -> bool:
+    """Tell whether only the path of an address is written, as crawl prints it.
+
+    >>> is_path("/about.html"), is_path("//a.example/about.html"), is_path("a.example")
+    (True, False, False)
+    """
+    trimmed = trim(text)
+    return trimmed.startswith("/") and not trimmed.startswith("//")
+
+
+def on_sites(path: str, sites: Iterable[str]) -> list[str]:
+    """Complete a path by the sites it may be on.
+
+    >>> on_sites("/about.html", {"b.example", "a.example"})
+    ['https://a.example/about.html', 'https://b.example/about.html']
+    """
+    return [f"https://{site}{trim(path)}" for site in sorted(sites)]
 
 
 def refusal(error: UrlError) -> str:

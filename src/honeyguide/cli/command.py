@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.cli.kinds import refine
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,11 +27,7 @@ class Command(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
         self.examples = tuple(examples)
-        for param in self.params:
-            if isinstance(
-                param.type, click.IntRange | click.FloatRange
-            ):  # "'ten' is not a valid integer range"
-                param.type.name = "whole number" if isinstance(param.type, click.IntRange) else "number"
+        refine(self.params)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, each on one line however long it is."""

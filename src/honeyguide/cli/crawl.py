@@ -18,10 +18,18 @@ from honeyguide import app
 from honeyguide.adapters.files import STDIN
 from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
+from honeyguide.cli.kinds import MOST, MOST_DEPTH, YEAR_S, Number
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.runs import STORE, find_run
 from honeyguide.cli.work import Work
-from honeyguide.cli.written import check_distinct, format_of
+from honeyguide.cli.written import (
+    ALL_FORMATS,
+    check_distinct,
+    check_printable,
+    check_reports,
+    format_of,
+    reports_option,
+)
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.frontier import Budgets
 from honeyguide.core.sites import addresses_of
@@ -58,13 +66,13 @@ def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--related", multiple=True, metavar="TERM", help="A term near to the topic; may be repeated."),
         click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Name or path of the profile."),
         click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="How to move: focused, hybrid, bfs, dfs, or another of the profile."),
-        click.option("--max-pages", type=click.IntRange(1), metavar="N", help="Fetch at most N pages in all."),
-        click.option("--max-pages-per-host", type=click.IntRange(1), metavar="N", help="Fetch at most N pages of one host."),
-        click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Go at most N links away from a seed."),
-        click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="S", help="Stop after so many seconds."),
+        click.option("--max-pages", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages in all."),
+        click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
+        click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
+        click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
         click.option("--include", metavar="PATTERN", help="Follow only URLs that match."),
         click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match."),
-        click.option("--follow-external", type=click.IntRange(0), default=0, metavar="N", help="Leave the site, too: fetch at most N pages of others."),
+        click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Leave the site, too: fetch at most N pages of others."),
     )  # fmt: skip
     return all_options(options, command)
 
@@ -76,14 +84,15 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated."),
         click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command goes on with it."),
         click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all pages of the crawl to a file."),
-        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
         click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
         click.option("--content", is_flag=True, help="Add the main content of each page as Markdown."),
         click.option("--to", metavar="DIR", help="Write each page as a Markdown file with front matter."),
         click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
+        reports_option,
         click.option("--fresh", is_flag=True, help="Start over, whatever the store has of this crawl."),
         click.option("--due", is_flag=True, help="Visit again what plan --enqueue made due, and nothing else; without a SEED, of all crawls of the store."),
-        click.option("--run", type=click.IntRange(1), metavar="N", help="With --due: of this crawl, by the number that runs shows."),
+        click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: of this crawl, by the number that runs shows."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
     )  # fmt: skip
     return all_options(options, command)
@@ -93,7 +102,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     cls=Command,
     examples=(
         "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' --max-pages 500 -o pages.jsonl",
-        "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' -o pages.csv --quiet",
+        "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' -o pages.csv --report crawl.html --quiet",
         "honeyguide crawl --due --max-pages 100 -o pages.jsonl",
     ),
 )
@@ -116,6 +125,10 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
     destination, output = _destination(asked)
     if output == "csv" and (asked["links"] or asked["content"]):
         raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
+    if output == "parquet" and asked["content"]:
+        raise click.UsageError(
+            "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
+        )
     is_of_all = asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"])
     _check_due(asked, _OF_THE_CRAWL if is_of_all else ())
     if is_of_all:
@@ -190,10 +203,12 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
     """Settle where records go, and how they are written there."""
     file, output = asked["file"], asked["output"]
     read = [*asked["inputs"], *(text for text in asked["sitemaps"] if "://" not in text)]
-    check_distinct(read, (file, asked["store"], asked["warc"]))
+    check_distinct(read, (file, asked["store"], asked["warc"], *asked["reports"]))
+    check_reports(asked["reports"], "crawl")
     if file in (None, STDIN):
+        check_printable(output)
         return None, output or ("table" if sys.stdout.isatty() else "jsonl")
-    return Path(file), format_of(file, output)
+    return Path(file), format_of(file, output, ALL_FORMATS)
 
 
 def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:
@@ -212,7 +227,9 @@ def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:
         raise InputError(f"no seed can be used; the first: {bad[0].problem}")
     if bad:
         note(f"{len(bad):,} seeds are left out; the first: {bad[0].problem}")
-    return tuple(addresses_of(row.text)[0] for row in rows if not row.problem)
+    meant = [addresses_of(row.text) for row in rows if not row.problem]
+    asked["otherwise"] = {first: others for first, *others in meant if others}
+    return tuple(first for first, *_ in meant)
 
 
 def _command(seeds: tuple[str, ...], asked: dict[str, Any]) -> str:
@@ -240,10 +257,10 @@ def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, o
         store.close()
     if not runs:
         note("nothing is due; honeyguide plan --store FILE --enqueue makes a plan's pages due")
-    if len(runs) > 1 and destination is not None:
-        numbers = ", ".join(str(run.id) for run in runs)
+    if len(runs) > 1 and (destination is not None or asked["reports"]):
+        numbers, option = ", ".join(str(run.id) for run in runs), "-o" if destination else "--report"
         raise InputError(
-            f"-o follows one crawl, and pages of several are due; choose one with --run: {numbers}"
+            f"{option} follows one crawl, and pages of several are due; choose one with --run: {numbers}"
         )
     is_done, room = True, asked["max_pages"]
     for run in runs:

@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.page_lines import Form, PageLines, Truth, check_table
+from honeyguide.adapters.parquet import has_schema, need_parquet, write_parquet
+from honeyguide.adapters.whole import check_replaceable, replacing
 from honeyguide.cli.output import csv_cell, json_line, note, number, printed_line, say
 from honeyguide.cli.written import check_output, write_file
+from honeyguide.core.crawled import complete
 from honeyguide.core.url import Url
 from honeyguide.errors import HoneyguideError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from honeyguide.adapters.folder import Folder
     from honeyguide.adapters.warc import WarcFile
@@ -28,11 +31,12 @@ if TYPE_CHECKING:
     from honeyguide.ports import Fetched
 
 COLUMNS = (
-    "schema", "url", "final_url", "status", "depth", "parent", "relevance_score", "reasons", "action", "lane",
-    "priority", "title", "fetched_at", "elapsed_s", "digest",
+    "schema", "url", "final_url", "status", "depth", "parent", "relevance_score", "reasons", "action", "change",
+    "lane", "priority", "title", "fetched_at", "elapsed_s", "digest",
 )  # fmt: skip
+PARQUET_COLUMNS = (*COLUMNS, "links")  # always there, so that files of one crawl and another can be joined
 # What is done with a page that says nothing of its own, or was not had.
-WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "soft-404", "unchanged"})
+WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "unchanged"})
 MARKDOWN = "markdown"
 
 
@@ -55,12 +59,17 @@ class Output(Protocol):
 
 
 class Printed:
-    """Standard output: the pages of this process, as they come; `whole` shows their hosts, too, where they have several."""
+    """Standard output: the pages of this process, as they come.
 
-    def __init__(self, output: str, extras: tuple[str, ...], *, whole: bool = False) -> None:
+    `whole` shows their hosts, too, where they have several, and `again` what changed, where they are visited again.
+    """
+
+    def __init__(
+        self, output: str, extras: tuple[str, ...], *, whole: bool = False, again: bool = False
+    ) -> None:
         self.name = ""
         self._output = output
-        self._is_whole = whole
+        self._is_whole, self._is_again = whole, again
         self._form = Form(printed_line, extras)
         self._has_header = False
 
@@ -70,7 +79,7 @@ class Printed:
     def add(self, record: Record, values: Record) -> None:
         """Print a page."""
         if self._output == "table":
-            say(page_line(record, whole=self._is_whole))
+            say(page_line(record, whole=self._is_whole, again=self._is_again))
             return
         if self._output == "jsonl":
             sys.stdout.write(self._form.line(record, values).decode() + "\n")
@@ -118,28 +127,51 @@ class Lines:
 
 
 class Table:
-    """A CSV file, which is written from the store in one step, when the crawl stops."""
+    """A CSV or Parquet file, which is written from the store in one step, when the crawl stops."""
 
-    def __init__(self, path: Path, *, fresh: bool) -> None:
+    def __init__(self, path: Path, kind: str = "csv", *, fresh: bool) -> None:
         self.name = str(path)
         self._path = path
+        self._kind = kind
+        self._columns = PARQUET_COLUMNS if kind == "parquet" else COLUMNS
         self._is_fresh = fresh
-        check_output(self.name, COLUMNS)
+        check_crawl_file(self.name, kind, self._columns)
 
     def begin(self, truth: Truth) -> None:
         """Refuse a file whose pages are not those of the run; unless it is to be written anew."""
         if not self._is_fresh:
-            check_table(self._path, truth)
+            check_table(self._path, truth, self._kind)
 
     def add(self, record: Record, values: Record) -> None:
         """Leave it to the store."""
 
     def end(self, truth: Truth) -> None:
         """Write all pages of the run."""
-        write_file(self._path, "csv", truth.pages(), COLUMNS)
+        write_crawl_file(self.name, self._kind, truth.pages(), self._columns)
 
     def close(self) -> None:
         """Everything is written."""
+
+
+def check_crawl_file(file: str, kind: str, columns: Sequence[str]) -> None:
+    """Refuse a file that cannot be written, or that is no earlier output with these columns."""
+    if kind != "parquet":
+        check_output(file, columns)
+        return
+    need_parquet(file)
+    from honeyguide.adapters.crawl_tables import crawl_schema  # an extra
+
+    check_replaceable(Path(file), lambda _: has_schema(file, crawl_schema(columns)))
+
+
+def write_crawl_file(file: str, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
+    """Write records to a file, in one step; gives how many."""
+    if kind != "parquet":
+        return write_file(file, kind, records, columns)
+    from honeyguide.adapters.crawl_tables import crawl_schema  # an extra
+
+    with replacing(Path(file)) as part:
+        return write_parquet(part, records, crawl_schema(columns))
 
 
 def csv_row(record: Record) -> list[str]:
@@ -147,15 +179,21 @@ def csv_row(record: Record) -> list[str]:
     return [csv_cell(record.get(name)) for name in COLUMNS]
 
 
-def page_line(record: Record, *, whole: bool = False) -> str:
-    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title."""
+def page_line(record: Record, *, whole: bool = False, again: bool = False) -> str:
+    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title.
+
+    Of a page that is visited again the first thing is whether it changed.
+    """
     try:
         shown = record["url"] if whole else Url.parse(record["url"]).target
     except UrlError:
         shown = record["url"]
     status = "" if record["status"] in (200, None) else f" {record['status']}"
     title = f"  {record['title']}" if record["title"] else ""
-    return f"{number(record['relevance_score']):>4}  {record['action'] + status:<13}  {shown}{title}"
+    done = f"{record['action']}{status}"
+    if again:  # what is unchanged is said once
+        done = f"{record['change'] or '-':<9}  {done.removeprefix('unchanged').strip():<13}"
+    return f"{number(record['relevance_score']):>4}  {done:<13}  {shown}{title}"
 
 
 # --- what else is kept of a page ---
@@ -215,5 +253,5 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
 def shaped(records: Iterable[Record], *, links: bool) -> Iterator[Record]:
     """Give records with links if they are asked for, and without if not, whatever the run that made them asked for."""
     for record in records:
-        bare = {name: value for name, value in record.items() if name != "links"}
+        bare = {name: value for name, value in complete(record).items() if name != "links"}
         yield {**bare, "links": record.get("links")} if links else bare

@@ -5,15 +5,19 @@ Owns: the words. Must not know: how any of it was decided. Everything goes to st
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
+from honeyguide.cli.stopping import INTERRUPTED, TOLD
 from honeyguide.core import scope
+from honeyguide.core.crawled import verdict_of
 from honeyguide.core.crowd import FULL, MANY
+from honeyguide.core.frontier import Why
 from honeyguide.core.harmless import printable
 from honeyguide.core.history import NOT_MODIFIED, UNCHANGED
-from honeyguide.errors import AddressRefused, rule_now
+from honeyguide.errors import AddressRefused, Forbidden, rule_now
 from honeyguide.jobs.harvest import queue_words
 
 if TYPE_CHECKING:
@@ -29,13 +33,15 @@ STOPPED = {
     "max_pages_per_host": "--max-pages-per-host is reached; with more, the same command goes on",
     "external_pages": "--follow-external is used up, and the rest is complete",
     "max_time": "--max-time is over; the same command goes on",
-    "interrupted": "interrupted; the same command goes on",
+    INTERRUPTED: "interrupted; the same command goes on",
+    TOLD: "told to stop; the same command goes on",
     "resting": "what is left failed, or its site asks for a pause; the same command tries it again, later",
     "shared": "another process is fetching what is left",
     "site_failing": "the site failed again and again; the same command goes on, later",
     "nothing_due": "nothing more is due",
     "due_later": "what is left is due later, or its site asks for a pause; the same command goes on then",
 }
+NO_PAGES = "Links that are no pages"
 # Rules of the crawl itself; those of the profile say their own words.
 RULE_WORDS = {
     **scope.RULE_WORDS,
@@ -50,6 +56,7 @@ RULE_WORDS = {
     "address-refused": "a private address, or a port that is not the web's",
     "unreachable": "no connection",
     "name-not-found": "the name does not resolve",
+    "asked-to-wait": "its host asks for a pause",
     "timed-out": "too slow",
     "too-large": "larger than is read",
     "not-text": "not a text document",
@@ -72,15 +79,30 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, last:
     lines = [summary, f"Stopped: {STOPPED.get(stopped, stopped)}."]
     if counts.lanes:
         lines.append(f"Queued: {queue_words(counts.lanes)}.")
-    lines += _listed("Put out", counts.out, profile)
-    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
-    lines += _listed("Fetched, and their links not followed", unread, profile)
-    lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
-    lines += _listed("Met, and not kept", lost, profile)
-    skipped = _most_first({rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}})
-    if skipped:
-        lines.append(f"Links that are no pages: {', '.join(f'{n:,} {rule}' for rule, n in skipped)}.")
+    for title, rules in parted(counts).items():
+        if title != NO_PAGES:
+            lines += _listed(title, rules, profile)
+        elif rules:
+            lines.append(f"{title}: {', '.join(f'{n:,} {rule}' for rule, n in _most_first(rules))}.")
     click.echo("\n".join(map(printable, [*lines, last])), err=True)
+
+
+def parted(counts: Counts) -> dict[str, Mapping[str, int]]:
+    """Part what became of links by the rules that decided, with a title for each part.
+
+    >>> from honeyguide.core.frontier import Counts
+    >>> parted(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["Links that are no pages"]
+    {'scheme': 1}
+    """
+    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
+    lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
+    skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}
+    return {
+        "Put out": counts.out,
+        "Fetched, and their links not followed": unread,
+        "Met, and not kept": lost,
+        NO_PAGES: skipped,
+    }
 
 
 def _listed(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
@@ -125,6 +147,35 @@ def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def is_refused(record: Record) -> bool:
     """Tell whether a page was not visited because of its address."""
     return bool(record["reasons"]) and rule_now(record["reasons"][-1]["rule"]) == AddressRefused.rule
+
+
+def failure_of(record: Record) -> Counter[str]:
+    """Count why a visit failed, in words; what is gone, and what was refused for its address, is told by itself."""
+    if verdict_of(record) != "failed" or is_refused(record):
+        return Counter()
+    return Counter([cause_of(Why(record["reasons"][-1]["rule"], record["reasons"][-1]["reason"]))])
+
+
+def cause_of(why: Why) -> str:
+    """Say in a few words why a page could not be had; what robots.txt has to do with it is for itself to say.
+
+    >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
+    'no connection'
+    """
+    return why.text if rule_now(why.rule) == Forbidden.rule else words_of(why.rule) or why.rule
+
+
+def failed_words(failures: Mapping[str, int]) -> str:
+    """Say how many visits failed, and why.
+
+    >>> failed_words({"answered 500": 1}), failed_words({"answered 500": 1, "robots.txt disallows it": 2})
+    ('1 visit failed: answered 500', '3 visits failed: robots.txt disallows it (2), answered 500 (1)')
+    """
+    total = sum(failures.values())
+    visits = "1 visit" if total == 1 else f"{total:,} visits"
+    if len(failures) == 1:
+        return f"{visits} failed: {next(iter(failures))}"
+    return f"{visits} failed: {', '.join(f'{why} ({n:,})' for why, n in _most_first(failures))}"
 
 
 def refused_words(count: int) -> str:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from honeyguide import app
+from honeyguide.cli.addresses import is_path, on_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.ending import words_of
 from honeyguide.cli.explain_words import overflow_of, story_of
 from honeyguide.cli.export import OUTSIDE
 from honeyguide.cli.output import normalised, note, output_options, say, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
-from honeyguide.core.crawled import iso, was_read
+from honeyguide.core.crawled import complete, iso, was_read
 from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import POSITION
 from honeyguide.core.records import SCHEMA, Record, tidy
@@ -103,7 +104,7 @@ def _chosen(text: str, store: Store, number_: int | None) -> _Asked:
             if found := frontier.find(asked.digest):
                 return asked if address == text else _as_met(asked, found[0])
             others.append(asked)
-    if _is_path(text):
+    if is_path(text):
         raise InputError(f"{shown(text)} is a path that no crawl has met; give the whole address")
     inside = (one for one in others if _verdict(one, store.frontier(one.run))["rule"] != OUTSIDE)
     return next(inside, others[0])
@@ -118,15 +119,7 @@ def _as_met(asked: _Asked, row: Row) -> _Asked:
 
 def _addresses(text: str, frontier: Frontier) -> list[str]:
     """Complete what is written: a path on each site of the crawl, a host by `https://`."""
-    trimmed = trim(text)
-    if _is_path(text):
-        return [f"https://{site}{trimmed}" for site in sorted(frontier.sites())]
-    return [_address(text)]
-
-
-def _is_path(text: str) -> bool:
-    trimmed = trim(text)
-    return trimmed.startswith("/") and not trimmed.startswith("//")
+    return on_sites(text, frontier.sites()) if is_path(text) else [_address(text)]
 
 
 def _address(text: str) -> str:
@@ -256,7 +249,7 @@ def _page(frontier: Frontier, row: Row | None) -> Record | None:
     if row is None or row.claim is None:
         return None
     claim, record = next(frontier.pages(after=row.claim - 1), (0, None))
-    return record if claim == row.claim else None
+    return complete(record) if record is not None and claim == row.claim else None
 
 
 def _last_read(frontier: Frontier, row: Row | None, record: Record) -> Record | None:
@@ -269,4 +262,4 @@ def _last_read(frontier: Frontier, row: Row | None, record: Record) -> Record | 
     read = None
     for _, one in earlier:
         read = one if one["url"] == page["url"] and was_read(one) else read
-    return read
+    return None if read is None else complete(read)

@@ -38,7 +38,7 @@ ACTIONS = {
 
 def story_of(record: Record, run: Run, row: Row | None, profile: Profile) -> list[str]:
     """Tell what a crawl knows of a URL."""
-    told = [record["url"], *_reading_of(record)]
+    told = [record["read_as"], *_reading_of(record)]
     verdict = record["verdict"]
     detail = f", {verdict['detail']}" if verdict["detail"] else ""
     kind = {"inside": "inside the crawl", "outside": "outside the crawl"}.get(verdict["kind"], "no page")
@@ -53,23 +53,21 @@ def story_of(record: Record, run: Run, row: Row | None, profile: Profile) -> lis
     if record["visits"]:
         shown = record["visits"][-_MOST_VISITS:]
         answers = "; ".join(
-            f"{one['at']} in run {one['run']}: {one['status'] or 'no answer'}" for one in shown
+            f"{one['at']} in run {one['run']}: {one['status'] or 'no page came'}" for one in shown
         )
+        asked = "Fetched" if any(one["status"] for one in record["visits"]) else "Asked for"
         earlier = len(record["visits"]) - len(shown)
-        told.append(f"Fetched {f'{times(earlier)} before; ' if earlier else ''}{answers}.")
+        told.append(f"{asked} {f'{times(earlier)} before; ' if earlier else ''}{answers}.")
     return told
 
 
 def _reading_of(record: Record) -> list[str]:
-    """Tell how what was written came to be that URL."""
-    read, is_met = record["read_as"], record["read_as"] == record["url"]
-    same = "" if is_met else "; that is the same page (URL-7)"
-    if not record["steps"]:
-        return [] if is_met else [f"It is read as {read}{same}."]
+    """Tell how what was written came to be that URL, and how the crawl writes it."""
     rules = ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"])
-    return [
-        f"It is written {record['text']}; it is read as {'above' if is_met else read} after: {rules}{same}."
-    ]
+    told = [f"It is written {record['text']}; it is read as above after: {rules}."] if rules else []
+    if record["url"] != record["read_as"]:
+        told.append(f"The crawl knows it as {record['url']}; that is the same page (URL-7).")
+    return told
 
 
 def overflow_of(row: Row | None, frontier: Frontier) -> list[str]:

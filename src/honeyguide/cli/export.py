@@ -14,16 +14,18 @@ from honeyguide import app
 from honeyguide.adapters.files import STDIN
 from honeyguide.cli.command import Command
 from honeyguide.cli.crawled import COLUMNS as PAGE_COLUMNS
+from honeyguide.cli.crawled import PARQUET_COLUMNS, check_crawl_file, write_crawl_file
 from honeyguide.cli.output import no_color_option, normalised, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
 from honeyguide.cli.written import (
+    ALL_FORMATS,
     check_distinct,
-    check_output,
+    check_printable,
     format_of,
     quiet_option,
     tell_written,
-    write_file,
 )
+from honeyguide.core.crawled import complete
 from honeyguide.core.records import SCHEMA, tidy
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError, shown
@@ -72,11 +74,12 @@ _WORDS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 @store_option
 @run_option
 @click.option("--rule", metavar="ID", help="Of what was put out, only what this rule put out.")
+@click.option("--changed", is_flag=True, help="Of pages, only visits that found them new or changed.")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write to a file, in one step.")
 @click.option(
     "--format",
     "output",
-    type=click.Choice(["jsonl", "csv"]),
+    type=click.Choice(["jsonl", "csv", "parquet"]),
     help="How to write; by the name of -o, else JSON lines.",
 )
 @quiet_option
@@ -89,19 +92,25 @@ def export(what: str, store: str, run: int | None, rule: str | None, **asked: An
     """
     if rule is not None and what != "out":
         raise click.UsageError("--rule is about what was put out: export out.")
+    if asked["changed"] and what != "pages":
+        raise click.UsageError("--changed is about visits of pages: export pages.")
     file = None if asked["file"] == STDIN else asked["file"]
-    output = format_of(file, asked["output"]) if file else asked["output"] or "jsonl"
+    output = format_of(file, asked["output"], ALL_FORMATS) if file else check_printable(asked["output"])
+    columns = PARQUET_COLUMNS if (what, output) == ("pages", "parquet") else COLUMNS[what]
     check_distinct((store,), (file,))
+    if file is not None:
+        check_crawl_file(file, output, columns)
     opened = app.open_store(store, read_only=True)
     try:
         frontier = opened.frontier(find_run(opened, run))
         _check_rule(rule, frontier)
-        records = _records(what, frontier, rule)
+        records = export_records(what, frontier, rule)
+        if asked["changed"]:
+            records = (record for record in records if record["change"] in ("new", "changed"))
         if file is None:
-            _print(records, COLUMNS[what], output)
+            _print(records, columns, output)
             return
-        check_output(file, COLUMNS[what])
-        count = write_file(file, output, records, COLUMNS[what])
+        count = write_crawl_file(file, output, records, columns)
     finally:
         opened.close()
     if not asked["quiet"]:
@@ -118,10 +127,11 @@ def _check_rule(rule: str | None, frontier: Frontier) -> None:
         )
 
 
-def _records(what: str, frontier: Frontier, rule: str | None) -> Iterator[Record]:
+def export_records(what: str, frontier: Frontier, rule: str | None = None) -> Iterator[Record]:
+    """Give the records of one kind; of what was put out, perhaps only what one rule put out."""
     match what:
         case "pages":
-            return (record for _, record in frontier.pages())
+            return (complete(record) for _, record in frontier.pages())
         case "links":
             return map(_link, frontier.rows())
         case "external":

@@ -13,6 +13,7 @@ import click
 
 from honeyguide.adapters.files import STDIN
 from honeyguide.adapters.inputs import given_sites, read_sites, unique
+from honeyguide.cli.kinds import Number
 from honeyguide.core.plan import read_time
 from honeyguide.core.policy import Policy
 
@@ -36,8 +37,8 @@ def how_options(at_once: str, default: int) -> Decorator:
     """Add how we behave towards the sites: these override the policy. `at_once` explains --concurrency."""
     options = (
         click.option("--concurrency", type=click.IntRange(1, 512), default=default, show_default=True, metavar="N", help=at_once),
-        click.option("--delay", type=click.FloatRange(0, 3600), metavar="S", help="Seconds between two requests to one host; 0.5 if not given."),
-        click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="S", help="Seconds for one request as a whole; 30 if not given."),
+        click.option("--delay", type=Number(0, 3600), metavar="S", help="Seconds between two requests to one host; 0.5 if not given."),
+        click.option("--timeout", type=Number(0.1, 3600), metavar="S", help="Seconds for one request as a whole; 30 if not given."),
         click.option("--retries", type=click.IntRange(0, 20), metavar="N", help="Further tries after a failure that may pass; 2 if not given."),
         click.option("--user-agent", metavar="TEXT", help="The whole User-Agent header."),
         click.option("--contact", metavar="URL", help="Where the owner of a site reaches you; goes into the User-Agent."),

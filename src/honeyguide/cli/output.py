@@ -176,7 +176,7 @@ def csv_cell(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, dict):
-        value = [f"{name}: {_join(part)}" for name, part in value.items()]
+        value = [f"{name}: {_part(part)}" for name, part in value.items() if part is not None]
     text = printable(_join(value) if isinstance(value, list) else str(value))
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
@@ -185,12 +185,20 @@ def _join(values: list[Any]) -> str:
     return "; ".join(map(_item, values))
 
 
+def _part(value: Any) -> str:
+    """Write what a name stands for: a list, or one value, which looks as in a cell of its own."""
+    if isinstance(value, list):
+        return _join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _item(value: Any) -> str:
-    """Write an entry of a list; the rule's id of a reason is left to JSON."""
+    """Write an entry of a list; the rule's id of a reason is left to JSON, and a dash is a rule that paid nothing."""
     if not isinstance(value, dict):
         return str(value)
     if "points" in value:
-        return f"{value['reason']} ({points(value['points'])})"
+        paid = value["points"]
+        return f"{value['reason']} ({'-' if paid is None else points(paid)})"
     return " ".join(map(str, value.values()))
 
 

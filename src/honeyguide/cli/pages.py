@@ -14,7 +14,7 @@ from honeyguide import app
 from honeyguide.adapters.files import name_of, read_bytes, read_text
 from honeyguide.cli.output import note
 from honeyguide.core.url import Url
-from honeyguide.errors import UrlError
+from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page import Page
 
 NOWHERE = "https://page.invalid/"  # RFC 6761: a name that never exists
+_NO_HTML = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b")  # documents, images, archives
 DEMO_BASE = "https://acme-fire.example/"
 
 
@@ -64,11 +65,17 @@ def demo_page() -> Page:
 
 def _html(file: str) -> Callable[[Url], Page]:
     data = read_bytes(file)
+    if not data.strip():
+        raise InputError("is empty; give the HTML of a page", file=name_of(file))
+    if data.startswith(_NO_HTML):
+        raise InputError("is no HTML; give the HTML of a page", file=name_of(file))
     return lambda address: app.parse_page(data, address)
 
 
 def _markdown(file: str) -> Callable[[Url], Page]:
     text = read_text(file)
+    if not text.strip():
+        raise InputError("is empty; give the Markdown of a page", file=name_of(file))
     return lambda address: app.parse_markdown(text, address)
 
 

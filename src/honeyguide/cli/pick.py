@@ -25,7 +25,7 @@ from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
-from honeyguide.cli.written import FORMATS, check_distinct, check_report, format_of
+from honeyguide.cli.written import ALL_FORMATS, check_distinct, check_reports, format_of, reports_option
 from honeyguide.core.harmless import printable
 from honeyguide.errors import InputError, shown
 from honeyguide.jobs.pick import PickRequest, failed_record
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from honeyguide.core.policy import Policy
     from honeyguide.core.records import Record
 
-_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
-_REPORTS = (".html", ".htm", ".md", ".markdown")
 _REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclude", "timings")
 
 
@@ -68,7 +66,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
         click.option("--fresh", is_flag=True, help="Start over, whatever -o holds."),
         click.option("--retry-failed", is_flag=True, help="Try sites of -o again whose status is not ok."),
-        click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated."),
+        reports_option,
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
     )  # fmt: skip
     return all_options(options, command)
@@ -77,8 +75,9 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(
     cls=Command,
     examples=(
-        "honeyguide pick http://127.0.0.1:9/ --allow-private --retries 0",
-        "honeyguide pick 127.0.0.1:9 localhost:9 --allow-private --retries 0 --strategy rules --cap 6 --format csv",
+        "honeyguide pick acme.example",
+        "honeyguide pick -i companies.csv -o picks.jsonl --report picks.html",
+        "honeyguide pick acme.example www.acme.example --strategy rules --cap 6 --format csv",
     ),
 )
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
@@ -118,12 +117,8 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
 def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
     """Settle where records go, and how they are written there."""
     file, output = asked["file"], asked["output"]
-    for report in asked["reports"]:
-        if not report.lower().endswith(_REPORTS):
-            raise click.BadParameter(f"{shown(report)} is neither .html nor .md.", param_hint="--report")
     check_distinct(asked["inputs"], (file, *asked["reports"]))
-    for report in asked["reports"]:
-        check_report(report)
+    check_reports(asked["reports"], "pick")
     if file in (None, STDIN):
         if output == "parquet":
             raise click.UsageError("Parquet needs a file: name it with -o.")
@@ -132,7 +127,7 @@ def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
         return None, output or ("table" if sys.stdout.isatty() else "jsonl")
     if asked["fresh"] and asked["retry_failed"]:
         raise click.UsageError("--fresh tries every site again; leave out --retry-failed.")
-    return Path(file), format_of(file, output, _FORMATS)
+    return Path(file), format_of(file, output, ALL_FORMATS)
 
 
 def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:

@@ -16,12 +16,25 @@ import click
 from honeyguide import app
 from honeyguide.adapters.files import STDIN, name_of
 from honeyguide.adapters.rows.known import LEARNED, expanded, open_known
+from honeyguide.adapters.rows.rejected import rejected_name
+from honeyguide.cli.addresses import is_path, on_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.given import moment
+from honeyguide.cli.kinds import MOST, Number
 from honeyguide.cli.output import given_format, note, output_options
-from honeyguide.cli.planned import check_plan_file, show_diff, show_explained, show_plan, write_plan
-from honeyguide.cli.rowinput import check_kinds, input_format_option, on_error_option, rejecting
-from honeyguide.cli.written import FORMATS, check_distinct, format_of, quiet_option, tell_written
+from honeyguide.cli.plan_diff import show_diff
+from honeyguide.cli.plan_report import write_plan_reports
+from honeyguide.cli.planned import check_plan_file, show_explained, show_plan, write_plan
+from honeyguide.cli.rowinput import check_kinds, input_format_option, none_left, on_error_option, rejecting
+from honeyguide.cli.written import (
+    ALL_FORMATS,
+    check_distinct,
+    check_reports,
+    format_of,
+    quiet_option,
+    reports_option,
+    tell_written,
+)
 from honeyguide.config import load_profile
 from honeyguide.core.ranking import Asked
 from honeyguide.core.schedules import POLICIES
@@ -31,10 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.rows.known import Table
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.adapters.store.stored import StoreTable
     from honeyguide.cli.output import Format
     from honeyguide.core.profile import Profile
-    from honeyguide.core.ranking import Plan
+    from honeyguide.core.ranking import Plan, Row
     from honeyguide.jobs.schedule import Scheduled
 
 # What to say where there is nothing, and where a URL is not there.
@@ -43,7 +57,6 @@ _STORE_WORDS = (
     "knows no URL yet; honeyguide crawl fills it",
     "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it",
 )
-_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
@@ -85,6 +98,7 @@ class _Wish:
     kind: str
     diff: str | None
     explain: str | None
+    reports: tuple[str, ...]
     quiet: bool
 
 
@@ -97,6 +111,7 @@ class _Known:
     empty: str
     absent: str
     stored: StoreTable | None = None
+    rejected: Rejected | None = None
 
 
 @click.command(
@@ -107,6 +122,7 @@ class _Known:
         "honeyguide plan - --input-format csv --min-score 60 --format csv < known.csv",
         "honeyguide plan known.csv --explain https://news.example/world",
         "honeyguide plan --store honeyguide.db --top 100 --enqueue",
+        "honeyguide plan known.csv --top 10 --report plan.html",
     ),
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1)
@@ -123,30 +139,33 @@ class _Known:
     metavar="TIME",
     help="Score as of this time, ISO 8601 with a zone; default is now.",
 )
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Print only the best N.")
+@click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N.")
 @click.option(
     "--level", "levels", multiple=True, metavar="NAME", help="Print only URLs of this level; may be repeated."
 )
+@click.option("--min-score", type=Number(0, 100), metavar="N", help="Print only scores of N and more.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 100), metavar="N", help="Print only scores of N and more."
-)
-@click.option(
-    "--per-host", type=click.IntRange(min=1), metavar="N", help="Print at most N URLs of each host."
+    "--per-host", type=click.IntRange(1, MOST), metavar="N", help="Print at most N URLs of each host."
 )
 @on_error_option
 @click.option(
     "--check-urls",
     is_flag=True,
-    help="Read all URLs of Parquet files, too, and not only those that are printed.",
+    help="Check and compare all URLs of Parquet files, too, and not only those that are printed.",
 )
 @policy_option(None, "; learned for stores and for files with change rates, else heuristic")
-@click.option("--explain", metavar="URL", help="Say where this URL stands, and what every rule says to it.")
 @click.option(
-    "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a JSON lines or Parquet file."
+    "--explain",
+    metavar="URL",
+    help="Say where this URL stands, and what every rule says to it; of a store, a path will do.",
+)
+@click.option(
+    "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a file that -o wrote."
 )
 @click.option(
     "-o", "--output", "file", metavar="FILE", help="Write to a .jsonl, .csv or .parquet file, in one step."
 )
+@reports_option
 @click.option(
     "--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."
 )
@@ -166,7 +185,9 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -
     _check_levels(asked["levels"], chosen)
     _check_source(files, kind, asked)
     file, written = _destination(files, asked)
-    wish = _Wish(asked["output"], file, written, asked["diff"], asked["explain"], asked["quiet"])
+    wish = _Wish(
+        asked["output"], file, written, asked["diff"], asked["explain"], asked["reports"], asked["quiet"]
+    )
     with _opened(files, kind, chosen, asked) as known:
         urls = _answer(known, _asked(asked), wish, chosen)
         if asked["enqueue"] and known.stored is not None:
@@ -193,7 +214,7 @@ def _opened(
             check_urls=asked["check_urls"],
             tell=note,
         )
-        yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS)
+        yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS, rejected=rejected)
 
 
 def _asked(options: dict[str, Any]) -> Asked:
@@ -205,24 +226,37 @@ def _asked(options: dict[str, Any]) -> Asked:
 def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[str]:
     """Show what is wished for; gives the URLs of the plan."""
     if wish.explain is not None:
-        row = known.table.find([wish.explain]).get(wish.explain)
+        row = _found(known, wish.explain)
         if row is None:
             raise InputError(f"{shown(wish.explain)} {known.absent}", file=known.name)
         show_explained(wish.output, known.table, row, asked.now, profile)
         return []
     found = known.table.plan(asked)
     if not found.rows:
-        raise InputError(known.empty, file=known.name)
+        rejected = known.rejected
+        raise InputError(none_left(rejected) if rejected and rejected.rows else known.empty, file=known.name)
     _warn(found)
+    write_plan_reports(wish.reports, found, (known.name, known.table.policy), asked, profile)
     if wish.diff is not None:
         show_diff(wish.output, wish.diff, found, known.table, asked.now)
     elif wish.file is not None:
         write_plan(wish.file, wish.kind, found)
-        if not wish.quiet:
-            tell_written((wish.file,), len(found.entries), "URL")
     else:
         show_plan(wish.output, found)
+    if not wish.quiet:
+        tell_written([file for file in (wish.file, *wish.reports) if file], len(found.entries), "URL")
     return [entry.scored.url for entry in found.entries]
+
+
+def _found(known: _Known, text: str) -> Row | None:
+    """Find a row; in a store a path will do, too: on the sites of the newest crawl first."""
+    texts = [text]
+    if known.stored is not None and is_path(text):
+        store = known.stored.store
+        runs = (store.frontier(run).sites() for run in reversed(store.runs()))
+        texts = [address for sites in runs for address in on_sites(text, sites)]
+    rows = known.table.find(texts)
+    return next((rows[one] for one in texts if one in rows), None)
 
 
 def _tell(scheduled: Scheduled, name: str) -> None:
@@ -274,11 +308,19 @@ def _destination(files: tuple[str, ...], asked: dict[str, Any]) -> tuple[str | N
     ways = [name for name in ("explain", "diff", "file") if asked[name] is not None]
     if len(ways) > 1:
         raise click.UsageError("Give only one of --explain, --diff and -o.")
-    if (file := asked["file"]) in (None, STDIN):
+    reports = asked["reports"]
+    if reports and (asked["explain"] is not None or asked["diff"] is not None):
+        raise click.UsageError("--report tells of a whole plan; leave out --explain and --diff.")
+    file = None if asked["file"] == STDIN else asked["file"]
+    if file is None and not reports:
         return None, ""
-    kind = format_of(file, given_format(), _FORMATS)
-    check_distinct((*(path for given in files for path in expanded(given)), asked["store"]), (file,))
-    check_plan_file(file, kind)
+    kind = format_of(file, given_format(), ALL_FORMATS) if file else ""
+    inputs = [path for given in files for path in expanded(given)]
+    others = [rejected_name(name_of(path)) for path in inputs if asked["on_error"] == "skip"]
+    check_distinct((*inputs, *others, asked["store"]), (file, *reports))
+    check_reports(reports, "plan")
+    if file:
+        check_plan_file(file, kind)
     return file, kind
 
 

@@ -1,10 +1,12 @@
-"""How a plan looks: its entries, its levels, one URL of it, and what changed since an earlier one.
+"""How a plan looks: its entries, its levels, and one URL of it.
 
-Owns: records and tables of plans. Must not know: how URLs are ranked. Start reading at `show_plan`.
+Owns: records and tables of plans. Must not know: how URLs are ranked. Start reading at `show_plan`. What changed since an
+earlier plan is in `plan_diff.py`.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +26,9 @@ from honeyguide.core.crawled import iso
 from honeyguide.core.plan import NAMES
 from honeyguide.core.ranking import HEURISTIC
 from honeyguide.core.records import SCHEMA, reason_records, tidy
-from honeyguide.core.rules import half_up
 from honeyguide.core.url import display
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from honeyguide.adapters.rows.known import Table
     from honeyguide.cli.output import Format
     from honeyguide.core.plan import Scored
@@ -38,10 +37,11 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "next_due", "points")
-DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
 # What the rules of profiles read (PLAN-1).
 CARD_NAMES = frozenset({"visits", "last_visited", "last_changed", "topic_relevance", "hub_depth", "is_hub"})
 _NEVER = 253_370_764_800.0  # the year 9999
+_WHOLE_FROM = 1_000.0  # numbers that people read without a fraction
+_FRACTION = re.compile(r"(T[0-9]{2}:[0-9]{2}:[0-9]{2})\.[0-9]+")
 _BAR = 40  # characters of the longest bar
 
 
@@ -162,9 +162,18 @@ def _value(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
+    """Write a value for people: numbers to four digits, times to the second; records have all of it.
+
+    >>> _shown(2.4999999826259764), _shown(123456.0), _shown("2026-11-16T06:24:53.123456Z"), _shown(True)
+    ('2.5', '123456', '2026-11-16T06:24:53Z', 'true')
+    """
     if value is None:
         return "-"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.4g}"
+    return _FRACTION.sub(r"\1", str(value))
 
 
 def _say_explained(record: Record) -> None:
@@ -172,7 +181,7 @@ def _say_explained(record: Record) -> None:
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
     if record["next_due"] is not None:
         say(
-            f"The next visit is due {record['next_due']}: as soon as it is worth as much as those of the best tenth."
+            f"The next visit is due {_shown(record['next_due'])}: as soon as it is worth as much as those of the best tenth."
         )
     say()
     signals = [
@@ -190,95 +199,3 @@ def _say_explained(record: Record) -> None:
     if record["unknown"]:
         say()
         say(f"Not known: {', '.join(record['unknown'])}")
-
-
-# --- since an earlier plan ------------------------------------------------------------------------------------------
-
-
-def show_diff(output: Format, earlier: str, plan: Plan, table: Table, now: datetime) -> None:
-    """Print what entered, left and changed since an earlier plan, and which rules did it."""
-    before = {record["url"]: record for record in _read_plan(earlier)}
-    after = {entry.scored.url: plan_record(entry) for entry in plan.entries}
-    gone = [url for url in before if url not in after]
-    rows = table.find(gone) if gone else {}
-    changes = [
-        *(_change("entered", None, record) for url, record in after.items() if url not in before),
-        *(_left(before[url], table.judge(rows[url], now) if url in rows else None) for url in gone),
-        *(
-            _change("changed", before[url], record)
-            for url, record in after.items()
-            if url in before and before[url]["points"] != record["points"]
-        ),
-    ]
-    if output != "table":
-        write_records(output, changes, DIFF_COLUMNS)
-        return
-    _say_diff(changes, len(after))
-
-
-def _read_plan(file: str) -> list[Record]:
-    """Read a plan that was written as JSON lines or Parquet."""
-    from honeyguide.adapters.rows.plan_tables import read_plan  # may need an extra
-
-    return read_plan(file)
-
-
-def _left(before: Record, judged: Entry | None) -> Record:
-    if judged is None:
-        return {**_change("left", before, None), "because": "not in the input any more"}
-    change = _change("left", before, {**plan_record(judged), "rank": None})
-    return change if change["why"] else {**change, "because": "others are better, or it was not asked for"}
-
-
-def _change(kind: str, before: Record | None, after: Record | None) -> Record:
-    """Write a change: rules whose points differ are why."""
-    known = after or before or {}
-    old = {} if before is None else {entry["rule"]: entry for entry in before["points"]}
-    new = {} if after is None else {entry["rule"]: entry for entry in after["points"]}
-    why = [
-        {
-            "points": tidy(half_up(_points(new, rule) - _points(old, rule), 6)),
-            "reason": entry["reason"],
-            "rule": rule,
-        }
-        for rule, entry in {**old, **new}.items()
-        if before is not None and after is not None and _points(new, rule) != _points(old, rule)
-    ]
-    return {
-        "schema": SCHEMA,
-        "url": known["url"],
-        "change": kind,
-        "rank": after["rank"] if after else None,
-        "rank_before": before["rank"] if before else None,
-        "score": after["score"] if after else None,
-        "score_before": before["score"] if before else None,
-        "why": why,
-        "because": "was not in the earlier plan" if before is None else None,
-    }
-
-
-def _points(entries: dict[str, Record], rule: str) -> float:
-    return float(entries[rule]["points"]) if rule in entries else 0.0
-
-
-def _say_diff(changes: Sequence[Record], total: int) -> None:
-    rows = [
-        [
-            change["change"],
-            f"{number(change['score_before'])} to {number(change['score'])}",
-            "\n".join([display(change["url"]), *_why(change)]),
-        ]
-        for change in changes
-    ]
-    print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
-    say()
-    counts = [
-        f"{sum(change['change'] == kind for change in changes):,} {kind}"
-        for kind in ("entered", "left", "changed")
-    ]
-    say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
-
-
-def _why(change: Record) -> list[str]:
-    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["why"]]
-    return [*lines, f"  {change['because']}"] if change["because"] else lines

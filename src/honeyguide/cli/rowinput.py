@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.adapters.files import name_of, opened
-from honeyguide.adapters.rows.known import Rejected, kind_of
+from honeyguide.adapters.rows.known import kind_of
+from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.cli.command import PARTIAL
 from honeyguide.cli.output import note
 from honeyguide.core.harmless import printable
@@ -50,6 +51,12 @@ def check_kinds(files: Iterable[str], kind: str | None) -> None:
             )
 
 
+def none_left(rejected: Rejected) -> str:
+    """Say that every row is wrong, and where they are."""
+    rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
+    return f"{rows} wrong; see {', '.join(rejected.files)}"
+
+
 @contextmanager
 def rejecting(on_error: str) -> Iterator[Rejected | None]:
     """Give a place for wrong rows, if they are to be skipped; afterwards say how many there were, and exit with 3."""
@@ -59,7 +66,10 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
     finally:
         if rejected is not None:
             rejected.close()
-    if rejected is not None and rejected.rows:
+    if rejected is None:
+        return
+    rejected.clear()
+    if rejected.rows:
         rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
         note(f"{rows} left out; see {', '.join(rejected.files)}")
         click.get_current_context().exit(PARTIAL)

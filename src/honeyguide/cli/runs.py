@@ -12,6 +12,7 @@ import click
 
 from honeyguide import app
 from honeyguide.cli.command import Command
+from honeyguide.cli.kinds import MOST
 from honeyguide.cli.output import Column, output_options, print_table, write_records
 from honeyguide.core.crawled import iso
 from honeyguide.core.records import SCHEMA
@@ -51,7 +52,7 @@ store_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 )
 run_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--run",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST),
     metavar="N",
     help="Which crawl, by the number that runs shows; the newest if not given.",
 )

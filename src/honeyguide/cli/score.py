@@ -13,6 +13,7 @@ from honeyguide import app
 from honeyguide.adapters.files import name_of
 from honeyguide.cli.addresses import address, refusal, some
 from honeyguide.cli.command import Group
+from honeyguide.cli.kinds import MOST, Number
 from honeyguide.cli.output import (
     Column,
     number,
@@ -128,10 +129,10 @@ def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) ->
 @related_option
 @input_format_option
 @on_error_option
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Print only the best N, the best first.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 10), metavar="N", help="Print only scores of N and more."
+    "--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N, the best first."
 )
+@click.option("--min-score", type=Number(0, 10), metavar="N", help="Print only scores of N and more.")
 @output_options
 def links_(files: tuple[str, ...], output: Format, on_error: str, **asked: Any) -> None:
     """Score the links of files: a row each, with url, and anchor, context and position where they are known.

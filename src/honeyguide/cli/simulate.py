@@ -128,7 +128,7 @@ def _destination(asked: dict[str, Any]) -> tuple[str | None, str]:
     if file:
         check_output(file, COLUMNS)
     if report:
-        check_report(report)
+        check_report(report, "simulate")
     return file, kind
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.journal import Finished, Journal, Run
-from honeyguide.adapters.tables import COLUMNS, first_fields, need_parquet, page_rows, read_back, write_table
+from honeyguide.adapters.parquet import need_parquet
+from honeyguide.adapters.tables import COLUMNS, first_fields, page_rows, read_back, write_table
 from honeyguide.cli.output import csv_cell, json_line, printed_line
 from honeyguide.cli.picked import show_record
 from honeyguide.core.records import SCHEMA
@@ -194,8 +195,9 @@ class Kept:
             )
 
     def end(self) -> None:
-        """Write a table of what is finished; one that was complete before stays."""
-        if self._output != "jsonl" and not self._journal.was_complete:
+        """Write a table of what is finished; one that was complete before stays, also until there is a record for another."""
+        is_kept = self._journal.was_complete or (self._journal.is_unbegun and self._sites)
+        if self._output != "jsonl" and not is_kept:
             write_table(self._path, self._output, self.records(), csv_cell)
 
     def complete(self) -> None:

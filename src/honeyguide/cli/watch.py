@@ -7,11 +7,10 @@ Owns: the command, its options, how far it says it is, and how it ends. Must not
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import time
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,12 +24,14 @@ from honeyguide.adapters.page_lines import Truth
 from honeyguide.adapters.rows.known import LEARNED
 from honeyguide.cli.command import PARTIAL, Command
 from honeyguide.cli.crawled import Lines, Printed, Table, shaped
-from honeyguide.cli.ending import is_refused, refused_words, revisit_words
+from honeyguide.cli.ending import STOPPED, failed_words, failure_of, is_refused, refused_words, revisit_words
 from honeyguide.cli.given import all_options, how_options, moment, policy_of
+from honeyguide.cli.kinds import MOST, YEAR_S, Number
 from honeyguide.cli.live import watch as shown
 from honeyguide.cli.output import is_plain, no_color_option, note
 from honeyguide.cli.plan import policy_option
 from honeyguide.cli.runs import store_option
+from honeyguide.cli.stopping import INTERRUPTED, TOLD, until_told
 from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
@@ -52,8 +53,7 @@ if TYPE_CHECKING:
 _STOPPED = {
     "until": "--until has come",
     "rounds": "--rounds are done",
-    "interrupted": "interrupted; the same command goes on",
-    "told": "told to stop; the same command goes on",
+    **{reason: STOPPED[reason] for reason in (INTERRUPTED, TOLD)},
 }
 
 
@@ -61,13 +61,13 @@ def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add how much may be done, and for how long."""
     options = (
         click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
-        click.option("--cycle", type=click.FloatRange(1), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
-        click.option("--rest", type=click.FloatRange(0), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
-        click.option("--per-host", type=click.IntRange(1), metavar="N", help="Plan at most N pages of each host at a time."),
+        click.option("--cycle", type=Number(1, YEAR_S), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
+        click.option("--rest", type=Number(0, YEAR_S), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
+        click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Plan at most N pages of each host at a time."),
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
-        click.option("--listen", type=click.FloatRange(60), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
+        click.option("--listen", type=Number(60, YEAR_S), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
         click.option("--until", callback=moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
-        click.option("--rounds", type=click.IntRange(1), metavar="N", help="Stop after N plans."),
+        click.option("--rounds", type=click.IntRange(1, MOST), metavar="N", help="Stop after N plans."),
     )  # fmt: skip
     return all_options(options, command)
 
@@ -116,7 +116,7 @@ def watch(store: str, **asked: Any) -> None:
         stopped = _watch(store, pace, out, asked)
     finally:
         out.close()
-    if stopped == "interrupted":
+    if stopped == INTERRUPTED:
         raise KeyboardInterrupt  # everything is told; what is left is the exit code
     if stopped == "refused":
         click.get_current_context().exit(PARTIAL)
@@ -133,7 +133,8 @@ def _has_many_sites(store: str) -> bool:
 
 def _output(file: str | None, output: str | None, *, is_whole: bool) -> Output:
     if file in (None, STDIN):
-        return Printed(output or ("table" if sys.stdout.isatty() else "jsonl"), (), whole=is_whole)
+        shape = output or ("table" if sys.stdout.isatty() else "jsonl")
+        return Printed(shape, (), whole=is_whole, again=True)
     path = Path(str(file))
     is_table = format_of(str(file), output) == "csv"
     return Table(path, fresh=False) if is_table else Lines(path, (), fresh=False)
@@ -169,32 +170,19 @@ def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> str:
         summary = progress.summary(time.monotonic())
         click.echo(printable(f"{out.name}: {summary}" if out.name else summary), err=True)
         click.echo(printable(f"Stopped: {_STOPPED[stopped]}."), err=True)
+    if progress.failures:
+        note(failed_words(progress.failures))
     if progress.refused:
         note(refused_words(progress.refused))
-    is_barred = progress.refused == progress.done > 0 and stopped != "interrupted"
+    is_barred = progress.refused == progress.done > 0 and stopped != INTERRUPTED
     return "refused" if is_barred else stopped
 
 
 async def _until_stopped(watching: Awaitable[str], watcher: Watch) -> str:
     """Watch until it is over, or until Ctrl-C or SIGTERM; a log hears that it lives while nothing happens."""
-    task = asyncio.current_task()
-    reasons = ["interrupted"]
-
-    def told() -> None:
-        reasons.append("told")
-        if task is not None:
-            task.cancel()
-
-    if task is not None:
-        with suppress(
-            NotImplementedError, RuntimeError, ValueError
-        ):  # not on Windows, nor outside the main thread
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told)
     beating = asyncio.create_task(_beat(watcher))
     try:
-        return await watching
-    except asyncio.CancelledError:
-        return reasons[-1]
+        return await until_told(watching)
     finally:
         beating.cancel()
 
@@ -210,8 +198,7 @@ def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record,
         (row,) = shaped((record,), links=False)
         with nullcontext() if out.name else watcher.paused():
             out.add(row, {})
-        progress.verdicts[verdict_of(record)] += 1
-        progress.refused += is_refused(record)
+        progress.add(record)
         watcher.update()
 
     return on_page
@@ -219,8 +206,7 @@ def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record,
 
 def _rounds(progress: Progress, watcher: Watch) -> Callable[[Round], None]:
     def on_round(done: Round) -> None:
-        progress.last = done
-        progress.next_at = time.monotonic() + done.next_at - time.time()
+        progress.end(done, time.monotonic() + done.next_at - time.time())
         watcher.update()
 
     return on_round
@@ -241,23 +227,43 @@ def _truth(store: Store) -> Truth:
 
 @dataclass(slots=True)
 class Progress:
-    """A watch of this process; times are those of `time.monotonic`.
+    """A watch of this process: `verdicts` are of all rounds, `recent` of the one that is under way, or was last.
 
-    A log gets a line after a round that fetched something, where the hour's visits are spent, and after a minute.
+    Times are those of `time.monotonic`. A log gets a line after a round that visited something, where the hour's visits
+    are spent, and after a minute.
     """
 
     pace: Pace
     started: float
     verdicts: Counter[str] = field(default_factory=Counter)
+    recent: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     last: Round | None = None
     next_at: float = 0.0
     total: int | None = None
     _said_at: float = field(init=False)
     _said_round: int = 0
+    _is_between: bool = True
 
     def __post_init__(self) -> None:
         self._said_at = self.started
+
+    def add(self, record: Record) -> None:
+        """Count a visit."""
+        if self._is_between:
+            self.recent, self._is_between = Counter(), False
+        verdict = verdict_of(record)
+        self.verdicts[verdict] += 1
+        self.recent[verdict] += 1
+        self.refused += is_refused(record)
+        self.failures += failure_of(record)
+
+    def end(self, last: Round, next_at: float) -> None:
+        """Hear that a round is over, and when the next one begins."""
+        if self._is_between:
+            self.recent = Counter()
+        self.last, self.next_at, self._is_between = last, next_at, True
 
     @property
     def done(self) -> int:
@@ -267,8 +273,8 @@ class Progress:
     def is_line_due(self, now: float) -> bool:
         """Say whether a log should get a line now; a yes counts as said."""
         last = self.last
-        is_new = last is not None and last.number > self._said_round
-        is_news = is_new and last is not None and (last.fetched > 0 or self._is_spent(last))
+        is_over = self._is_between and last is not None and last.number > self._said_round
+        is_news = is_over and last is not None and (self.recent.total() > 0 or self._is_spent(last))
         is_due = is_news or now - self._said_at >= HEARTBEAT_S
         if is_due:
             self._said_at, self._said_round = now, last.number if last else 0
@@ -279,9 +285,10 @@ class Progress:
 
     def line(self, now: float) -> str:
         """Say how far it is."""
-        if self.last is None:
-            return revisit_words(self.verdicts)
-        start = f"round {self.last.number:,}, {revisit_words(self.verdicts)}"
+        number = (self.last.number if self.last else 0) + (not self._is_between)
+        start = f"round {number:,}: {revisit_words(self.recent)}" if number else revisit_words(self.recent)
+        if self.last is None or not self._is_between:
+            return start
         hour = f"{self.last.spent:,} of {self.pace.per_hour:,}"
         if self._is_spent(self.last):
             at = datetime.fromtimestamp(self.last.next_at, UTC)

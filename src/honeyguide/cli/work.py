@@ -14,17 +14,30 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from honeyguide import app
 from honeyguide.adapters.page_lines import Truth
+from honeyguide.cli.crawl_report import write_crawl_reports
 from honeyguide.cli.crawled import MARKDOWN, Lines, Printed, Table, keeper_of, shaped
-from honeyguide.cli.ending import is_refused, refused_words, revisit_words, tell_end, words_of
+from honeyguide.cli.ending import (
+    cause_of,
+    failed_words,
+    failure_of,
+    is_refused,
+    refused_words,
+    revisit_words,
+    tell_end,
+    words_of,
+)
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import is_plain, note
 from honeyguide.cli.runs import options_of
+from honeyguide.cli.stopping import INTERRUPTED, TOLD, TOLD_CODE, until_told
 from honeyguide.core.crawled import is_relevant, iso, verdict_of
-from honeyguide.core.frontier import State, digest_of
+from honeyguide.core.frontier import State, Why, digest_of
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, UrlError
+from honeyguide.errors import AddressRefused, AskedToWait, UrlError
 from honeyguide.jobs.harvest import Harvest
 from honeyguide.jobs.progress import duration
 
@@ -40,6 +53,7 @@ if TYPE_CHECKING:
     from honeyguide.jobs.crawl import Arrival, CrawlRequest
     from honeyguide.ports import Frontier, Store
 
+_PAUSES = frozenset({"http-429", "http-503", AskedToWait.rule})
 _MOST_NOTES = 5  # of seeds that could not be had
 _MOST_SEEDS = 1_000  # that are asked what became of them
 
@@ -57,8 +71,10 @@ class Work:
     run_id: int | None = None
     failed: list[str] = field(default_factory=list)
     verdicts: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     had: int = 0
+    causes: dict[str, None] = field(default_factory=dict)
     _frontier: Frontier | None = None
     _fetched_before: int = 0
     _counted_until: float = 0.0
@@ -68,7 +84,7 @@ class Work:
         self.harvest = Harvest(time.monotonic(), self.request.budgets.max_pages, has_topic=has_topic)
 
     def run(self, destination: Path | None, output: str) -> bool:
-        """Crawl, and tell how it went; True if nothing is left to do. After Ctrl-C everything is told before it is raised."""
+        """Crawl, and tell how it went; True if nothing is left to do. After Ctrl-C or SIGTERM everything is told before it is raised."""
         keeper = keeper_of(self.asked, self.policy.agent)
         try:
             out = self._output(destination, output)
@@ -82,9 +98,9 @@ class Work:
     def _output(self, destination: Path | None, output: str) -> Output:
         extras = (MARKDOWN,) if self.asked["content"] else ()
         if destination is None:
-            return Printed(output, extras, whole=self.is_whole)
-        if output == "csv":
-            return Table(destination, fresh=self.asked["fresh"])
+            return Printed(output, extras, whole=self.is_whole, again=self.request.only_due)
+        if output != "jsonl":
+            return Table(destination, output, fresh=self.asked["fresh"])
         return Lines(destination, extras, fresh=self.asked["fresh"])
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
@@ -100,14 +116,15 @@ class Work:
                 watcher.update()
 
             stopped = self._crawl(out, on_page)
-        if self.run_id is None:  # Ctrl-C before there was a run
-            raise KeyboardInterrupt
+        if self.run_id is None:  # stopped before there was a run
+            raise _ending(stopped)
         store = app.open_store(self.asked["store"])
         try:
             runs = store.runs()
             run = next(run for run in runs if run.id == self.run_id)
             frontier = store.frontier(run)
             out.end(self._truth(frontier))
+            write_crawl_reports(self.asked["reports"], frontier, run, stopped, self.profile)
             counts = frontier.counts()
             waiting = [] if self.request.only_due else self._waiting(frontier)
         finally:
@@ -119,13 +136,15 @@ class Work:
             self.failed.append(refused_words(self.refused))
         for told in (*self.failed, *waiting)[:_MOST_NOTES]:
             note(told)
+        if self.failures:
+            note(failed_words(self.failures))
         if not quiet:
-            summary = f"{out.name}: {self._summary()}" if out.name else self._summary()
+            summary = f"{out.name}: {self._summary(counts)}" if out.name else self._summary(counts)
             explain = f"honeyguide explain URL{options_of(self.asked['store'], run, runs)} says what became of a page"
             last = f"This is run {self.run_id} of {self.asked['store']}; {explain}."
             tell_end(summary, stopped, counts, self.profile, last)
-        if stopped == "interrupted":
-            raise KeyboardInterrupt  # everything is told; what is left is the exit code
+        if stopped in (INTERRUPTED, TOLD):
+            raise _ending(stopped)  # everything is told; what is left is the exit code
         return self._is_done(stopped, counts)
 
     def _is_done(self, stopped: str, counts: Counts) -> bool:
@@ -137,20 +156,29 @@ class Work:
         return stopped == "complete" and counts.states["done"] > 0
 
     def _waiting(self, frontier: Frontier) -> list[str]:
-        """Say of seeds that failed what their failure was, and from when on they are tried again."""
+        """Say of seeds that failed what their failure was, and when they are tried again: at once, unless their host asks for a pause."""
         told = []
         for seed in frontier.seeds()[:_MOST_SEEDS]:
             row, _ = frontier.find(digest_of(seed, self.profile.scope.tracking)) or (None, ())
-            if row and row.state is State.QUEUED and row.due_at is not None and row.why is not None:
+            if row is None or row.state is not State.QUEUED:
+                continue
+            if row.due_at is not None and row.why is not None:
                 why = row.why.text or words_of(row.why.rule)
-                told.append(f"{seed.text}: {why}; the same command tries it again from {iso(row.due_at)} on")
+                self.causes[cause_of(row.why)] = None
+                when = f" from {iso(row.due_at)} on" if row.why.rule in _PAUSES else ""
+                told.append(f"{seed.text}: {why}; the same command tries it again{when}")
+            elif row.claim is not None and not row.attempts:
+                told.append(f"{seed.text}: not tried, because its host asked for a pause, which is not over")
         return told
 
-    def _summary(self) -> str:
+    def _summary(self, counts: Counts) -> str:
         now = time.monotonic()
-        if not self.request.only_due:
-            return self.harvest.summary(now)
-        return f"{revisit_words(self.verdicts)}; {duration(now - self.harvest.started)}"
+        if self.request.only_due:
+            return f"{revisit_words(self.verdicts)}; {duration(now - self.harvest.started)}"
+        if self.causes and not counts.states["done"]:
+            causes = ", ".join([*self.causes][:_MOST_NOTES])
+            return f"no page could be fetched: {causes}; {duration(now - self.harvest.started)}"
+        return self.harvest.summary(now)
 
     def _crawl(self, out: Output, on_page: Callable[[Record, Arrival], None]) -> str:
         """Crawl; gives why it stopped."""
@@ -161,13 +189,18 @@ class Work:
             self.asked["store"],
             on_page,
             sitemaps=self.asked["sitemaps"],
+            otherwise=self.asked.get("otherwise"),
             on_run=partial(self._begin, out),
             on_note=note,
         )
+
+        async def stopped() -> str:
+            return (await crawling).stopped
+
         try:
-            return asyncio.run(crawling).stopped
+            return asyncio.run(until_told(stopped()))
         except KeyboardInterrupt:
-            return "interrupted"
+            return INTERRUPTED
 
     def _begin(self, out: Output, store: Store, run: Run) -> None:
         """Learn which run it is, and bring the output in step with it."""
@@ -181,7 +214,7 @@ class Work:
                 out.begin(truth)
             return
         out.begin(truth)
-        if run.fetched and not out.name:
+        if run.fetched and not out.name and self._frontier.counts().states["done"]:
             command = f"honeyguide export pages{options_of(self.asked['store'], run, store.runs())}"
             note(f"going on: pages of before are in the store, {command} prints them")
         self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
@@ -208,10 +241,13 @@ class Work:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""
         if self.request.only_due:
             self.verdicts[verdict_of(record)] += 1
+            self.failures += failure_of(record)
         self.refused += is_refused(record)
         self.had += not is_refused(record)
         if record["action"] == "dropped" and record["lane"] == "seed":
-            self.failed.append(f"{record['url']}: {record['reasons'][-1]['reason']}")
+            why = Why(record["reasons"][-1]["rule"], record["reasons"][-1]["reason"])
+            self.failed.append(f"{record['url']}: {why.text}")
+            self.causes[cause_of(why)] = None
         now = time.monotonic()
         if self._frontier is not None and not self.asked["quiet"] and now >= self._counted_until:
             counts = self._frontier.counts()
@@ -220,3 +256,8 @@ class Work:
             spent = time.monotonic() - now
             self._counted_until = now + max(2.0, 50 * spent)
         self.harvest.add(record)  # after what the store says: it does not have the page yet
+
+
+def _ending(stopped: str) -> BaseException:
+    """Give what ends the command with the exit code of Ctrl-C, or of SIGTERM."""
+    return click.exceptions.Exit(TOLD_CODE) if stopped == TOLD else KeyboardInterrupt()

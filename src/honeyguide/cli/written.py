@@ -25,11 +25,20 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
+_REPORTS = (".html", ".htm", ".md", ".markdown")
 _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
-_HEADING = b"# Pages worth a visit\n"  # the first line of every Markdown report
 
 quiet_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o."
+)
+
+reports_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FILE",
+    help="Write a report for people, .html or .md; may be repeated.",
 )
 
 
@@ -74,6 +83,13 @@ def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS)
     return found
 
 
+def check_printable(output: str | None) -> str:
+    """Refuse a format that standard output cannot take; JSON lines if none was asked for."""
+    if output == "parquet":
+        raise click.UsageError("Parquet needs a file: name it with -o.")
+    return output or "jsonl"
+
+
 # --- whose a file is ----------------------------------------------------------------------------------------------
 
 
@@ -98,11 +114,25 @@ def has_columns(head: bytes, columns: Sequence[str]) -> bool:
     return isinstance(record, dict) and tuple(record)[: len(columns)] == tuple(columns)
 
 
-def check_report(file: str) -> None:
+def check_reports(files: Iterable[str], command: str) -> None:
+    """Refuse reports whose names do not say how to write them, and what `check_report` refuses."""
+    for file in files:
+        if not file.lower().endswith(_REPORTS):
+            raise click.BadParameter(f"{shown(file)} is neither .html nor .md.", param_hint="--report")
+        check_report(file, command)
+
+
+def check_report(file: str, command: str) -> None:
     """Refuse a report that cannot be written, or whose place has something else, before the work that it tells of."""
-    check_replaceable(
-        Path(file), lambda head: _GENERATOR in head or head.startswith(_HEADING), option="--report"
-    )
+    from honeyguide.report.frame import HEADINGS  # only for those who want one
+
+    heading = HEADINGS[command]
+    first, titled = f"# {heading}\n".encode(), f"<h1>{heading}</h1>".encode()
+
+    def is_ours(head: bytes) -> bool:
+        return head.startswith(first) or (_GENERATOR in head and titled in head)
+
+    check_replaceable(Path(file), is_ours, option="--report")
 
 
 # --- writing ------------------------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={
-            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order)
+            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order, t.lookahead)
             for n, t in shape.traversal.items()
         },
         levels=tuple(

@@ -92,7 +92,7 @@ def _parent(raw: Raw, child: str | Path, file: str) -> str | Path | None:
     path = (
         Path(child).parent / parent if _is_path(str(child)) else Path(parent)
     )  # relative to the file that names it
-    if _is_no_file(path):  # a pipe would be waited for without end
+    if _is_no_file(path):
         raise ConfigError(file, (Problem("extends", f"{shown(parent)} is not a file"),))
     return path
 
@@ -116,6 +116,8 @@ def _text(source: str | Path, asked: str) -> str:
             path = "" if near.endswith("?") else ", or give a path to a .toml file"
             raise ConfigError(asked, (Problem("", f"no profile is named {shown(source)}; {near}{path}"),))
         return (_BUNDLED / f"{source}.toml").read_text("utf-8")
+    if _is_no_file(Path(source)):  # a pipe would be waited for without end
+        raise ConfigError(asked, (Problem("", f"cannot read {source}: it is not a file; check the path"),))
     try:
         with Path(source).open("rb") as file:
             data = file.read(MAX_PROFILE_BYTES + 1)

@@ -133,6 +133,7 @@ class TraversalShape(Shape):
     pages: Annotated[list[BandShape], Limits(min_length=1)]
     tunnel: Annotated[int, Limits(ge=0, le=100)] = 0
     moves_up: bool = False
+    lookahead: Annotated[int, Limits(ge=1, le=1000)] | None = None
     order: Literal["score", "breadth", "depth"] = "score"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.text import fold
+from honeyguide.core.text import first_said
 
 if TYPE_CHECKING:
     from honeyguide.core.page import Page
@@ -38,7 +38,7 @@ class Lack(NamedTuple):
 def lack_of(page: Page, home: Page, rules: ContentRules) -> Lack | None:
     """Say why a page does not count: it says that it is not there, or it says nothing, or little."""
     for text in (page.title, *page.h1[:1]):
-        said = next((word for word in rules.gone if word in fold(text)), None)
+        said = first_said(rules.gone, text)
         if said and len(page.text) < 5 * max(rules.min_text_chars, 1):
             return Lack(f"says {said!r} in its title or heading")
     own = len(own_text(page, home))
@@ -50,5 +50,9 @@ def lack_of(page: Page, home: Page, rules: ContentRules) -> Lack | None:
 
 
 def scripts_only(page: Page, body: bytes) -> bool:
-    """Say whether a page's content seems to be made by scripts, which are not run."""
-    return len(page.links) <= FEW_LINKS and len(page.text) < LITTLE_TEXT and b"<script" in body.lower()
+    """Say whether a page's content, or its menu, seems to be made by scripts, which are not run."""
+    if len(page.links) > FEW_LINKS:
+        return False
+    code = body.lower()
+    has_scripted_menu = b"onclick" in code or b"javascript:" in code
+    return has_scripted_menu or (len(page.text) < LITTLE_TEXT and b"<script" in code)

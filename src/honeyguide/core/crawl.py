@@ -51,17 +51,21 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer came; `rest_s` is how long its host asked us to stay away."""
+    """An answer came; `rest_s` is how long its host asked us to stay away, `site` that host, if redirects led to it."""
 
     claim: int
     status: int
     now: float
     rest_s: float | None = None
+    site: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer came. `is_fetch` is false where none was asked for, `may_pass` where trying again is no use."""
+    """No answer came. `is_fetch` is false where none was asked for, `may_pass` where trying again is no use.
+
+    `site` is the one that failed, if redirects led to it.
+    """
 
     claim: int
     why: Why
@@ -69,6 +73,7 @@ class Failed:
     may_pass: bool = False
     is_fetch: bool = True
     rest_s: float | None = None
+    site: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +273,12 @@ def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
         may_pass, is_fetch = ended.status in MAY_PASS, True  # the fetcher has tried more than once
     else:
         why, may_pass, is_fetch = ended.why, ended.may_pass, ended.is_fetch
-    state = _failed(state, lease.site) if may_pass else _answered(state, lease.site)
+    # Where a redirect leads is not the doing of the site that redirects: that one has answered.
+    is_its_own = may_pass and ended.site in (None, lease.site)
+    state = _failed(state, lease.site) if is_its_own else _answered(state, lease.site)
     outcome = _outcome(state, lease, ended, Dropped(why, is_fetch)) if may_pass else Dropped(why, is_fetch)
     finish: tuple[Command, ...] = (Finish(lease, outcome),)
-    if not may_pass or not ended.rest_s:  # what is gone for good has no say in when its site is asked again
+    if not is_its_own or not ended.rest_s:  # what is gone for good has no say in when its site is asked again
         return state, finish
     return state, (*finish, Block(lease.site, ended.now + ended.rest_s))
 

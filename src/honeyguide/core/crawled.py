@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
-_UNREAD = frozenset({"unchanged", "dropped"})  # actions of visits that read nothing
+_FAILED = frozenset({"dropped", "retry"})  # actions of visits that had no page
+_UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ def page_record(lease: Lease, crawled: Crawled) -> Record:
         "relevance_score": None if crawled.score is None else tidy(crawled.score.value),
         "reasons": reasons,
         "action": crawled.action,
+        "change": None,
         "lane": lease.lane,
         "priority": tidy(lease.priority),
         "title": crawled.title,
@@ -67,7 +69,32 @@ def page_record(lease: Lease, crawled: Crawled) -> Record:
     }
     if crawled.links is not None:
         record["links"] = [link_record(link, score) for link, score in crawled.links]
+    record["change"] = _change_word(record)
     return record
+
+
+def complete(record: Record) -> Record:
+    """Give a record with all its fields: those of older versions have no `change`, but tell it.
+
+    >>> complete({"action": "expand", "status": 200, "reasons": [], "lane": "deep"})
+    {'action': 'expand', 'change': 'new', 'status': 200, 'reasons': [], 'lane': 'deep'}
+    """
+    if "change" in record:
+        return record
+    told: Record = {}
+    for name, value in record.items():
+        told[name] = value
+        if name == "action":
+            told["change"] = _change_word(record)
+    return told
+
+
+def _change_word(record: Record) -> str | None:
+    """Say in a word what a visit found: `new`, `changed` or `unchanged`; None where it had no page."""
+    verdict = verdict_of(record)
+    if verdict in ("gone", "failed"):
+        return None
+    return {"first": "new", CHANGED: CHANGED}.get(verdict, "unchanged")
 
 
 def change_told(verdict: str, since: float) -> Why:
@@ -93,7 +120,7 @@ def verdict_of(record: Record) -> str:
     """
     if record["action"] == "soft-404" or record["status"] in GONE:
         return "gone"
-    if record["action"] == "dropped":
+    if record["action"] in _FAILED:
         return "failed"
     change = change_of(record)
     return "first" if change is None else change.rule

@@ -160,6 +160,7 @@ def stem_of(segment: str) -> str:
     >>> stem_of("Fire-Alarms.html")
     'fire alarms'
     """
+    segment = segment.partition(";")[0] or segment  # parameters of a path are no part of a name
     name, dot, extension = segment.rpartition(".")
     return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
 
@@ -241,7 +242,9 @@ FILL: Mapping[str, Fill] = {
     "target": _target,
     "plain_path": lambda link, _: plain(link.url.path),
     "segment": _first_segment,
-    "folders": lambda link, _: JOIN.join([plain(segment) for segment in _folders(link.url.segments)]),
+    "folders": lambda link, _: JOIN.join(
+        [plain(segment.partition(";")[0]) for segment in _folders(link.url.segments)]
+    ),
     "slug": lambda link, _: slug_of(link.url.segments),
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),

@@ -43,6 +43,18 @@ class Why(NamedTuple):
     text: str
 
 
+TOO_DEEP = "%d links from a seed; the limit is %d"
+
+
+def too_deep(depth: int, limit: int | None) -> Why | None:
+    """Say why a link is too far from the seeds, if it is.
+
+    >>> too_deep(3, 2), too_deep(2, 2), too_deep(9, None)
+    (Why(rule='max-depth', text='3 links from a seed; the limit is 2'), None, None)
+    """
+    return None if limit is None or depth <= limit else Why("max-depth", TOO_DEEP % (depth, limit))
+
+
 class Lease(NamedTuple):
     """Permission to fetch one URL until a deadline; `claim` is its number in the run, and the order of results."""
 
@@ -221,25 +233,37 @@ def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | No
     return external is None or external < ask.budgets.external_pages
 
 
-def rest_of(
-    ask: Ask, sites: Iterable[tuple[str, float, int]], due_at: float | None, held_until: float | None
-) -> Rest:
-    """Say why nothing was granted, and when to ask again, from what is queued: site, its pause, pages used.
+class Waiting(NamedTuple):
+    """A site of which something is queued: when the first of it may be fetched at the earliest, and pages used of the site."""
 
-    >>> rest_of(Ask(5.0, 1, 9.0), [("a.example", 8.0, 1)], None, None)
-    Rest(why='resting', until=8.0)
+    site: str
+    until: float
+    used: int
+    is_external: bool = False
+
+
+def rest_of(ask: Ask, queued: Iterable[Waiting], external: int, held_until: float | None) -> Rest:
+    """Say why nothing was granted, and when to ask again; `external` is what other sites used up already.
+
+    A site that may not be asked any more is not waited for.
+
+    >>> asked = Ask(5.0, 1, 9.0, budgets=Budgets(max_pages_per_host=2))
+    >>> rest_of(asked, [Waiting("a.example", 8.0, 1)], 0, None), rest_of(asked, [Waiting("a.example", 8.0, 2)], 0, None)
+    (Rest(why='resting', until=8.0), Rest(why='max_pages_per_host', until=None))
     """
-    listed = [(name, until, used) for name, until, used in sites if name not in ask.closed]
-    times = [until for _, until, _ in listed if until > ask.now]
-    if due_at is not None:
-        times.append(due_at)
+    listed = [one for one in queued if one.site not in ask.closed]
+    times = [
+        one.until
+        for one in listed
+        if one.until > ask.now and is_open(ask, one.site, one.used, 0, external if one.is_external else None)
+    ]
     if times:
         return Rest("resting", min(times))
     if held_until is not None:
         return _shared(ask, held_until)
     if listed:
         most = ask.budgets.max_pages_per_host
-        is_capped = most is not None and any(used >= most for _, _, used in listed)
+        is_capped = most is not None and any(one.used >= most for one in listed)
         return Rest("max_pages_per_host" if is_capped else "external_pages")
     return Rest("site_failing" if ask.closed else "complete")
 

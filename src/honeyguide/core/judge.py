@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crowd import Crowd
-from honeyguide.core.frontier import Discovered, Due, Sighting, State, Why, digest_of
+from honeyguide.core.frontier import Discovered, Sighting, State, Why, digest_of, too_deep
 from honeyguide.core.ranks import is_better, rank_of
 from honeyguide.core.scope import Kind, classify_url
 from honeyguide.core.text import fold
 from honeyguide.core.topic import link_score, page_score, skip_rule
 from honeyguide.core.traps import soft_404
 from honeyguide.core.traverse import Placement, band_of, place
-from honeyguide.errors import AddressRefused
+from honeyguide.errors import AddressRefused, AskedToWait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.core.frontier import Lease, Standing
     from honeyguide.core.page import Link, Page
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from honeyguide.core.url import Url
 
 _MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
+_OCCURRENCES = 20  # of links with one key that are joined
 _ANCHOR = 200  # characters of an anchor that a sighting keeps
 _SEED = Placement("seed", 0, ())
 
@@ -106,9 +107,16 @@ def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
     for link in page.links:
         number = digest(link.url)
         first = found.setdefault(number, Candidate(link, number)).link
-        if first is not link and link.url.scheme == "https" != first.url.scheme:
-            found[number] = Candidate(replace(first, url=link.url), number)
+        if first is not link:
+            found[number] = Candidate(_joined(first, link), number)
     return list(found.values())
+
+
+def _joined(first: Link, other: Link) -> Link:
+    """Join two links of one key: all that their texts say counts, within bounds."""
+    url = other.url if other.url.scheme == "https" != first.url.scheme else first.url
+    room = max(0, _OCCURRENCES - len(first.occurrences))
+    return replace(first, url=url, occurrences=first.occurrences + other.occurrences[:room])
 
 
 def judge_page(
@@ -122,12 +130,20 @@ def judge_page(
     if why is not None and not lease.is_seed:
         findings.skipped[why.rule] += 1
         return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
-    parent_score = None if lease.is_seed or score is None else score.value
+    parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
     judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
     for candidate in candidates:
         judge.meet(candidate)
     return Judged(score, _action(judge, ground.traversal), None, findings)
+
+
+def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> float | None:
+    """Give what the links of a page go by; None always expands, without a bonus: a seed that says little (TOPIC-4)."""
+    if score is None:
+        return None
+    is_weak = band_of(score.value, traversal.pages) is traversal.pages[-1]
+    return None if lease.is_seed and is_weak else score.value
 
 
 class Around(NamedTuple):
@@ -153,14 +169,33 @@ def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
     return list(found.values())
 
 
-def refused_seeds(
-    seeds: Iterable[Url], known: Callable[[list[int]], Mapping[int, Standing]], ground: Ground, now: float
-) -> list[Due]:
-    """Give the seeds whose address was refused, to be tried again: whoever gives the same command may allow it now."""
-    digests = [ground.digest(seed) for seed in seeds]
-    found = known(digests)
-    again = (digest for digest in digests if digest in found and found[digest].rule == AddressRefused.rule)
-    return [Due(digest, now, place) for place, digest in enumerate(again)]
+def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, Standing]) -> Again:
+    """Give the seeds that were not had, to be tried again at once: whoever gives the same command asks for them.
+
+    What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
+    for good is tried again only where no seed was had, so that there is nothing else to do.
+    """
+    met = [(seed, known[seed.digest]) for seed in seeds if seed.digest in known]
+    is_empty = all(standing.state != State.DONE for _, standing in met)
+    waiting = {State.QUEUED, *([State.DROPPED] if is_empty else [])}
+    again = [
+        (seed, standing.rule)
+        for seed, standing in met
+        if standing.rule == AddressRefused.rule or (standing.rule is not None and standing.state in waiting)
+    ]
+    had = {seed.url.site for seed, standing in met if standing.state == State.DONE}
+    paused = {seed.url.site for seed, rule in again if rule.startswith("http-") or rule == AskedToWait.rule}
+    return Again([seed for seed, _ in again], {seed.url.site for seed, _ in again} - had - paused)
+
+
+class Again(NamedTuple):
+    """Seeds that are tried again, and sites whose pause is over with it: those that never answered.
+
+    A host that asked for a pause itself has it.
+    """
+
+    seeds: list[Discovered]
+    sites: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +278,7 @@ class _Judge:
         """Say why a link is not followed for now: by the traversal, or for its depth."""
         if not placement.is_followed:
             return Why(placement.reasons[-1].rule, placement.reasons[-1].text)
-        depth, limit = self.lease.depth + 1, self.ground.max_depth
-        if limit is not None and depth > limit:
-            return Why("max-depth", f"{depth} links from a seed; the limit is {limit}")
-        return None
+        return too_deep(self.lease.depth + 1, self.ground.max_depth)
 
     def _score(self, link: Link) -> Score | None:
         return link_score(link, self.ground.profile) if self.ground.has_topic else None
@@ -304,8 +336,10 @@ def _twin(url: str | None) -> Why | None:
 
 def _action(judge: _Judge, traversal: Traversal) -> str:
     """Name what happens to a page's branch (TOPIC-4)."""
+    if judge.lease.is_seed:
+        return "seed"
     if judge.parent_score is None:
-        return "seed" if judge.lease.is_seed else "expand"
+        return "expand"
     band = band_of(judge.parent_score, traversal.pages)
     if band is not traversal.pages[-1]:
         return "exhaust" if band.lane == "deep" and band.bonus else "expand"

@@ -1,11 +1,12 @@
 """When two fetches of a page, or two pages, say the same.
 
 Owns: `main_digest` (has a page changed?) and `sketch_of` with `likeness` (is a page like another?).
-Must not know: traps, history, who compares. Start reading at `main_lines`, then `said_by`.
+Must not know: traps, history, who compares, markup. Start reading at `lines_of`, then `said_by`.
 """
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from itertools import filterfalse
 from typing import TYPE_CHECKING
@@ -14,15 +15,44 @@ from zlib import crc32
 from honeyguide.core.page import Position
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from honeyguide.core.page import Page
 
 Sketch = tuple[int, ...]
 
+_MAIN = Position.MAIN
+_VERSION = "2-"  # of digests: which lines they are of
 _TAIL_LINES = 8  # at most so many lines at the end may be a footer
+_DIGIT = re.compile("[0-9]")
+_STAMP = re.compile(r"(?<![0-9])(?:(?:19|20)[0-9]{2}(?![0-9])|[0-9]{1,2}:[0-9]{2})")  # a year, a time of day
+_NEARLY_ALL = 8  # a main text is none if there is more than so many times as much on the page, menus aside
 _FOOTER_CHARS = 200  # a longer line is prose
 _SKETCH = 32  # numbers kept of a page: its likeness to another is then known to a few per cent
 _FEW_LINES = 20  # pages with fewer lines are compared by their words
 _MAX_PARTS = 5_000  # lines or words looked at
+
+
+def lines_of(page: Page) -> tuple[list[str], str]:
+    """Give the lines of a page without its menus, and its main text, as far as its markup tells that.
+
+    The first is for comparisons of pages, the second for that of a page with what it was.
+    """
+    menu = {
+        occurrence.anchor
+        for link in page.links
+        for occurrence in link.occurrences
+        if occurrence.position is not _MAIN
+    }
+    lines = _without_footer(filterfalse(menu.__contains__, page.text.split("\n")))
+    main = page.main
+    if main is None or _is_little(main.text, page, lines):
+        return lines, "\n".join(lines)
+    if main.is_marked:
+        return lines, _without_stamp(main.text)
+    menu.difference_update(page.headings)  # a page may have its name in the menu
+    own = filterfalse(menu.__contains__, main.text.split("\n"))
+    return lines, _without_stamp("\n".join(own)) if main.is_ended else "\n".join(_without_footer(own))
 
 
 def main_lines(page: Page) -> list[str]:
@@ -30,35 +60,59 @@ def main_lines(page: Page) -> list[str]:
 
     A page does not tell where its text stands, but its links do: a line that is the anchor of a menu's link is menu.
     """
-    main = Position.MAIN
-    menu = {
-        occurrence.anchor
-        for link in page.links
-        for occurrence in link.occurrences
-        if occurrence.position is not main
-    }
-    lines = list(filterfalse(menu.__contains__, page.text.split("\n")))
-    tail = min(_TAIL_LINES, len(lines) // 4)
-    kept = len(lines) - tail
+    return lines_of(page)[0]
+
+
+def _is_little(text: str, page: Page, lines: list[str]) -> bool:
+    """Tell whether a main text cannot be that, as nearly all of the page stands elsewhere."""
+    most = _NEARLY_ALL * len(text)
+    return most < len(page.text) and most < sum(map(len, lines))
+
+
+def _without_footer(found: Iterable[str]) -> list[str]:
+    """Leave out short lines with digits at the end of a page: they may be dates and counters."""
+    lines = list(found)
+    kept = len(lines) - min(_TAIL_LINES, len(lines) // 4)
     return lines[:kept] + [line for line in lines[kept:] if not _is_stamp(line)]
 
 
 def _is_stamp(line: str) -> bool:
-    return len(line) <= _FOOTER_CHARS and any(map(str.isdigit, line))
+    if len(line) > _FOOTER_CHARS:
+        return False
+    return _DIGIT.search(line) is not None or (not line.isascii() and any(map(str.isdigit, line)))
+
+
+def _without_stamp(text: str) -> str:
+    """Leave out the last line of a text if it is short, and has a year or a time of day."""
+    rest, _, last = text.rpartition("\n")
+    return rest if len(last) <= _FOOTER_CHARS and len(rest) > 3 * len(last) and _STAMP.search(last) else text
 
 
 def said_by(lines: list[str]) -> bytes:
-    """Give what a page says, as digest and sketch read it."""
-    return "\n".join(lines).encode("utf-8", "backslashreplace")
+    """Give what a page says, as the sketch reads it."""
+    return _bytes_of("\n".join(lines))
 
 
-def main_digest(said: bytes) -> str | None:
-    """Give a digest of what a page says; None if it says nothing.
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
-    >>> main_digest(b"Fire alarms")
-    '6d5605f30aa2344d'
+
+def main_digest(text: str) -> str | None:
+    """Give a digest of the main text of a page; None if it has none.
+
+    >>> main_digest("Fire alarms")
+    '2-6d5605f30aa2344d'
     """
-    return blake2b(said, digest_size=8).hexdigest() if said else None
+    return _VERSION + blake2b(_bytes_of(text), digest_size=8).hexdigest() if text else None
+
+
+def can_compare(one: str | None, other: str | None) -> bool:
+    """Tell whether two digests differ only if what they are of does: those of earlier versions are of other lines.
+
+    >>> can_compare("2-6d5605f30aa2344d", "2-0123456789abcdef"), can_compare("2-6d5605f30aa2344d", "6d5605f30aa2344d")
+    (True, False)
+    """
+    return one is None or other is None or one.rpartition("-")[0] == other.rpartition("-")[0]
 
 
 def sketch_of(said: bytes) -> Sketch:

@@ -1,6 +1,6 @@
 """Links and pages as plain data.
 
-Owns: `Position`, `Occurrence`, `Link`, `Head`, `Page`. Must not know: HTML, HTTP, rules.
+Owns: `Position`, `Occurrence`, `Link`, `Head`, `Main`, `Page`. Must not know: HTML, HTTP, rules.
 Start reading at `Link`: one URL as one page shows it, however often it is linked there.
 """
 
@@ -78,9 +78,24 @@ class Head(NamedTuple):
     description: str | None = None
 
 
+class Main(NamedTuple):
+    """The text of a page without what its markup calls menu, header, footer or aside.
+
+    `is_marked`: the page says where its main text is, and this is that alone. `is_ended`: it has a footer, or is marked, so
+    what comes last in this text is no footer.
+    """
+
+    text: str
+    is_marked: bool = False
+    is_ended: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A parsed document. `skipped` are hrefs that are no pages (URL-9), with the rule that put them out."""
+    """A parsed document. `skipped` are hrefs that are no pages (URL-9), with the rule that put them out.
+
+    `text` is all that a reader sees; `main` is None where the markup does not tell parts of it apart.
+    """
 
     url: Url
     title: str = ""
@@ -92,6 +107,7 @@ class Page:
     text: str = ""
     links: tuple[Link, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    main: Main | None = None
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
 _MILLISECONDS_FROM = 1e11
+_DATE_CHARS = 10  # what is longer has a time
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -238,9 +239,11 @@ def _flag(value: Any) -> bool | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Read ISO 8601 with a zone, epoch seconds or milliseconds, or a date object.
+    """Read ISO 8601 with a zone, epoch seconds or milliseconds, or a date object; a date is its midnight in UTC.
 
     >>> read_time("2024-06-10T08:00:00Z") == read_time(1718006400) == read_time("1718006400000")
+    True
+    >>> read_time("2024-06-10") == read_time(date(2024, 6, 10)) == read_time("2024-06-10T00:00:00Z")
     True
     """
     if _is_empty(value):
@@ -248,7 +251,7 @@ def read_time(value: Any) -> datetime | None:
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, date):
-        moment = datetime(value.year, value.month, value.day, tzinfo=UTC)
+        moment = _midnight(value)
     else:
         moment = _parse_time(value)
     if moment.tzinfo is None:
@@ -257,6 +260,10 @@ def read_time(value: Any) -> datetime | None:
     if not _EARLIEST <= moment < _LATEST:
         raise ValueError("should lie between the years 1970 and 9998")
     return moment
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _parse_time(value: Any) -> datetime:
@@ -268,8 +275,11 @@ def _parse_time(value: Any) -> datetime:
         if not 0 <= number < 2.6e14:
             raise ValueError("should be an epoch time in seconds or milliseconds")
         return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
+    text = str(value).strip()
     try:
-        return datetime.fromisoformat(str(value).strip())
+        return (
+            _midnight(date.fromisoformat(text)) if len(text) <= _DATE_CHARS else datetime.fromisoformat(text)
+        )
     except ValueError:
         raise ValueError("is not a time; write it like 2024-06-10T08:00:00Z") from None
 

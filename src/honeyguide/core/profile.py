@@ -96,7 +96,8 @@ class Band(NamedTuple):
 class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
-    `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether.
+    `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether. `lookahead`
+    overrules that of the crawl.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Traversal(NamedTuple):
     tunnel: int = 0
     moves_up: bool = False
     order: str = "score"
+    lookahead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,10 @@ class CrawlRules:
     lease_s: float = 600.0
     sightings: int = 5
     hub_points: float = 60.0
+
+    def for_traversal(self, traversal: Traversal) -> CrawlRules:
+        """Give the numbers of a crawl that moves this way."""
+        return self if traversal.lookahead is None else replace(self, lookahead=traversal.lookahead)
 
 
 class Level(NamedTuple):

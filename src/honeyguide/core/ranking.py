@@ -142,7 +142,8 @@ class RowTable:
 
     def find(self, urls: Collection[str]) -> dict[str, Row]:
         """Look rows up by their URL, as it is written."""
-        return {row.signals.url: row for row in self._rows() if row.signals.url in urls}
+        wanted = frozenset(urls)
+        return {row.signals.url: row for row in self._rows() if row.signals.url in wanted}
 
     def rank_of(self, row: Row, now: datetime) -> int:
         """Say where a row stands among all."""

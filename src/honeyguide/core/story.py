@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.clocks import HOUR_S
 from honeyguide.core.history import UNKNOWN_SITE, Trust
-from honeyguide.core.page_state import amount, drop_reason, duration
+from honeyguide.core.page_state import amount, drop_reason, duration, percent
 from honeyguide.core.rate import chance
 from honeyguide.core.recrawl import often
 from honeyguide.core.signals import kind_words, state_of
@@ -68,6 +68,8 @@ def _visits_told(known: Known, now: float, not_modified: int) -> str:
         parts = [f"{known.changes:,} changed", f"{known.unchanged:,} unchanged{by_304}"]
     last = ago(known.visited_at, now)
     when = last if known.visits == 1 else f"first {ago(known.first_seen, now)}, last {last}"
+    if known.seen_at is None:
+        return f"Asked for {times(known.visits)}, {when}; no page came."
     return f"Visited {times(known.visits)}, {when}{': ' if parts else ''}{', '.join(parts)}."
 
 
@@ -81,7 +83,7 @@ def _change_told(known: Known, site: Site, now: float) -> Iterator[str]:
         yield from ["No visit has seen it change."] * is_unseen
         return
     clock = clock_in(site, known)
-    odds = f"changed with {100 * chance(rate, clock.exposure_h(seen_at, now)):.0f} % probability"
+    odds = f"changed with {percent(chance(rate, clock.exposure_h(seen_at, now)))} probability"
     about = f"about {often(rate, clock, now)}"
     # Without a change of its own, the rate is that of its kind, less what its quiet visits say.
     guess = f"No visit has seen it change; going by pages like it, it may change {about}"
@@ -112,6 +114,6 @@ def _failures_told(known: Known) -> str:
     dropped = drop_reason(state_of(known))
     if dropped is not None:
         return f"It is visited no more: {dropped.removeprefix('dropped: ')}."
-    last = "without an answer" if known.status is None else f"answered with {known.status}"
+    last = "without a page" if known.status is None else f"answered with {known.status}"
     visits = "visit was" if known.failures == 1 else f"{known.failures:,} visits were"
     return f"The last {visits} {last}."

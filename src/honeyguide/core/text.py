@@ -1,6 +1,6 @@
 """Text, folded and cut into words once, on entry.
 
-Owns: `fold`, `tokens`, `HALF`. Must not know: rules, pages.
+Owns: `fold`, `tokens`, `first_said`, `HALF`. Must not know: rules, pages.
 Folding makes matching case-blind with plain substring tests, and it is chosen so that a literal term and the same
 term as a pattern in the regex engine agree (`core.pattern`): one character folds to at most one character.
 """
@@ -10,7 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NUMBERS = re.compile(r"\d+")
 HALF = re.compile("[\ud800-\udfff]")  # half a character: from bytes that are no UTF-8, or escapes in JSON
 # Characters that the regex engine takes for one letter in a case-blind match, but which lower() keeps apart.
 _ONE_LETTER = {
@@ -138,6 +143,33 @@ def _word() -> re.Pattern[str]:
 def ascii_words(text: str) -> list[bytes]:
     """Fold ASCII text and cut it into the same words, as bytes: several times as fast, and much text is ASCII."""
     return text.encode().translate(_ASCII_WORDS).split()
+
+
+def first_said(phrases: Iterable[str], text: str) -> str | None:
+    """Find the first of some folded phrases that a text says, as whole words; a number counts where it is the only one.
+
+    >>> [first_said(["404", "not found"], text) for text in ("Error 404", "Acme (404) 555-0199", "404: Not found")]
+    ['404', None, '404']
+    """
+    folded = fold(text)
+    for phrase in phrases:
+        if phrase.isdigit():
+            if set(_NUMBERS.findall(folded)) == {phrase}:
+                return phrase
+        elif _stands_in(phrase, folded):
+            return phrase
+    return None
+
+
+def _stands_in(phrase: str, folded: str) -> bool:
+    """Tell whether a phrase stands in a text with no letter or digit of ASCII right beside it."""
+    at = folded.find(phrase)
+    while at >= 0:
+        around = folded[at - 1 : at] + folded[at + len(phrase) : at + len(phrase) + 1]
+        if not any(char.isascii() and char.isalnum() for char in around):
+            return True
+        at = folded.find(phrase, at + 1)
+    return False
 
 
 def singular(word: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.frontier import Why
 from honeyguide.core.likeness import Sketch, likeness
-from honeyguide.core.text import fold
+from honeyguide.core.text import first_said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,7 +146,7 @@ def soft_404(page: Page, limits: TrapLimits) -> Why | None:
     if len(page.text) > limits.soft_404_chars:
         return None
     for text in (page.title, *page.h1[:1]):
-        said = next((words for words in limits.soft_404 if words in fold(text)), None)
+        said = first_said(limits.soft_404, text)
         if said is not None:
             return Why("TRAP-8", f"says {said!r} in its title or heading")
     return None

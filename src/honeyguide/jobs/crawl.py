@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core import crawl as machine
 from honeyguide.core.crawled import is_relevant
-from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, Why
-from honeyguide.core.judge import Ground, refused_seeds, seeds_of
-from honeyguide.core.pace import retry_after_s
-from honeyguide.errors import (
-    FetchError,
-    Forbidden,
-    InputError,
-    StoreError,
-)
+from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, Retry, Why, too_deep
+from honeyguide.core.judge import Ground, seeds_again, seeds_of
+from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.asked import CrawlRequest, ground_of, spec_of
+from honeyguide.jobs.endings import event_of
 from honeyguide.jobs.ours import ours
 from honeyguide.jobs.reading import Arrival, Reading
 from honeyguide.ports import Report
@@ -88,11 +84,12 @@ class Crawler:
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
         run = self.store.begin(spec, self.clock.now(), fresh=request.fresh)
-        if on_run is not None:
-            on_run(run)
         session = _Session(self, request, ground, run, on_page)
-        stopped = "interrupted"
+        stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:
+            if on_run is not None:
+                on_run(run)
+            stopped = "interrupted"
             stopped = await session.go()
         except StoreError:
             stopped = ""  # nothing more can be written
@@ -133,7 +130,7 @@ class _Session:
         self._clock = crawler.clock
         self._frontier: Frontier = crawler.store.frontier(run)
         self._reading: Reading
-        self._rules = crawler.profile.crawl
+        self._rules = crawler.profile.crawl.for_traversal(ground.traversal)
         budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
         limits = machine.Limits(self._rules, budgets, request.max_time_s, request.only_due)
         self._state = machine.State(limits, crawler.clock.now())
@@ -141,7 +138,7 @@ class _Session:
         self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._results: dict[int, tuple[Fetched | FetchError, float]] = {}
-        self._arrived: deque[int] = deque()
+        self._arrived: deque[machine.Event] = deque()
         self._wake = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
         self._renewed_at = self._committed_at = crawler.clock.now()
@@ -162,7 +159,7 @@ class _Session:
         self._send(machine.Adopted(adopted, self._clock.now()))
         while self._stopped is None:
             if self._arrived:
-                self._send(self._event(self._arrived.popleft()))
+                self._send(self._arrived.popleft())
                 await asyncio.sleep(0)  # the fetches that this started go out before the next page is read
             elif self._wait_until is not None:
                 await self._rest(self._wait_until)
@@ -172,8 +169,14 @@ class _Session:
             else:
                 self._commit()
                 self._wake.clear()
-                await self._wake.wait()
+                await self._until_woken()
         return self._stopped
+
+    async def _until_woken(self) -> None:
+        """Wait for something to arrive, but not for so long that others would take what is ours: a commit renews it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._rules.lease_s / 4):
+                await self._wake.wait()
 
     def _begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over what was left behind, restore what traps had learnt, and how many URLs there are."""
@@ -181,17 +184,39 @@ class _Session:
         request, frontier = self._request, self._frontier
         with self._store.transaction():
             self._ground.traps.restore(frontier.families())
-            frontier.add(seeds_of(request.seeds, self._ground))
+            seeds = seeds_of(request.seeds, self._ground)
+            frontier.add(seeds)
             if not request.only_due:
-                frontier.reopen("max-depth", request.max_depth)
-                frontier.schedule(refused_seeds(request.seeds, frontier.known, self._ground, now))
+                self._set_depth(request.max_depth)
+                again = seeds_again(seeds, frontier.known([seed.digest for seed in seeds]))
+                frontier.bring_back(again.seeds)
+                for site in again.sites:
+                    frontier.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             room = 0 if request.only_due else self._rules.window
-            adopted = frontier.adopt(Ask(now, room, now + self._rules.lease_s))
+            adopted = self._not_deep(frontier.adopt(Ask(now, room, now + self._rules.lease_s)))
             self._ground.crowd.restore(frontier.crowd())
         self._store.flush()
-        self._reading = Reading(self._crawler.reader, self._store, self._frontier, self._ground, self._run.id)
+        external = self._state.limits.budgets.external_pages
+        self._reading = Reading(self._crawler.reader, self._store, self._run, self._ground, external)
         return adopted
+
+    def _set_depth(self, limit: int | None) -> None:
+        """Queue what another limit put out, and put out what is queued: the limit of this command counts."""
+        self._frontier.reopen("max-depth", limit)
+        if limit is not None:
+            self._frontier.put_out_deep(limit)
+
+    def _not_deep(self, leases: tuple[Lease, ...]) -> tuple[Lease, ...]:
+        """Put out what was left behind and is beyond the limit; what was had before may be had again."""
+        kept = []
+        for lease in leases:
+            why = None if lease.is_recrawl else too_deep(lease.depth, self._request.max_depth)
+            if why is None:
+                kept.append(lease)
+            else:
+                self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
+        return tuple(kept)
 
     async def _rest(self, until: float) -> None:
         """Wait for a pause to end, or for time to run out."""
@@ -290,19 +315,11 @@ class _Session:
                 got = await ours(lease.url, self._crawler.fetcher.fetch(lease.url, validators=validators))
             except FetchError as error:
                 got = error
-        self._results[lease.claim] = got, self._clock.now()
+        at = self._clock.now()
+        self._results[lease.claim] = got, at
         self._tasks.pop(lease.claim, None)
-        self._arrived.append(lease.claim)
+        self._arrived.append(event_of(lease, got, at))
         self._wake.set()
-
-    def _event(self, claim: int) -> machine.Event:
-        result, at = self._results[claim]
-        if not isinstance(result, FetchError):
-            return machine.Fetched(claim, result.status, at, retry_after_s(result.headers.retry_after, at))
-        rest_s, is_refused = result.retry_after_s, isinstance(result, Forbidden)
-        # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
-        may_pass = rest_s is not None if is_refused else result.retryable
-        return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, not is_refused, rest_s)
 
     # --- pages ---
 
@@ -311,6 +328,8 @@ class _Session:
         result, at = self._results.pop(lease.claim)
         self._share_commit()
         told = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
+        if isinstance(outcome, Retry) and not self._request.only_due:
+            told = told._replace(record=None)  # a crawl tells of a page once; of what is due, each visit
         if not self._frontier.holds(lease):
             return  # whoever has the page now records it
         if told.record is not None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
 
 HEADS_AT_MOST = 30  # PICK-11
+_NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
 _RULES_NAMED = 3  # that put out most, in a sentence
 _LARGE = 500  # links that are chosen from without letting other sites wait
 MAX_REPLACING = 30  # pages of a site that are tried in place of dead and empty ones (PICK-21)
@@ -96,7 +97,9 @@ class Picker:
         visit.homepage = home.url
         visit.page = page = self.reader.page(home.body, home.url, home.headers.content_type)
         if not page.text.strip() and not page.links:
-            return self._record(visit, Failure("empty", "the homepage has no text and no links"))
+            is_made = scripts_only(page, home.body)
+            empty = Failure("empty", "the homepage has no text and no links")
+            return self._record(visit, Failure("partial", _NO_SCRIPTS) if is_made else empty)
         heads = await self._heads(visit, page)
         selection, arrivals = await self._fetch_chosen(visit, page, heads)
         nothing = _why_nothing(selection, page, home.body) if not selection.selected else None
@@ -323,9 +326,7 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
 
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Failure:
     if scripts_only(page, body):
-        return Failure(
-            "partial", "the homepage links to no page of its own without JavaScript, which is not run"
-        )
+        return Failure("partial", _NO_SCRIPTS)
     why = (
         "no inner page was worth choosing"
         if selection.counts.get("candidates")

@@ -16,6 +16,7 @@ from honeyguide.core.pace import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, 
 from honeyguide.core.url import Url
 from honeyguide.errors import (
     AddressRefused,
+    AskedToWait,
     FetchError,
     Forbidden,
     NameNotFound,
@@ -291,7 +292,7 @@ class PoliteFetcher:
         blocked_s = self._blocked_s(url)
         if blocked_s > self._policy.max_wait_s:
             why = f"its host asked us to come back in {blocked_s:.0f} s"
-            raise _astray(url, why, retry_after_s=blocked_s)
+            raise AskedToWait(url.as_linked, why, retry_after_s=blocked_s)
 
     def _blocked_s(self, url: Url) -> float:
         return self._host(url.site).pace.blocked_s(self._clock.now())
@@ -319,8 +320,8 @@ def _next_hop(url: Url, got: Fetched) -> Url | None:
         raise _astray(url, f"it redirects to {shown(location)}: {error.why}") from error
 
 
-def _astray(url: Url, why: str, retry_after_s: float | None = None) -> Unreachable:
-    """Make the error for a URL that leads nowhere for now: asking again at once would not help."""
-    error = Unreachable(url.as_linked, why, retry_after_s=retry_after_s)
-    error.retryable = retry_after_s is not None
+def _astray(url: Url, why: str) -> Unreachable:
+    """Make the error for a URL that leads nowhere: asking again at once would not help."""
+    error = Unreachable(url.as_linked, why)
+    error.retryable = False
     return error

@@ -13,7 +13,7 @@ from honeyguide.core.crawled import Crawled, change_told, page_record
 from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
 from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.judge import Around, candidates_of, judge_page
-from honeyguide.core.likeness import main_digest, main_lines, said_by, sketch_of
+from honeyguide.core.likeness import lines_of, main_digest, said_by, sketch_of
 from honeyguide.core.listed import POSITION, place_stray
 from honeyguide.core.signals import Made, kind_of, made_of
 from honeyguide.core.topic import SCALE
@@ -23,13 +23,13 @@ from honeyguide.errors import FetchError
 from honeyguide.ports import Report, Validators
 
 if TYPE_CHECKING:
-    from honeyguide.core.frontier import Lease, Outcome
+    from honeyguide.core.frontier import Lease, Outcome, Run
     from honeyguide.core.history import Known
     from honeyguide.core.judge import Ground, Judged
     from honeyguide.core.page import Page
     from honeyguide.core.priors import PageClass
     from honeyguide.core.records import Record
-    from honeyguide.ports import Fetched, Frontier, PageReader, Store
+    from honeyguide.ports import Fetched, PageReader, Store
 
 _NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
 _UNREAD = Made()
@@ -48,7 +48,8 @@ class Arrival:
 class Ended(NamedTuple):
     """A lease and its result, on the way into the store.
 
-    `url` is where redirects led, `known` what history knows of the page there, `is_again` whether this run had it.
+    `url` is where redirects led, `known` what history knows of the page there, `is_again` whether this run had it,
+    `is_external` whether they led out of the crawl.
     """
 
     lease: Lease
@@ -64,6 +65,7 @@ class Ended(NamedTuple):
     content: str | None = None
     made: Made = _UNREAD
     kind: PageClass = "page"
+    is_external: bool = False
 
 
 class Told(NamedTuple):
@@ -80,17 +82,18 @@ class Told(NamedTuple):
 
 
 class Reading:
-    """Reads and stores the pages of one run."""
+    """Reads and stores the pages of one run; `external_pages` of them may be of other sites."""
 
     def __init__(
-        self, reader: PageReader, store: Store, frontier: Frontier, ground: Ground, run: int
+        self, reader: PageReader, store: Store, run: Run, ground: Ground, external_pages: int
     ) -> None:
         self._reader = reader
         self._store = store
-        self._frontier = frontier
+        self._frontier = store.frontier(run)
         self._ground = ground
-        self._run = run
-        self._sites = frontier.sites()
+        self._run = run.id
+        self._external_pages = external_pages
+        self._sites = self._frontier.sites()
         self._looked: set[str] = set()
         self._is_wider = True
 
@@ -148,14 +151,25 @@ class Reading:
         if fetched is None or not isinstance(ended.outcome, Done):
             return ended
         site = fetched.url.site
-        if site not in (lease.site, *self._sites) and not self._ground.follow_external:
-            return ended._replace(outcome=Dropped(Why("redirect-outside", f"leads to {fetched.url.text}")))
+        is_external = site not in (lease.site, *self._sites)
+        if is_external and not self._may_leave(lease):
+            used = ", and --follow-external is used up" if self._ground.follow_external else ""
+            why = Why("redirect-outside", f"leads to {fetched.url.text}{used}")
+            return ended._replace(outcome=Dropped(why))
         known = self._store.history.get(self._ground.digest(fetched.url))
         if fetched.status == _NOT_MODIFIED and not self._was_read(known):
             return ended._replace(
                 outcome=Dropped(Why("http-304", "answered 304, though nothing was had before"))
             )
-        return ended._replace(url=fetched.url, known=known, is_again=self._was_read(known))
+        return ended._replace(
+            url=fetched.url, known=known, is_again=self._was_read(known), is_external=is_external
+        )
+
+    def _may_leave(self, lease: Lease) -> bool:
+        """Tell whether a page may be one of another site; one that was to be counts as such already."""
+        if not self._ground.follow_external:
+            return False
+        return lease.is_external or self._frontier.external_pages() < self._external_pages
 
     def _enter(self, site: str) -> None:
         """Make a site part of the crawl: where a seed was found, or where it should have been."""
@@ -197,9 +211,8 @@ class Reading:
         """Parse a page and let the core judge it by what the store knows."""
         ground, lease = self._ground, ended.lease
         page = self._reader.page(fetched.body, fetched.url, fetched.headers.content_type)
-        lines = main_lines(page)
-        said = said_by(lines)
-        content = main_digest(said)
+        lines, main = lines_of(page)
+        content = main_digest(main)
         candidates = candidates_of(page, ground)
         known = self._frontier.known([candidate.digest for candidate in candidates])
         made = made_of(page, lines, self._sites)
@@ -207,7 +220,7 @@ class Reading:
         around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
         judged = judge_page(page, lease, candidates, around, ground)
         if not lease.is_seed and not ended.is_again:
-            ground.traps.learn(lease.url, sketch_of(said))
+            ground.traps.learn(lease.url, sketch_of(said_by(lines)))
         return ended._replace(page=page, judged=judged, content=content, made=made, kind=kind)
 
     def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:
@@ -227,9 +240,10 @@ class Reading:
         digest = self._ground.digest(ended.url)
         arrived = None if digest == self._ground.digest(ended.lease.url) else (digest, ended.url)
         if ended.judged is None:
-            return Report(record, arrived=arrived)
+            return Report(record, arrived=arrived, is_external=ended.is_external)
+        families = self._ground.traps.take_changes()
         return Report(
-            record, ended.judged.findings, ended.content, arrived, self._ground.traps.take_changes()
+            record, ended.judged.findings, ended.content, arrived, families, ended.is_external
         )
 
     def _record(self, ended: Ended, verdict: str | None) -> Record:

@@ -193,6 +193,4 @@ def queue_listed(
             for digest, (url, lastmod) in some.items()
             if lastmod and digest in kept and url.site in sites
         ]
-    for site in sorted(sites - {seed.site for seed in seeds}):  # they are numbered in this order
-        frontier.enter(site)
     return told

@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from honeyguide.report.frame import opening
+from honeyguide.report.frame import HEADINGS, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,9 +60,7 @@ def curves_report(outcomes: Sequence[Outcome]) -> str:
     groups = groupby(outcomes, lambda item: (item.world, item.budget))
     parts = "".join(_section(world, budget, list(group)) for (world, budget), group in groups)
     about = "Freshness is the share of importance whose copy was as the page was, over time."
-    top = opening(
-        "Honeyguide: what recrawl policies are worth", "What recrawl policies are worth", about, _STYLE
-    )
+    top = opening("Honeyguide: what recrawl policies are worth", HEADINGS["simulate"], about, _STYLE)
     return f"""{top}{parts}<p><small>{escape(" ".join(LEGEND))} Bound: Late in percent of all-knowing. What
 is no policy is grey. Written by Honeyguide.</small></p>
 </body>

@@ -1,6 +1,6 @@
-"""What all HTML reports have around them: the head, one style sheet, and a policy that allows nothing else.
+"""What all reports have around them: a heading; in HTML the head, one style sheet, a policy that allows nothing else.
 
-Owns: `opening`. Must not know: what a report says. Texts must be escaped by whoever gives them.
+Owns: `HEADINGS`, by which a report is known again, and `opening`. Must not know: what a report says. Texts must be escaped by whoever gives them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,13 @@ import hashlib
 from html import escape
 from importlib.resources import files
 
+# The first heading of the reports of each command, no two of which have the same.
+HEADINGS = {
+    "pick": "Pages worth a visit",
+    "crawl": "What a crawl found",
+    "plan": "What to visit next",
+    "simulate": "What recrawl policies are worth",
+}
 # Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
 # by its hash. A frame or a sandbox cannot be forbidden from inside a file.
 _POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"

@@ -1,7 +1,8 @@
 """A report as one HTML file that needs nothing else: no script, no image, nothing from a network.
 
 Owns: how the report looks in a browser; the style sheet is `style.css`. Must not know: records (`summary.py` reads
-them). Start reading at `first` and `site`. Every text goes through `escape`, and only what `link_of` allowed is a link.
+them) and where sheets come from. Start reading at `first` and `site`, or at `sheet`. Every text goes through `escape`,
+and only what `link_of` allowed is a link.
 """
 
 from __future__ import annotations
@@ -9,20 +10,25 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from honeyguide.report.frame import opening
+from honeyguide.report.frame import HEADINGS, opening
+from honeyguide.report.sheet import Pages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.report.sheet import Line, Sheet, Tally
     from honeyguide.report.summary import OutGroup, Row, Site, Step, Summary
 
 # Widths of bars are classes, as no element may have a style of its own.
 _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
 GOOD, PARTIAL = "ok", "partial"
+_END = "<p><small>Written by Honeyguide. Scores are the sums of the points shown beside them.</small></p>\n</body>\n</html>\n"
 
 
 def first(summary: Summary) -> str:
     """Write everything before the sites: the head and the summary."""
     title = f"Honeyguide: {summary.picks:,} pages of {_count(summary.sites, 'site')}"
-    top = opening(title, "Pages worth a visit", _methods(summary), f"{_WIDTHS}\n")
+    top = opening(title, HEADINGS["pick"], _methods(summary), f"{_WIDTHS}\n")
     return f"""{top}{_cards(summary)}
 <h2>Sites by status</h2>
 {_statuses(summary)}
@@ -34,7 +40,7 @@ def first(summary: Summary) -> str:
 
 def last(_summary: Summary) -> str:
     """Write everything after the sites."""
-    return "<p><small>Written by Honeyguide. Scores are the sums of the points shown beside them.</small></p>\n</body>\n</html>\n"
+    return _END
 
 
 # --- summary ----------------------------------------------------------------------------------------------------
@@ -57,11 +63,15 @@ def _cards(summary: Summary) -> str:
     if pace is not None:
         most = f"; nine in ten within {pace[1]:.1f} s" if summary.sites > 1 else ""
         cards.append((f"{pace[0]:.1f} s", f"a site{most}"))
-    return (
-        '<div class="cards">'
-        + "".join(f'<div class="card"><b>{n}</b> <small>{w}</small></div>' for n, w in cards)
-        + "</div>"
+    return _figures(cards)
+
+
+def _figures(figures: Iterable[tuple[str, str]]) -> str:
+    cards = (
+        f'<div class="card"><b>{escape(number)}</b> <small>{escape(words)}</small></div>'
+        for number, words in figures
     )
+    return f'<div class="cards">{"".join(cards)}</div>'
 
 
 def _statuses(summary: Summary) -> str:
@@ -177,7 +187,7 @@ def _page(row: Row) -> str:
     """Write a page with its score, and the points that made it."""
     rank = "" if row.rank is None else str(row.rank)
     text = f'<div dir="auto">{escape(row.text)}</div>' if row.text else ""
-    facts = f"<small>{escape('; '.join(row.facts))}</small>" if row.facts else ""
+    facts = f"<div><small>{escape('; '.join(row.facts))}</small></div>" if row.facts else ""
     quotes = "".join(f'<div><small><q dir="auto">{escape(text)}</q></small></div>' for text in row.evidence)
     score = "" if row.score is None else f'<div class="score">{row.score}</div>'
     return (
@@ -233,3 +243,36 @@ def _group(group: OutGroup) -> str:
 
 def _left_out(site: Site) -> str:
     return f"<p><small>{_count(site.candidates, 'candidate')} not shown: the report would be too large. The records have them.</small></p>"
+
+
+# --- sheets -----------------------------------------------------------------------------------------------------
+
+
+def sheet(sheet: Sheet) -> str:
+    """Write a whole report; headings without anything below them are left out."""
+    heading = escape(sheet.heading)
+    top = opening(f"Honeyguide: {heading}", heading, escape(sheet.below), f"{_WIDTHS}\n")
+    facts = "".join(
+        f'<div class="line fact"><span class="soft">{escape(name)}</span><span dir="auto">{escape(value)}</span></div>'
+        for name, value in sheet.facts
+    )
+    about = f'<div class="box">{facts}</div>\n' if facts else ""
+    return f"{top}{_figures(sheet.figures)}\n{about}{''.join(map(_part, sheet.parts))}{_END}"
+
+
+def _part(part: Tally | Pages) -> str:
+    if isinstance(part, Pages):
+        inner = "".join(map(_page, part.rows))
+        body = f'<ol class="pages">{inner}</ol>' if inner else ""
+    else:
+        body = "".join(_counted(line, part.full) for line in part.lines)
+    if not body:
+        return ""
+    more = f"<p><small>and {part.more:,} more</small></p>" if part.more else ""
+    return f'<h2>{escape(part.heading)}</h2>\n<div class="box">{body}{more}</div>\n'
+
+
+def _counted(line: Line, full: int) -> str:
+    why = f'<small class="why">{escape(line.words)}</small>' if line.words else ""
+    name = f'<span class="step">{escape(line.name)}</span>'
+    return f'<div class="line">{name}{_bar(line.count, full)}<span class="num">{line.count:,}</span>{why}</div>\n'

@@ -1,7 +1,7 @@
-"""A report as Markdown: the summary, and for each site its picks, the next in line, and what was put out.
+"""A report as Markdown: of a pick the summary, and for each site its picks, the next in line, and what was put out.
 
-Owns: how the report looks as Markdown. Must not know: records (`summary.py` reads them).
-Start reading at `first` and `site`. Every text goes through `plain`, so that nothing from a page becomes markup.
+Owns: how reports look as Markdown. Must not know: records (`summary.py` reads them), where sheets come from.
+Start reading at `first` and `site`, or at `sheet`. Every text goes through `plain`, so that nothing from a page becomes markup.
 """
 
 from __future__ import annotations
@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from honeyguide.report.frame import HEADINGS
+from honeyguide.report.sheet import Pages
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.report.sheet import Line, Sheet, Tally
     from honeyguide.report.summary import Row, Site, Step, Summary
 
 NEXT_IN_LINE = 5  # candidates that were not chosen
@@ -33,7 +39,7 @@ def first(summary: Summary) -> str:
     pace = summary.pace()
     timed = "" if pace is None else f", {pace[0]:.1f} s a site (nine in ten within {pace[1]:.1f} s)"
     parts = [
-        "# Pages worth a visit",
+        f"# {HEADINGS['pick']}",
         f"{summary.picks:,} pages of {summary.sites:,} sites, from {summary.links:,} links{timed}. {methods}".strip(),
         "## Sites by status",
         _table(
@@ -127,5 +133,40 @@ def _outs(site: Site) -> list[str]:
     return [f"Put out: {counts}"] if counts else []
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+# --- sheets -------------------------------------------------------------------------------------------------------
+
+
+def sheet(sheet: Sheet) -> str:
+    """Write a whole report; headings without anything below them are left out."""
+    parts = [f"# {plain(sheet.heading)}"]
+    if sheet.below:
+        parts.append(plain(sheet.below))
+    parts.append("; ".join(f"{plain(number)} {plain(words)}" for number, words in sheet.figures))
+    if sheet.facts:
+        parts.append("\n".join(f"- {plain(name)}: {plain(value)}" for name, value in sheet.facts))
+    for part in sheet.parts:
+        parts += _part(part)
+    return "\n\n".join(parts) + "\n"
+
+
+def _part(part: Tally | Pages) -> list[str]:
+    names: tuple[str, ...]
+    if isinstance(part, Pages):
+        names, rows = ("#", "Score", "Kind", "Page", "Why", "Besides"), list(map(_listed, part.rows))
+    else:
+        names = (
+            ("What", "How many", "Why") if any(line.words for line in part.lines) else ("What", "How many")
+        )
+        rows = [_counted(line)[: len(names)] for line in part.lines]
+    if not rows:
+        return []
+    more = [f"and {part.more:,} more"] if part.more else []
+    return [f"## {plain(part.heading)}", _table(names, rows), *more]
+
+
+def _listed(row: Row) -> list[str]:
+    return [*_pick(row), plain("; ".join(row.facts))]
+
+
+def _counted(line: Line) -> list[str]:
+    return [plain(line.name), f"{line.count:,}", plain(line.words)]

@@ -115,12 +115,12 @@ def read_site(record: Record, number: int) -> Site:
         status=clean(record.get("status"), 40) or "?",
         reason=clean(record.get("reason")),
         title=clean(record.get("title")),
-        homepage=_row({"url": record.get("homepage")}),
+        homepage=read_row({"url": record.get("homepage")}),
         method=f"{clean(record.get('strategy'))}, profile {profile}"
         if profile
         else clean(record.get("strategy")),
-        selected=tuple(_row(page) for page in selected[:MAX_SELECTED]),
-        ranked=tuple(_row(page) for page in scored[:MAX_RANKED]),
+        selected=tuple(read_row(page) for page in selected[:MAX_SELECTED]),
+        ranked=tuple(read_row(page) for page in scored[:MAX_RANKED]),
         more_ranked=max(len(scored) - MAX_RANKED, 0),
         outs=_outs(pages, skipped),
         replaced=tuple(_replaced(entry) for entry in islice(_objects(record, "replaced"), MAX_LISTED)),
@@ -142,8 +142,8 @@ def _best_first(page: Record) -> tuple[float, bool, float]:
     return (math.inf if rank is None else rank, isinstance(page.get("out"), dict), -(score or 0))
 
 
-def _row(page: Record) -> Row:
-    """Read a candidate, or a page that was selected."""
+def read_row(page: Record) -> Row:
+    """Read a candidate, or a page that was selected; other records can be read by giving them these names."""
     url, rank = page.get("url"), figure(page.get("rank"))
     out = page.get("out")
     category, bucket = (clean(page.get(name), 40) for name in ("category", "bucket"))
@@ -202,7 +202,7 @@ def _outs(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[OutGroup,
             rule = clean(out.get("rule"), 60) or "?"
             counts[rule] += 1
             if counts[rule] <= MAX_LISTED:
-                rows.setdefault(rule, []).append(_row(page))
+                rows.setdefault(rule, []).append(read_row(page))
     return tuple(OutGroup(rule, counts[rule], tuple(rows[rule])) for rule in sorted(counts, key=rule_order))
 
 

@@ -80,6 +80,7 @@ _DECLARED = re.compile(
     r"charset[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r;]+))", re.IGNORECASE
 )
 _XML = re.compile(rb"<\?xml[^>]{0,200}?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*[\"']([^\"'>]{1,40})[\"']")
+_WIDE = (b"<\0?\0x\0", b"\0<\0?\0x")  # an XML declaration in a 16-bit encoding
 _HINT = re.compile(
     rb"<meta[ \t\r\n\f/][^>]{0,500}?charset[ \t\r\n\f]*=[ \t\r\n\f]*[\"']?([\w.:-]{1,40})", re.IGNORECASE
 )
@@ -139,15 +140,27 @@ def _in_header(content_type: str) -> str | None:
     return codec_of(found[1] or found[2] or found[3] or "") if found else None
 
 
+def codec_of_xml(start: bytes) -> str | None:
+    """Find the Python codec that the declaration of an XML document names, if it begins with one that does.
+
+    >>> codec_of_xml(b'<?xml version="1.0" encoding="ISO-8859-1"?>'), codec_of_xml(b"<urlset>")
+    ('cp1252', None)
+    """
+    if start.startswith(_WIDE):
+        return "utf-16-le" if start[0] else "utf-16-be"
+    declared = _XML.match(start)
+    return _narrow(codec_of(declared[1].decode("ascii", "replace"))) if declared else None
+
+
 def _in_markup(start: bytes) -> str | None:
     """Look for a declaration in the first bytes of a document, as the standard's prescan does."""
-    if start.startswith((b"<\0?\0x\0", b"\0<\0?\0x")):
-        return "utf-16-le" if start[0] else "utf-16-be"
-    found = _in_metas(start)
-    if found is None and (declared := _XML.match(start)):
-        found = codec_of(declared[1].decode("ascii", "replace"))
-    # A declaration that could be read as ASCII is in no 16-bit encoding, whatever it says.
-    return "utf-8" if found and found.startswith("utf-16") else found
+    found = None if start.startswith(_WIDE) else _narrow(_in_metas(start))
+    return found or codec_of_xml(start)
+
+
+def _narrow(codec: str | None) -> str | None:
+    """Correct a declaration that could be read as ASCII: that is in no 16-bit encoding, whatever it says."""
+    return "utf-8" if codec and codec.startswith("utf-16") else codec
 
 
 def _in_metas(start: bytes) -> str | None:

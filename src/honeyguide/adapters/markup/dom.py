@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters.markup import walk
+from honeyguide.adapters.markup import landmarks, walk
 from honeyguide.adapters.markup.elements import (
     ANCHOR,
     AREA,
@@ -24,6 +24,7 @@ from honeyguide.adapters.markup.elements import (
     IMAGES,
     IN_FOOTER,
     IN_MAIN,
+    IN_NAVIGATION,
     KINDS,
     OTHER,
     POSITIONS,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from honeyguide.adapters.markup.walk import Lines, Text
+    from honeyguide.core.page import Main
 
     Attributes = dict[str, str | None]
 
@@ -103,6 +105,7 @@ class Document:
         self._seen = walk.Walk(None if root is None else root.first_child, hidden)
         self._blocks: dict[Lines, _Block] = {}  # those that somebody asked for
         self._wheres: dict[int, int] = {}  # where elements stand
+        self._menu: list[int] = []  # the anchors of menus and footers, as far as they were described
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
         for script in self._seen.found[SCRIPT]:
             script.decompose()  # or the parser takes it for text
@@ -128,6 +131,10 @@ class Document:
         """Give the visible text, a line for each block that has any."""
         return "\n".join(filter(None, self._seen.visible.lines()))[: walk.MAX_TEXT].rstrip()
 
+    def main(self, text: str) -> Main | None:
+        """Give what is main of the visible text, as far as the markup tells; ask once the anchors were described."""
+        return landmarks.main_of(self._seen, self._menu, len(text))
+
     def occurrence(self, number: int, node: LexborNode, attributes: Attributes) -> Occurrence:
         """Describe an anchor."""
         text = fold(self._seen.labels.get(number), walk.MAX_LABEL)
@@ -140,6 +147,8 @@ class Document:
         where = self._wheres.get(parent.mem_id) if parent is not None else IN_MAIN
         if where is None:
             where = self._climb(parent)
+        if where >= IN_NAVIGATION:
+            self._menu.append(number)
         title, rel = attributes.get("title"), attributes.get("rel")
         return Occurrence(
             text or self._stand_in(node, attributes),

@@ -27,8 +27,9 @@ NAVIGATION_NAMES = frozenset({
 FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer", "colophon"})
 
 # The kinds of elements. Up to `TOLD` they are part of a line, and perhaps a landmark; up to `IGNORED` nobody sees what is
-# in them. From `BREAK` on they end the line that they stand in; from `CONTAINER` on they may be a menu or a footer. What
-# is not named here, or unknown to the parser, is `OTHER`.
+# in them. From `BREAK` on they end the line that they stand in; from `CONTAINER` on they may be a menu or a footer. From
+# `BOX` on they tell where the main text is: up to `HEADER` only near the top of the tree, then everywhere. What is not
+# named here, or unknown to the parser, is `OTHER`.
 (
     OTHER,
     ANCHOR,
@@ -41,11 +42,16 @@ FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer",
     H1,
     H2,
     CONTAINER,
-    NAV,
-    HEADER,
-    FOOTER,
     LIST,
-) = range(15)
+    BOX,
+    SECTION,
+    HEADER,
+    NAV,
+    FOOTER,
+    ASIDE,
+    MAIN,
+    ARTICLE,
+) = range(20)
 _NAMES: Final = {
     ANCHOR: "a area",
     TOLD: "base meta link",
@@ -57,11 +63,16 @@ _NAMES: Final = {
     "legend li optgroup option p pre select summary td textarea th",
     H1: "h1",
     H2: "h2",
-    CONTAINER: "address article aside dir div dl form main search section table tbody tfoot thead tr",
-    NAV: "nav",
-    HEADER: "header",
-    FOOTER: "footer",
+    CONTAINER: "address dir dl form search table tbody tfoot thead tr",
     LIST: "ul ol menu",
+    BOX: "div",
+    SECTION: "section",
+    HEADER: "header",
+    NAV: "nav",
+    FOOTER: "footer",
+    ASIDE: "aside",
+    MAIN: "main",
+    ARTICLE: "article",
 }
 LEVELS: Final = {H1: 1, H2: 2}
 

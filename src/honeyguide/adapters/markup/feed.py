@@ -25,7 +25,7 @@ _FEEDS = frozenset({"rss", "feed", "rdf:RDF"})
 # The names stand before their dates: what was changed last comes first.
 _TIMES = ("updated", "atom:updated", "pubDate", "dc:date", "published")
 _TAG = re.compile(
-    rf"<(item|entry|link|{'|'.join(_TIMES)})(?=[\s/>])([^<>]{{0,4096}})>\s{{0,200}}(?:<!\[CDATA\[)?([^<\]]{{0,4096}})"
+    rf"<(item|entry|link|{'|'.join(_TIMES)})(?=[\s/>])([^<>]{{0,4096}})>\s{{0,200}}(<!\[CDATA\[)?([^<]{{0,4096}})"
 )
 _HREF = re.compile(r"""\shref\s{0,9}=\s{0,9}(?:"([^"]{1,2048})"|'([^']{1,2048})')""")
 _REL = re.compile(r"""\srel\s{0,9}=\s{0,9}["']?([A-Za-z]{1,40})""")
@@ -59,7 +59,9 @@ def entries(text: str, most_tags: int) -> Iterator[Entry]:
     times: dict[str, str] = {}
     is_inside = False
     for tag in islice(_TAG.finditer(text), most_tags):
-        name, attributes, value = tag.groups()
+        name, attributes, is_quoted, value = tag.groups()
+        if is_quoted:
+            value = value.partition("]]>")[0]
         if name in ("item", "entry"):
             if url:
                 yield Entry(url, _latest(times))

@@ -47,7 +47,7 @@ def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> 
     document, left_out = _parse(data, content_type)
     about = About(document)
     base = _base(about.base, url)
-    links = _Links(document, base)
+    links, text = _Links(document, base), document.text()
     return Page(
         url=url,
         title=about.title,
@@ -56,9 +56,10 @@ def parse_page(data: bytes | str, url: Url, content_type: str | None = None) -> 
         language=_language(about),
         h1=tuple(document.headings[1]),
         h2=tuple(document.headings[2]),
-        text=document.text(),
+        text=text,
         links=links.merged(),
         skipped=links.skipped(left_out),
+        main=document.main(text),
     )
 
 

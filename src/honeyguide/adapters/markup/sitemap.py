@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.markup.charset import codec_of_xml
 from honeyguide.adapters.markup.feed import entries, is_feed
 from honeyguide.core.listed import Sitemap, read_lastmod
 from honeyguide.errors import InputError
@@ -29,11 +30,14 @@ _MAX_LINES = 4 * MAX_PAGES  # of a text: there may be empty ones and words betwe
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINE = re.compile(r"[^\r\n]+")
 _MAX_TAGS = 8 * MAX_PAGES  # of those that are read: a page has three
-_TAG = re.compile(
-    r"<(url|sitemap|loc|lastmod)(?:\s[^<>]{0,200})?>\s{0,200}(?:<!\[CDATA\[)?([^<\]]{0,4096})"
-)  # `<image:loc>` and `<urlset>` are other tags
+_TAG = r"<%s(url|sitemap|loc|lastmod)(?:\s[^<>]{0,200})?>\s{0,200}(<!\[CDATA\[)?([^<]{0,4096})"
+_PLAIN_TAG = re.compile(_TAG % "")  # `<image:loc>` and `<urlset>` are other tags
+# Who gives the names of sitemaps a prefix does so from the first one on: then `<sm:loc>` is meant.
+_ROOT = re.compile(r"<([^\W\d][\w.-]{0,99}:)?(urlset|sitemapindex)[\s/>]")
+_LOOK_CHARS = 65_536  # where a document shows what it is
 _GZIP = b"\x1f\x8b"
 _BLOCK = 4096  # bytes that are unpacked at a time
+_DECLARED_BYTES = 1_024  # where an XML declaration is
 
 
 def read_sitemap(data: bytes) -> Sitemap:
@@ -77,7 +81,8 @@ def read_file(path: str) -> Sitemap:
 
 def is_index(text: str) -> bool:
     """Tell whether a sitemap lists other sitemaps."""
-    return "<sitemapindex" in without_comments(text)[:65_536]
+    root = _ROOT.search(without_comments(text), 0, _LOOK_CHARS)
+    return root is not None and root[2] == "sitemapindex"
 
 
 def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, str | None]]:
@@ -87,8 +92,11 @@ def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, st
     """
     kind, lastmod = "url", None
     url: str | None = None
-    for tag in islice(_TAG.finditer(without_comments(text)), most):
-        name, value = tag[1], tag[2]
+    bare = without_comments(text)
+    for tag in islice(_tag_of(bare).finditer(bare), most):
+        name, is_quoted, value = tag.groups()
+        if is_quoted:
+            value = value.partition("]]>")[0]
         if name == "lastmod":
             lastmod = read_lastmod(value)
             continue
@@ -103,6 +111,12 @@ def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, st
         yield kind, url, lastmod
 
 
+def _tag_of(text: str) -> re.Pattern[str]:
+    """Give what finds the tags of a sitemap, by the prefix of its names."""
+    root = _ROOT.search(text, 0, _LOOK_CHARS)
+    return re.compile(_TAG % re.escape(root[1])) if root and root[1] else _PLAIN_TAG
+
+
 def without_comments(text: str) -> str:
     """Take the comments out; one without an end takes the rest with it."""
     return _COMMENT.sub("", text) if "<!--" in text else text
@@ -113,9 +127,10 @@ def _is_url(line: str) -> bool:
 
 
 def _decoded(data: bytes) -> str:
+    """Read bytes by their mark, by what they declare (XML has that first), or as UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "replace")
+    return data.decode(codec_of_xml(data[:_DECLARED_BYTES].lstrip()) or "utf-8-sig", "replace")
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """One walk through a parsed document: its visible text, and all elements that somebody will ask for.
 
-Owns: which text is visible, where its lines end, and which lines belong to the block around an anchor.
+Owns: which text is visible, where its lines end, which lines belong to the block around an anchor, and which to what may
+be a part of the page (`boxes`).
 Must not know: positions, contexts, URLs. Start reading at `Walk`.
 
 That Python walks is cheaper than to let the parser search for each kind of element. There is no recursion.
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.markup.elements import (
     ANCHOR,
+    BOX,
     BREAK,
     H2,
     IGNORED,
     KINDS,
     LEVELS,
+    NAV,
     NO_STYLING,
     OTHER,
     SCRIPT,
@@ -29,12 +32,14 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     Lines = tuple["Text", int, int]  # of a block: the text, its first line, and the one after its last
+    Box = tuple[int, LexborNode, int, int]  # a part of the page: its kind, its first line, and the one after its last
 
 MAX_HEADINGS = 500  # of each level
 MAX_TEXT = 1_000_000  # characters of visible text
 MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
 _RAW_CHARS = 4_000  # characters that are folded for one label
 _RAW_PARTS = 257  # pieces of text that are folded for one label
+_SHALLOW = 7  # elements around one that may be a part of the page without being called so
 _LINE_END = "\0"  # stands between blocks in gathered text; no parsed text has it
 
 
@@ -69,6 +74,7 @@ class Walk:
         }
         self.labels: dict[int, str] = {}  # of anchors
         self.lines: dict[int, Lines] = {}  # of the nearest blocks around anchors
+        self.boxes: list[Box] = []  # visible ones, as they end
         self._walk(start, hidden)
 
     def _walk(self, node: LexborNode | None, hidden: set[int]) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop: a call for each node costs more
@@ -81,6 +87,8 @@ class Walk:
         ended = -1  # how many parts there were when the last anchor ended
         append = parts.append
         kind_of, text, no_styling = KINDS.get, TEXT_NUMBER, NO_STYLING
+        # No global names here: a longer way to the end of the loop makes each round of it slower.
+        add_box, box, nav = self.boxes.append, BOX, NAV
         path: list[tuple[LexborNode, int, Text, int, int, int]] = []
         while node is not None:
             tag = node.tag_id
@@ -137,8 +145,11 @@ class Walk:
                         lines = around, first if outside is around else 0, line + 1
                         while number < len(open_anchors):
                             lines_of[open_anchors.pop()] = lines
-                    if kind <= H2 and kind in LEVELS and around is visible:
-                        self._add_heading(LEVELS[kind], _label(parts, start))
+                    if kind <= H2:
+                        if kind in LEVELS and around is visible:
+                            self._add_heading(LEVELS[kind], _label(parts, start))
+                    elif kind >= box and around is visible and (kind >= nav or len(path) < _SHALLOW):
+                        add_box((kind, node, first, line + 1))
                 if outside is not around:
                     number -= kind == ANCHOR
                     while number < len(open_anchors):  # what nobody sees is a block of its own

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from honeyguide.adapters.files import opened
+from honeyguide.adapters.rows.repeats import PLACE
 from honeyguide.adapters.rows.rowfiles import Raw, check_names, raw_rows
-from honeyguide.adapters.rows.signal_columns import DOUBT, columns_of
+from honeyguide.adapters.rows.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.plan import MISSING, NAMES, REQUIRED, field_name
 from honeyguide.errors import InputError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
 _FAR = 150_000  # rows further apart than this are read apart: what lies between them would cost more to read
+_INDEX = "place of the row"
 _READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -44,18 +46,27 @@ class Batch(NamedTuple):
 class ParquetFile:
     """A Parquet file; only the columns that are asked for are read, and rows again only where they are."""
 
-    def __init__(self, path: str) -> None:
-        self.name = path
+    def __init__(self, path: str, name: str = "") -> None:
+        self.name = name or path
         with opened(path):  # what the system has to say about the path
             self._path = Path(path)
         try:
             self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
         except _READ:
             raise self._unreadable() from None
-        check_names(list(self.schema), path)
-        for name in REQUIRED:
-            if name not in columns_of(self.schema):
-                raise InputError(MISSING, file=path, field=name)
+        check_names(list(self.schema), self.name)
+        for signal in REQUIRED:
+            if signal not in columns_of(self.schema):
+                raise InputError(MISSING, file=self.name, field=signal)
+
+    @property
+    def zoneless(self) -> list[str]:
+        """Name the signals that are timestamps of no zone; they are taken as UTC."""
+        columns = columns_of(self.schema)
+        types = {name: self.schema[columns[name]] for name in TIMES if name in columns}
+        return [
+            name for name, kind in types.items() if isinstance(kind, pl.Datetime) and kind.time_zone is None
+        ]
 
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time and in their order."""
@@ -99,16 +110,28 @@ class ParquetFile:
 
     def find(self, urls: Collection[str]) -> list[Raw]:
         """Read the rows that have one of the URLs."""
-        url = columns_of(self.schema)["url"]
+        return self.take(self.places(urls)[PLACE].to_list())
+
+    def places(self, urls: Collection[str]) -> pl.DataFrame:
+        """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
+        url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
         try:
-            rows = self._scan().with_row_index("place of the row").filter(pl.col(url).is_in(list(urls)))
-            places = rows.select("place of the row").collect(engine="streaming").to_series().to_list()
+            rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX)
+            found = rows.filter(url.is_in(list(urls))).select(
+                pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH)
+            )
+            return found.collect(engine="streaming")
         except _READ:
             raise self._unreadable() from None
-        return self.take(places)
 
     def _scan(self) -> pl.LazyFrame:
-        return pl.scan_parquet(self._path, glob=False).select(list(columns_of(self.schema).values()))
+        columns = columns_of(self.schema)
+        scan = pl.scan_parquet(self._path, glob=False).select(list(columns.values()))
+        if not self.zoneless:
+            return scan
+        return scan.with_columns(
+            pl.col([columns[name] for name in self.zoneless]).dt.replace_time_zone("UTC")
+        )
 
     def _unreadable(self) -> InputError:
         return InputError("is not Parquet that can be read; it may be cut off", file=self.name)
@@ -136,11 +159,11 @@ class TextFile:
 
     def find(self, urls: Collection[str]) -> list[Raw]:
         """Read the rows that have one of the URLs."""
-        rows = enumerate(raw_rows(self.path, self.kind, self.name), 1)
+        rows, wanted = enumerate(raw_rows(self.path, self.kind, self.name), 1), frozenset(urls)
         return [
             Raw(number, f"{self.name} line {line}", row)
             for number, (line, row) in rows
-            if isinstance(row, dict) and row.get("url") in urls
+            if isinstance(row, dict) and isinstance(row.get("url"), str) and row["url"] in wanted
         ]
 
     def _reader(self, start: int, rows: list[RawRow]) -> Callable[[Sequence[int]], list[Raw]]:

@@ -1,24 +1,22 @@
 """Known URLs in files, opened as a table that can be ranked: row by row, or by columns where that pays.
 
-Owns: which files are meant, what they are, which of the two tables reads them, and where wrong rows go.
+Owns: which files are meant, what they are, and which of the two tables reads them.
 Must not know: how rows are read or ranked. Start reading at `open_known`.
 Both tables give the same answers. Columns cost a start that small files do not pay back, and need an extra.
 """
 
 from __future__ import annotations
 
-import atexit
 import glob
-import json
-import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.adapters.files import STDIN, name_of, opened
+from honeyguide.adapters.files import STDIN, name_of
 from honeyguide.adapters.policies import load_policy
 from honeyguide.adapters.rows.rowfiles import Raw, raw_rows, signals_of
+from honeyguide.adapters.rows.spool import is_stream, spooled
 from honeyguide.core.plan import NAMES, field_name
 from honeyguide.core.policy_table import PolicyTable
 from honeyguide.core.priors import Priors
@@ -30,15 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.core.profile import Profile
     from honeyguide.core.ranking import Asked, Entry, Plan
 
 LEARNED = "learned"
 _MOST_LOOKED_AT = 100  # columns that might be slips
 _NEAR = 0.8  # how like a signal the name of a column is that was probably meant as it
-MAX_STDIN_BYTES = 1 << 32  # what is copied to disk: some forty million rows
-_BLOCK_BYTES = 1 << 20
-_OPEN_FILES = Path("/proc/self/fd")  # Linux: opens a file anew, by its number
 SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
@@ -70,29 +66,6 @@ class Source:
     name: str
 
 
-class Rejected:
-    """Wrong rows, each with its reason, in a file beside the one they are from."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.files: dict[str, IO[str]] = {}
-
-    def __call__(self, file: str, raw: Raw, error: InputError) -> None:
-        """Write a row down."""
-        target = f"{'stdin' if file == name_of(STDIN) else file}.rejected"
-        if target not in self.files:
-            self.files[target] = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 - closed by close()
-        given = None if isinstance(raw.values, InputError) else raw.values
-        record = {"row": raw.number, "field": error.field or None, "reason": str(error), "given": given}
-        self.files[target].write(json.dumps(record, default=str) + "\n")
-        self.rows += 1
-
-    def close(self) -> None:
-        """Finish the files."""
-        for file in self.files.values():
-            file.close()
-
-
 def kind_of(path: str) -> str | None:
     """Tell what a file is by its name: csv, jsonl or parquet.
 
@@ -114,16 +87,21 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Table:
     """Open files as one table; rows are numbered through. Wrong rows go to `reject`, or stop the run.
 
-    `tell` hears of columns that nobody reads, although their names are nearly those of others that are missing.
+    `tell` hears of columns that nobody reads, although their names are nearly those of others that are missing, and of
+    times that are taken as UTC.
 
     Without a `policy`, files that know change rates are ranked by `learned`, others by the rules of the profile.
     """
     sources = sources_of(paths, kind)
+    if reject is not None:
+        reject.expect(source.name for source in sources)
     names = [_names(source) for source in sources]
     if tell is not None:
         for source, found in zip(sources, names, strict=True):
             for column, meant in _slips(found):
                 tell(f"{source.name}: column {shown(column)} is not used; did you mean {meant}?")
+        if sentence := _zoneless(sources):
+            tell(sentence)
     chosen = policy or (LEARNED if any("rate_a" in found for found in names) else HEURISTIC)
     if chosen == LEARNED and all(source.kind == "parquet" for source in sources):
         return _learned(sources, profile, reject, check_urls=check_urls)
@@ -137,7 +115,7 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.rows.ranker import ColumnTable
 
     files = [
-        ParquetFile(source.path)
+        ParquetFile(source.path, source.name)
         if source.kind == "parquet"
         else TextFile(source.path, source.kind, source.name)
         for source in sources
@@ -169,7 +147,7 @@ def _learned(
     from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
     from honeyguide.adapters.rows.rate_ranker import LearnedTable
 
-    files = [ParquetFile(source.path) for source in sources]
+    files = [ParquetFile(source.path, source.name) for source in sources]
     return LearnedTable(files, profile, Learned(Priors()), reject, check_urls=check_urls)
 
 
@@ -206,7 +184,7 @@ def _raws(source: Source) -> Iterator[Raw]:
     if source.kind == "parquet":
         from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
 
-        yield from ParquetFile(source.path).rows()
+        yield from ParquetFile(source.path, source.name).rows()
         return
     for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
         yield Raw(number, f"{source.name} line {line}", values)
@@ -217,9 +195,20 @@ def _names(source: Source) -> list[str]:
     if source.kind == "parquet":
         from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
 
-        return list(map(field_name, ParquetFile(source.path).schema))
+        return list(map(field_name, ParquetFile(source.path, source.name).schema))
     first = next(_raws(source), None)
     return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
+
+
+def _zoneless(sources: Sequence[Source]) -> str:
+    """Say where timestamps of no zone are taken as UTC: in the first such file, for all."""
+    for source in sources:
+        if source.kind == "parquet":
+            from honeyguide.adapters.rows.bulk import ParquetFile  # an extra
+
+            if names := ParquetFile(source.path, source.name).zoneless:
+                return f"{source.name}: times without a zone are taken as UTC, in {', '.join(names)}"
+    return ""
 
 
 def _slips(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -253,33 +242,7 @@ def _source(path: str, kind: str | None) -> Source:
     chosen = kind or kind_of(path)
     if chosen is None:
         raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name_of(path))
-    return Source(_spooled() if path == STDIN else path, chosen, name_of(path))
-
-
-def _spooled() -> str:
-    """Copy standard input into a file, because it is read more than once; it goes with the process.
-
-    Where open files have names of their own, it has no other: not even a kill leaves it behind.
-    """
-    copy = tempfile.NamedTemporaryFile(prefix="honeyguide-", delete=False)  # noqa: SIM115 - open to the end
-    atexit.register(copy.close)
-    path = Path(copy.name)
-    by_number = _OPEN_FILES / str(copy.fileno())
-    if by_number.exists():
-        path.unlink()
-        path = by_number
-    else:
-        atexit.register(path.unlink, missing_ok=True)
-    with opened(STDIN) as given:
-        size = 0
-        while block := given.read(_BLOCK_BYTES):
-            size += len(block)
-            if size > MAX_STDIN_BYTES:
-                what = f"has more than {MAX_STDIN_BYTES:,} bytes; write it to a file, which may be larger"
-                raise InputError(what, file=name_of(STDIN))
-            copy.write(block)
-    copy.flush()
-    return str(path)
+    return Source(spooled(path) if path == STDIN or is_stream(path) else path, chosen, name_of(path))
 
 
 def _size(sources: Sequence[Source]) -> int:

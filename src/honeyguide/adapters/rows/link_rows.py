@@ -17,7 +17,8 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.rows.known import Rejected, Source
+    from honeyguide.adapters.rows.known import Source
+    from honeyguide.adapters.rows.rejected import Rejected
 
 # What a column may be called; the first name that a file has counts.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -56,6 +57,8 @@ class LinkRows:
     def __init__(self, sources: Sequence[Source], reject: Rejected | None = None) -> None:
         self._sources = sources
         self._reject = reject
+        if reject is not None:
+            reject.expect(source.name for source in sources)
 
     def __iter__(self) -> Iterator[LinkRow]:
         place = 0

@@ -28,7 +28,8 @@ from honeyguide.errors import UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.rows.known import Rejected, Source
+    from honeyguide.adapters.rows.known import Source
+    from honeyguide.adapters.rows.rejected import Rejected
     from honeyguide.adapters.rows.rowfiles import Raw
 
 # What a column may be called; the first name that a file has counts.
@@ -71,6 +72,8 @@ class PageRows:
         self._sources = sources
         self._base = base
         self._reject = reject
+        if reject is not None:
+            reject.expect(source.name for source in sources)
 
     def pages(self) -> Iterator[tuple[Url, list[PageRow]]]:
         """Give the rows of each page, in the order of the files."""

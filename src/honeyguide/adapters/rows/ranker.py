@@ -4,7 +4,8 @@ Owns: the passes over the files. Must not know: formats (`bulk.py`), how columns
 Start reading at `ColumnTable.plan`.
 
 Scores are made from the columns of numbers alone. Rows are read again, with their URLs, only where somebody looks at
-them: the winners, and rows in doubt. So the URL of a Parquet row that nobody sees is not read, unless `check_urls`.
+them: the winners, and rows in doubt. So the URL of a Parquet row that nobody sees is not checked, unless `check_urls`;
+those of the winners are looked up in the whole files, because a later row of the same URL counts instead.
 Between batches only the best so far are kept; a later row with the same score as the last of them loses the tie.
 """
 
@@ -18,6 +19,7 @@ import polars as pl
 
 from honeyguide.adapters.rows.bulk import ParquetFile, TextFile
 from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
+from honeyguide.adapters.rows.repeats import PLACE, Repeats
 from honeyguide.adapters.rows.rowfiles import signals_of
 from honeyguide.adapters.rows.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
 from honeyguide.core.facts import CARD
@@ -26,7 +28,7 @@ from honeyguide.core.ranking import HEURISTIC, Count, Entry, Plan, Row, host_of
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from honeyguide.adapters.rows.bulk import Batch
@@ -38,12 +40,16 @@ if TYPE_CHECKING:
     File = ParquetFile | TextFile
     Reject = Callable[[str, Raw, InputError], None]
 
-PLACE, SCORE = "place", CARD + "plan"
+SCORE = CARD + "plan"
 _MORE = 8  # how many times as many rows are looked at when a host has too many of the best
 
 
 class _BadUrl(Exception):  # noqa: N818 - never leaves this module
     """Rows are to be skipped, and one of the best has a wrong URL: now all URLs have to be read."""
+
+
+class _Repeated(Exception):  # noqa: N818 - never leaves this module
+    """One of the best has a URL that comes again: without those that do not count, others are the best."""
 
 
 class _Part(NamedTuple):
@@ -73,23 +79,25 @@ class ColumnTable:
         self._reject = reject
         self._rejected: set[tuple[str, int]] = set()
         self._check_urls = check_urls or any(isinstance(file, TextFile) for file in files)
-        self._superseded: pl.Series | None = None
-        self._repeated = Count()
+        self._repeats = Repeats()
+        self._is_compared = False
 
     def plan(self, asked: Asked) -> Plan:
         """Rank the rows."""
         limit = asked.top if asked.per_host is None or asked.top is None else asked.top * _MORE
         while True:
             try:
-                if self._check_urls and self._superseded is None:
-                    self._find_repeated(asked.now)
+                self._compare_urls(asked.now)
                 plan, is_enough = self._plan(asked, limit)
             except _BadUrl:
-                self._check_urls = True
+                self._check_urls, self._repeats = True, Repeats()
                 continue
-            if is_enough or limit is None:
-                return plan
-            limit *= _MORE
+            except _Repeated:
+                is_enough = False
+            else:
+                if is_enough or limit is None:
+                    return plan
+            limit = None if limit is None else limit * _MORE
 
     def find(self, urls: Collection[str]) -> dict[str, Row]:
         """Look rows up by their URL, as it is written."""
@@ -105,6 +113,8 @@ class ColumnTable:
 
     def rank_of(self, row: Row, now: datetime) -> int:
         """Say where a row stands among all."""
+        self._compare_urls(now)
+        self._look_up([row.signals.url])
         value = self._value(row.signals, now)
         score = pl.col(SCORE)
         better = (score > value) | ((score == value) & (pl.col(PLACE) < row.number - 1))
@@ -117,7 +127,7 @@ class ColumnTable:
     # --- passes over the files ---
 
     def _plan(self, asked: Asked, limit: int | None) -> tuple[Plan, bool]:
-        plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), self._repeated)
+        plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), self._repeated())
         best = _Best(self._wanted(asked), limit)
         for part in self._parts(asked.now):
             self._count_levels(plan, part.scores)
@@ -136,8 +146,8 @@ class ColumnTable:
             rows = 0
             for batch in file.batches(partial(self._query, now=now)):
                 scores = self._settled(file, first, batch, now)
-                if self._superseded is not None and len(self._superseded):
-                    scores = scores.filter(~pl.col(PLACE).is_in(self._superseded.implode()))
+                if len(self._repeats.superseded):
+                    scores = scores.filter(~pl.col(PLACE).is_in(self._repeats.superseded.implode()))
                 yield _Part(file, first, batch, scores)
                 rows = batch.start + batch.frame.height
             first += rows
@@ -184,18 +194,26 @@ class ColumnTable:
                 self._reject(file.name, raw, error)
             return None
 
-    def _find_repeated(self, now: datetime) -> None:
-        """Find the rows whose URL comes again later, by hashes of 64 bits."""
-        frames = [part.scores.select(PLACE, HASH) for part in self._parts(now)]
-        rows = (
-            pl.concat(frames)
-            if frames
-            else pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
+    # --- URLs that come again ---
+
+    def _compare_urls(self, now: datetime) -> None:
+        """Find all rows whose URL comes again later, if all URLs are read, once."""
+        if not self._check_urls or self._is_compared:
+            return
+        none = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
+        self._repeats.compare(
+            pl.concat([none, *(part.scores.select(PLACE, HASH) for part in self._parts(now))])
         )
-        rows = rows.sort(PLACE)
-        again = rows.filter(~pl.col(HASH).is_first_distinct())[PLACE]
-        self._superseded = rows.filter(~pl.col(HASH).is_last_distinct())[PLACE]
-        self._repeated = Count(len(again), self._where_of(again[0]) if len(again) else "")
+        self._is_compared = True
+
+    def _look_up(self, urls: Iterable[str]) -> bool:
+        """Find the rows of some URLs that come again, unless all are known; says whether there are new ones."""
+        files = [file for file in self._files if isinstance(file, ParquetFile)]
+        return not self._check_urls and self._repeats.look_up(urls, files, self._rejected)
+
+    def _repeated(self) -> Count:
+        again = self._repeats.again
+        return Count(len(again), self._where_of(again.sort()[0]) if len(again) else "")
 
     # --- counting ---
 
@@ -282,8 +300,8 @@ class ColumnTable:
                 level = next(levels)
             yield place + unwanted
 
-    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> Iterator[Signals]:
-        """Read the rows at some places, except those that were kept."""
+    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> list[Signals]:
+        """Read the rows at some places, except those that were kept; a URL that comes again is not taken as it is."""
         places, rows = best.to_list(), dict(kept)
         waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
         for place in places:
@@ -293,11 +311,12 @@ class ColumnTable:
         for first, (file, numbers) in waiting.items():
             for raw in file.take(numbers):
                 rows[first + raw.number - 1] = (file, raw)
-        for place in places:
-            signals = self._signals(*rows[place])
-            if signals is None:
-                raise _BadUrl
-            yield signals
+        read = [signals for place in places if (signals := self._signals(*rows[place])) is not None]
+        if len(read) < len(places):
+            raise _BadUrl
+        if self._look_up(signals.url for signals in read):
+            raise _Repeated
+        return read
 
 
 class _Best:

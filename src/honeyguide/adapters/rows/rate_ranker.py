@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from honeyguide.adapters.rows.bulk import ParquetFile
-from honeyguide.adapters.rows.ranker import PLACE, SCORE, ColumnTable
+from honeyguide.adapters.rows.ranker import SCORE, ColumnTable
 from honeyguide.adapters.rows.rate_columns import VALUE, learned_values
+from honeyguide.adapters.rows.repeats import PLACE
 from honeyguide.adapters.rows.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
 from honeyguide.core.plan import Scored, level_of
 from honeyguide.core.policy_table import SHARE, state_of
@@ -47,7 +48,7 @@ class _Survey:
     """What all pages are worth, and the price that makes scores of it."""
 
     now: datetime
-    has_urls: bool
+    checked: tuple[bool, int]
     values: pl.DataFrame
     kept: dict[int, tuple[ParquetFile, pl.DataFrame]] = field(default_factory=dict)
     future: Count = field(default_factory=Count)
@@ -116,16 +117,15 @@ class LearnedTable(ColumnTable):
         ranks = (self._rank(one, asked, survey, counts) for one in taken)
         entries = [self._entry(rank, self._row(one), survey) for rank, one in zip(ranks, taken, strict=True)]
         chosen = [entry for entry in entries if asked.wants(entry.scored)]
-        return Plan(chosen, counts, survey.future, self._repeated), is_enough
+        return Plan(chosen, counts, survey.future, self._repeated()), is_enough
 
     def _surveyed(self, now: datetime, keep: int = 0) -> _Survey:
         """Find out what every page is worth, once for a moment, and keep what some of the best rows say."""
         known = self._survey
-        if known is not None and (known.now, known.has_urls) == (now, self._check_urls):
+        checked = self._check_urls, len(self._repeats.superseded)
+        if known is not None and (known.now, known.checked) == (now, checked):
             return known
-        survey = _Survey(
-            now, self._check_urls, pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float32})
-        )
+        survey = _Survey(now, checked, pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float32}))
         parts = []
         for part in self._parts(now):
             self._count_future(survey.future, part, now)

@@ -10,17 +10,18 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files import name_of, read_lines
+from honeyguide.adapters.files import lines_or_errors, name_of
 from honeyguide.core.nesting import is_deeper
 from honeyguide.core.plan import REQUIRED, field_name, read_signals
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from honeyguide.core.plan import Signals
 
     RawRow = tuple[int, dict[str, Any] | InputError]
+    Line = tuple[int, str, InputError | None]
 
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
 MAX_NESTED = 100  # lists and objects inside each other; what follows them by recursion gives up at a thousand
@@ -53,8 +54,10 @@ def signals_of(raw: Raw) -> Signals:
 
 
 def _json_rows(path: str, name: str) -> Iterator[RawRow]:
-    for line, text in read_lines(path, name):
-        if text.strip():
+    for line, text, unread in lines_or_errors(path, name):
+        if unread is not None:
+            yield line, unread
+        elif text.strip():
             try:
                 yield line, parse_object(text, name, line)
             except InputError as error:
@@ -90,28 +93,41 @@ def json_object(text: str, where: str, *, is_line: bool = True) -> dict[str, Any
 
 def csv_rows(path: str, name: str, read_header: Callable[[list[str]], list[str]]) -> Iterator[RawRow]:
     """Read the rows of a CSV file, each with its line; `read_header` makes names of the first one, or refuses it."""
-    last = 0
+    return rows_of_lines(lines_or_errors(path, name), name, read_header)
+
+
+def rows_of_lines(
+    lines: Iterable[Line], name: str, read_header: Callable[[list[str]], list[str]]
+) -> Iterator[RawRow]:
+    """Read CSV from lines; a row of which a line cannot be read is that line's error."""
+    last, unread = 0, None
 
     def texts() -> Iterator[str]:
-        nonlocal last
-        for number, text in read_lines(path, name):
-            last = number
+        nonlocal last, unread
+        for number, text, error in lines:
+            last, unread = number, unread or error
             yield text
 
     header: list[str] | None = None
     try:
         for cells in csv.reader(texts(), strict=True):
-            if not any(cell.strip() for cell in cells):
-                continue
+            error, unread = unread, None
             if header is None:
-                header = read_header(cells)
-            elif len(cells) != len(header):
-                what = f"has {len(cells)} fields where the header has {len(header)}"
-                yield last, InputError(what, file=f"{name} line {last}")
-            else:
-                yield last, dict(zip(header, cells, strict=True))
+                if error is not None:
+                    raise error
+                header = read_header(cells) if any(cell.strip() for cell in cells) else None
+            elif error is not None:
+                yield last, error
+            elif any(cell.strip() for cell in cells):
+                yield last, _row(cells, header, f"{name} line {last}")
     except csv.Error as error:
-        raise InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
+        raise unread or InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
+
+
+def _row(cells: list[str], header: list[str], where: str) -> dict[str, Any] | InputError:
+    if len(cells) != len(header):
+        return InputError(f"has {len(cells)} fields where the header has {len(header)}", file=where)
+    return dict(zip(header, cells, strict=True))
 
 
 def _header(cells: list[str], name: str, required: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Columns of signals read as facts: what is surely right by columns, the rest in doubt.
 
-Owns: how each type of column is read as each signal, in polars. Must not know: files, scores.
+Owns: how each type of column is read as each signal, in polars; times are in `time_columns.py`. Must not know: files, scores.
 Start reading at `fact_columns`. A row in doubt is not wrong: it is read again by `core.plan.read_signals`, which alone
 decides, and which writes the sentence if it is. So both ways of reading accept the same, and say the same.
 """
@@ -14,27 +14,25 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from honeyguide.adapters.rows.time_columns import read_times, unreadable
 from honeyguide.core.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, field_name
 from honeyguide.core.priors import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    # What a column says, and where that is in doubt; None is nowhere.
-    Reading = tuple[pl.Expr, pl.Expr | None]
+    from honeyguide.adapters.rows.time_columns import Reading
 
+TIMES = {
+    "last_visited": "since_visit_s",
+    "last_changed": "since_change_s",
+}  # and the facts that are made of them
+_NUMBERS = {"topic_relevance": "relevance"}
 DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) - 1
-_MILLISECONDS_FROM = 10**11  # as in core.plan
-# Up to here (2096) a double holds milliseconds as seconds well enough for microseconds to come out exact.
-_SURE_EPOCH = 4 * 10**12
 _EXACT = 2**53
 _TRUE, _FALSE = ("true", "True", "TRUE", "1", "yes"), ("false", "False", "FALSE", "0", "no")
-_ISO = (
-    r"^(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]"
-    r"(?:\.[0-9]{3}|\.[0-9]{6})?(?:Z|\+00:00)$"
-)
 _DECIMAL = r"^[0-9]{1,9}(?:\.[0-9]{1,20})?$"
 _SHARE = r"^(?:[01]|[01]?\.[0-9]{1,30})$"
 # URLs that need no look: host names of plain labels, paths of plain characters.
@@ -59,18 +57,18 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
         if name == "url":
             continue
         value, doubt = _READERS[name](pl.col(column), schema[column])
-        if name in _TIMES:
+        if name in TIMES:
             future.append(value > now_us)
             # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
             doubts += [value < max(0, now_us - _EXACT), value > _LATEST_US]
             value = _since(value, now_us)
         rates += [value] if name in ("rate_a", "rate_b") else []
-        facts.append(value.alias(_TIMES.get(name) or _NUMBERS.get(name, name)))
+        facts.append(value.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
         doubts += [] if doubt is None else [doubt]
     doubts += _half_a_rate(rates)
     if with_url:
         doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
-        facts.append(_hashed(pl.col(named["url"])).alias(HASH))
+        facts.append(hashed(pl.col(named["url"])).alias(HASH))
     if DOUBT in schema:  # rows that were in doubt before their columns were read
         doubts.append(pl.col(DOUBT))
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
@@ -85,15 +83,12 @@ def _half_a_rate(rates: list[pl.Expr]) -> list[pl.Expr]:
 
 def hashes_of(urls: list[str]) -> pl.Series:
     """Hash URLs as the column is hashed."""
-    return pl.select(_hashed(pl.lit(pl.Series(urls, dtype=pl.String)))).to_series()
+    return pl.select(hashed(pl.lit(pl.Series(urls, dtype=pl.String)))).to_series()
 
 
-def _hashed(url: pl.Expr) -> pl.Expr:
+def hashed(url: pl.Expr) -> pl.Expr:
+    """Give 64 bits of each URL, by which rows are compared."""
     return url.hash(seed=1)
-
-
-_TIMES = {"last_visited": "since_visit_s", "last_changed": "since_change_s"}
-_NUMBERS = {"topic_relevance": "relevance"}
 
 
 def _any(tests: list[pl.Expr]) -> pl.Expr:
@@ -112,11 +107,6 @@ def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
     return twice / (twice * 0.0 + 2e6)
 
 
-def _unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
-    """Leave a column of an unexpected type to be read row by row; one of nothing but nulls is not known."""
-    return pl.lit(None, dtype=kind), column.is_not_null()
-
-
 def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:
     number = column.cast(pl.Float64, strict=False)
     if dtype.is_integer():
@@ -125,7 +115,7 @@ def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:
         return number, ~column.is_between(0, 1e15) | (column != column.floor())
     if dtype == pl.String:
         return number, ~(column.str.contains(r"^[0-9]{1,15}$") | (column == ""))
-    return _unreadable(column, pl.Float64())
+    return unreadable(column, pl.Float64())
 
 
 def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
@@ -135,7 +125,7 @@ def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
     if dtype == pl.String:
         looks_right = column.str.contains(_SHARE) & number.is_between(0, 1)
         return number, ~(looks_right | (column == ""))
-    return _unreadable(column, pl.Float64())
+    return unreadable(column, pl.Float64())
 
 
 def _positive(column: pl.Expr, dtype: pl.DataType) -> Reading:
@@ -145,12 +135,12 @@ def _positive(column: pl.Expr, dtype: pl.DataType) -> Reading:
     if dtype == pl.String:
         looks_right = column.str.contains(_DECIMAL) & number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
         return number, ~(looks_right | (column == ""))
-    return _unreadable(column, pl.Float64())
+    return unreadable(column, pl.Float64())
 
 
 def _class(column: pl.Expr, dtype: pl.DataType) -> Reading:
     if dtype != pl.String:
-        return _unreadable(column, pl.String())
+        return unreadable(column, pl.String())
     return pl.when(column != "").then(column), ~column.is_in([*CLASSES, ""])
 
 
@@ -164,38 +154,7 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
             pl.when(column.is_in(_TRUE)).then(statement=True).when(column.is_in(_FALSE)).then(statement=False)
         )
         return flag, ~column.is_in([*_TRUE, *_FALSE, ""])
-    return _unreadable(column, pl.Boolean())
-
-
-def _time(column: pl.Expr, dtype: pl.DataType) -> Reading:
-    """Read a time as microseconds since 1970; whether it lies in range is seen later."""
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        return column.dt.epoch("us"), None
-    if dtype == pl.Date:
-        return column.cast(pl.Int32).cast(pl.Int64) * 86_400_000_000, None
-    if dtype.is_integer():
-        return _from_epoch(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
-    if dtype.is_float():
-        is_sure = column.is_between(0, _SURE_EPOCH) & (column == column.floor())
-        return _from_epoch(column.cast(pl.Int64, strict=False)), ~is_sure
-    if dtype == pl.String:
-        return _written_time(column)
-    return _unreadable(column, pl.Int64())
-
-
-def _from_epoch(number: pl.Expr) -> pl.Expr:
-    """Read an epoch time: large numbers are milliseconds."""
-    return pl.when(number >= _MILLISECONDS_FROM).then(number * 1_000).otherwise(number * 1_000_000)
-
-
-def _written_time(column: pl.Expr) -> Reading:
-    number = pl.when(column.str.contains(r"^[0-9]{1,13}$")).then(column).cast(pl.Int64, strict=False)
-    iso = pl.when(column.str.contains(_ISO)).then(column)
-    second = iso.str.slice(0, 19).str.to_datetime("%Y-%m-%dT%H:%M:%S", time_unit="us", strict=False)
-    fraction = iso.str.extract(r"\.([0-9]+)").str.pad_end(6, "0").cast(pl.Int64, strict=False).fill_null(0)
-    moment = pl.coalesce(_from_epoch(number), second.dt.epoch("us") + fraction)
-    is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
-    return moment, (column != "") & ~is_sure
+    return unreadable(column, pl.Boolean())
 
 
 def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -206,8 +165,8 @@ def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 _READERS = {
     "visits": _whole,
-    "last_visited": _time,
-    "last_changed": _time,
+    "last_visited": read_times,
+    "last_changed": read_times,
     "topic_relevance": _share,
     "hub_depth": _whole,
     "is_hub": _flag,

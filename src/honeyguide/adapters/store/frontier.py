@@ -14,7 +14,7 @@ from honeyguide.adapters.store.counters import Step
 from honeyguide.adapters.store.leases import SqliteLeases
 from honeyguide.adapters.store.ledger import pack
 from honeyguide.adapters.store.queries import reads
-from honeyguide.core.frontier import Done, Dropped, Retry, Standing, State, is_fetch
+from honeyguide.core.frontier import TOO_DEEP, Done, Dropped, Retry, Standing, State, is_fetch
 from honeyguide.core.ranks import rank_due
 from honeyguide.errors import LeaseLost, rule_now, spellings
 
@@ -53,16 +53,19 @@ class SqliteFrontier(SqliteLeases):
             record = _JSON.encode(report.record)
             self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
         touched: set[int] = set()
+        counted = site
         if report.findings is not None:
             touched |= self._take_in(report.findings, lease.entry)
         if report.arrived is not None:
-            touched.add(self._arrive(lease, *report.arrived))
+            there = self._arrive(lease, *report.arrived)
+            touched.add(there)
+            counted = there if report.is_external else site
         self._write_families(report.families)
         for number in touched - {site}:
-            self._refresh(number)
+            self._db.write(self._sql["refresh"], (0, fetches and number == counted, number))
         # What ends was not queued: where nothing came in, the best entry is still the best.
         name = "refresh" if site in touched else "count_site"
-        self._db.write(self._sql[name], (-1, fetches, site))
+        self._db.write(self._sql[name], (-1, fetches and site == counted, site))
 
     @staticmethod
     def _ending(outcome: Outcome) -> tuple[Any, ...]:
@@ -163,7 +166,7 @@ class SqliteFrontier(SqliteLeases):
 
     @reads
     def bring_back(self, found: Sequence[Discovered]) -> None:
-        """Place again what was put out; who has seen it stays as it is."""
+        """Place again what was put out, or waits to be tried again; who has seen it stays as it is."""
         rows, sites = [], {}
         for one in found:
             site = self._site(one.url.site)
@@ -194,8 +197,8 @@ class SqliteFrontier(SqliteLeases):
                     cache[digest] = standing
         return found
 
-    def block(self, site: str, until: float) -> None:
-        """Grant nothing of a site before then."""
+    def block(self, site: str, until: float | None) -> None:
+        """Grant nothing of a site before then; None ends its pause."""
         self._db.write(self._sql["block"], (until, self._run, site))
 
     def enter(self, site: str) -> None:
@@ -216,7 +219,15 @@ class SqliteFrontier(SqliteLeases):
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
         """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         limit = 2**62 if max_depth is None else max_depth
-        changed = self._db.write(self._sql["reopen"], (self._run, *spellings(rule), limit)).rowcount
+        return self._in_bulk("reopen", (self._run, *spellings(rule), limit))
+
+    def put_out_deep(self, max_depth: int) -> int:
+        """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
+        return self._in_bulk("put_out_deep", (TOO_DEEP, max_depth, self._run, max_depth))
+
+    def _in_bulk(self, name: str, values: tuple[Any, ...]) -> int:
+        """Change many entries of any sites."""
+        changed = self._db.write(self._sql[name], values).rowcount
         if changed:
             self._standings.clear()
             for (number,) in self._db.all(self._sql["all_sites"], (self._run,)):

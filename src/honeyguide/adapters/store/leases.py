@@ -6,7 +6,6 @@ Owns: who may fetch which entry until when, and which entry of a site is the bes
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.store.counters import SqliteCounters, Step
 from honeyguide.adapters.store.ledger import Ledger
 from honeyguide.adapters.store.queries import checked, reads
-from honeyguide.core.frontier import Granted, Lease, Rest, Standing, is_open, rest_of, rest_of_full
+from honeyguide.core.frontier import Granted, Lease, Rest, Standing, Waiting, is_open, rest_of, rest_of_full
 from honeyguide.core.url import Url
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class SqliteLeases(Ledger):
         for site in rows:
             _, name, is_external, blocked_until, fetched, leased, _, _ = site
             if is_external and external is None:
-                external = self._db.one(self._sql["external_budget"], (self._run,))[0]
+                external = self._external()
             spent = external if is_external else None
             if blocked_until <= ask.now and is_open(
                 ask, name, fetched + leased, outstanding.get(name, 0), spent
@@ -157,10 +156,21 @@ class SqliteLeases(Ledger):
         if is_full:
             return rest_of_full(ask, held)
         rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
-        sites = [(name, blocked, fetched + leased) for _, name, _, blocked, fetched, leased, _, _ in rows]
-        values = (self._run, ask.only_due, json.dumps(sorted(ask.closed)))
-        due = self._db.one(self._sql["next_due"], values)[0]
-        return rest_of(ask, sites, due, held)
+        queued = [
+            Waiting(name, until, fetched + leased, bool(is_external))
+            for _, name, is_external, until, fetched, leased, _, _ in rows
+        ]
+        queued += map(Waiting._make, self._db.all(self._sql["next_due"], (self._run, ask.only_due)))
+        return rest_of(ask, queued, self._external(), held)
+
+    def external_pages(self) -> int:
+        """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""
+        self._db.begin_write()
+        return self._external()
+
+    def _external(self) -> int:
+        (used,) = self._db.one(self._sql["external_budget"], (self._run,))
+        return int(used)
 
     def holds(self, lease: Lease) -> bool:
         """Tell whether a lease is still ours; if so, it stays ours until the next commit."""

@@ -40,7 +40,7 @@ class Entry:
         self.found = found._replace(
             site=found.url.site, depth=old.depth, hub_depth=old.hub_depth, is_seed=old.is_seed
         )
-        self.rank, self.why = found.rank, found.out
+        self.rank, self.why, self.due_at, self.attempts = found.rank, found.out, None, 0
         if found.sighting and self.sightings:
             parent, seen = self.sightings[0]
             self.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)

@@ -1,6 +1,7 @@
 """The frontier of one run in memory: the plain model of what a frontier is.
 
-Owns: `MemoryFrontier`. Must not know: SQL, jobs. Start reading at `MemoryFrontier.claim`.
+Owns: `MemoryFrontier`; what is only read of it is in `memory_ledger.py`. Must not know: SQL, jobs. Start reading at
+`MemoryFrontier.claim`.
 """
 
 from __future__ import annotations
@@ -9,54 +10,40 @@ from collections import Counter
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, assert_never
 
-from honeyguide.adapters.store.memory_entries import Entry, Site, is_due
+from honeyguide.adapters.store.memory_entries import Entry, Site
+from honeyguide.adapters.store.memory_ledger import MemoryLedger
 from honeyguide.core.frontier import (
-    Counts,
     Done,
     Dropped,
     Granted,
     Lease,
     Rest,
     Retry,
-    Row,
-    Standing,
     State,
+    Waiting,
     Why,
     is_fetch,
     is_open,
     rest_of,
+    too_deep,
 )
 from honeyguide.core.ranks import rank_again, rank_due
 from honeyguide.errors import LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.core.frontier import Ask, Discovered, Due, Outcome, Sighting
+    from honeyguide.core.frontier import Ask, Discovered, Due, Outcome
     from honeyguide.core.judge import Findings
-    from honeyguide.core.records import Record
     from honeyguide.core.traps import Family
     from honeyguide.core.url import Url
     from honeyguide.ports import Report
 
 _NOWHERE = "memory"
-_OUTSIDE = "other-site"
 
 
-class MemoryFrontier:
+class MemoryFrontier(MemoryLedger):
     """A `Frontier` in memory; there is only one process, so nobody else holds leases."""
-
-    def __init__(self) -> None:
-        self._entries: dict[int, Entry] = {}  # by digest
-        self._by_id: list[Entry] = []
-        self._sites: dict[str, Site] = {}
-        self._records: dict[int, Record] = {}
-        self._contents: dict[str, list[str]] = {}
-        self._families: dict[str, Family] = {}
-        self._skipped: Counter[str] = Counter()
-        self._waiting: dict[int, Entry] = {}
-        self.claims = 0
-        self.fetched = 0
 
     # --- leases ---
 
@@ -90,7 +77,7 @@ class MemoryFrontier:
         """Whoever comes next takes them anyway."""
 
     def _best(self, ask: Ask, outstanding: Mapping[str, int]) -> Entry | None:
-        external = sum(site.fetched + site.leased for site in self._sites.values() if site.is_external)
+        external = self.external_pages()
         heads = []
         for site in self._sites.values():
             spent = external if site.is_external else None
@@ -135,19 +122,14 @@ class MemoryFrontier:
                 self._queue(entry)
 
     def _rest(self, ask: Ask) -> Rest:
-        sites = [
-            (s.name, s.blocked_until, s.fetched + s.leased)
-            for s in self._sites.values()
-            if self._head(s, ask) is not None
-        ]
-        waiting = [
-            e
+        queued = [(s, s.blocked_until) for s in self._sites.values() if self._head(s, ask) is not None]
+        queued += [
+            (self._site(e), e.due_at or 0.0)
             for e in self._waiting.values()
-            if e.state == State.QUEUED
-            and (e.rank < 0) == ask.only_due
-            and self._site(e).name not in ask.closed
+            if e.state == State.QUEUED and (e.rank < 0) == ask.only_due
         ]
-        return rest_of(ask, sites, min((e.due_at or 0.0 for e in waiting), default=None), None)
+        waiting = [Waiting(s.name, until, s.fetched + s.leased, s.is_external) for s, until in queued]
+        return rest_of(ask, waiting, self.external_pages(), None)
 
     # --- ends ---
 
@@ -161,9 +143,7 @@ class MemoryFrontier:
         if not self.holds(lease):
             raise LeaseLost(_NOWHERE, f"{lease.url} was given to another process in the meantime")
         entry, fetches = self._by_id[lease.entry - 1], is_fetch(outcome)
-        site = self._site(entry)
-        site.leased -= 1
-        site.fetched += fetches
+        self._site(entry).leased -= 1
         self.fetched += fetches
         entry.visits += isinstance(outcome, Done)
         self._end(entry, outcome)
@@ -173,8 +153,11 @@ class MemoryFrontier:
                 self._contents.setdefault(report.content, []).append(entry.url.as_linked)
         if report.findings is not None:
             self._take_in(report.findings, entry.id)
+        counted = self._site(entry)
         if report.arrived is not None:
-            self._arrive(entry, *report.arrived)
+            there = self._arrive(entry, *report.arrived)
+            counted = there if report.is_external else counted
+        counted.fetched += fetches
         self._keep_families(report.families)
 
     def _keep_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
@@ -228,7 +211,7 @@ class MemoryFrontier:
     def _improve(self, found: Discovered, parent: int) -> None:
         """Better evidence: a queued entry moves up, one that was put out comes back; https wins (URL-7)."""
         entry = self._entries[found.digest]
-        if entry.state not in (State.QUEUED, State.DROPPED):
+        if self.known([found.digest])[found.digest].is_settled:
             return
         if found.site is not None:
             self._sites.setdefault(found.site, Site(found.site, found.is_external))
@@ -246,11 +229,11 @@ class MemoryFrontier:
         if entry.due_at is None:
             heappush(self._site(entry).heap, (entry.rank, entry.id))
 
-    def _arrive(self, entry: Entry, digest: int, url: Url) -> None:
-        """Note that the target of a redirect needs no visit of its own."""
+    def _arrive(self, entry: Entry, digest: int, url: Url) -> Site:
+        """Note that the target of a redirect needs no visit of its own, and none again."""
         why = Why("redirected", f"{entry.url.text} leads here")
         known = self._entries.get(digest)
-        self._sites.setdefault(url.site, Site(url.site, is_external=True))
+        site = self._sites.setdefault(url.site, Site(url.site, is_external=True))
         if known is None:
             found = entry.found._replace(
                 url=url, digest=digest, site=url.site, out=None, sighting=None, is_seed=False
@@ -260,6 +243,9 @@ class MemoryFrontier:
             self._entries[digest] = made
         elif known.state in (State.QUEUED, State.DROPPED):
             known.found, known.state, known.why = known.found._replace(site=url.site), State.DONE, why
+            known.due_at = None
+            self._waiting.pop(known.id, None)
+        return site
 
     # --- the rest ---
 
@@ -271,55 +257,24 @@ class MemoryFrontier:
         self._keep_families(families)
         return len(self._by_id) - before
 
-    def strays(self) -> list[int]:
-        """Give what was put out as another site's that is part of the crawl by now."""
-        out = {Why(_OUTSIDE, site) for site in self.sites()}
-        return [entry.found.digest for entry in self._by_id if entry.why in out]
-
     def bring_back(self, found: Sequence[Discovered]) -> None:
-        """Place again what was put out; who has seen it stays as it is."""
+        """Place again what was put out, or waits to be tried again; who has seen it stays as it is."""
         for one in found:
             entry = self._entries[one.digest]
-            if entry.state == State.DROPPED:
+            if entry.state == State.DROPPED or (entry.state == State.QUEUED and entry.id in self._waiting):
+                self._waiting.pop(entry.id, None)
                 entry.place(one)
                 if one.out is None:
                     self._queue(entry)
 
-    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
-        """Tell what is known of URLs; those that are not known are left out."""
-        return {
-            digest: Standing(
-                entry.state, entry.rank, entry.seen, entry.why.rule if entry.why else None,
-                entry.url.text.startswith("https:"),
-            )
-            for digest in digests
-            if (entry := self._entries.get(digest)) is not None
-        }  # fmt: skip
-
-    def block(self, site: str, until: float) -> None:
-        """Grant nothing of a site before then."""
-        self._sites[site].blocked_until = max(self._sites[site].blocked_until, until)
+    def block(self, site: str, until: float | None) -> None:
+        """Grant nothing of a site before then; None ends its pause."""
+        self._sites[site].blocked_until = max(self._sites[site].blocked_until, until) if until else 0.0
 
     def enter(self, site: str) -> None:
         """Make a site part of the crawl."""
         known = self._sites.setdefault(site, Site(site))
         known.is_inside, known.is_external = True, False
-
-    def seeds(self) -> tuple[Url, ...]:
-        """Give where the run began."""
-        return tuple(entry.url for entry in self._by_id if entry.found.is_seed)
-
-    def sites(self) -> frozenset[str]:
-        """Give the sites that are part of the crawl."""
-        return frozenset(site.name for site in self._sites.values() if site.is_inside)
-
-    def crowd(self) -> dict[str, int]:
-        """Tell how many URLs of each host are known."""
-        return dict(Counter(entry.found.site or "" for entry in self._by_id))
-
-    def said(self, content: str, limit: int) -> list[str]:
-        """Give pages of this run that said so when they were read, the first first."""
-        return self._contents.get(content, [])[:limit]
 
     def schedule(self, due: Sequence[Due]) -> int:
         """Queue known URLs when their time comes, before everything else."""
@@ -350,50 +305,16 @@ class MemoryFrontier:
             self._queue(entry)
         return len(back)
 
-    def counts(self) -> Counts:
-        """Give the run in numbers."""
-        states = Counter(entry.state for entry in self._by_id)
-        out = Counter(e.why.rule for e in self._by_id if e.state == State.DROPPED and e.why is not None)
-        return Counts(
-            {state.name.lower(): states[state] for state in State},
-            Counter(entry.found.lane for entry in self._by_id if entry.state == State.QUEUED),
-            out,
-            dict(self._skipped),
-            self.fetched,
-            out[_OUTSIDE],
-            sum(is_due(entry) for entry in self._by_id),
-        )
-
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
-        """Give all entries in the order of discovery, or those that a rule put out."""
-        for entry in self._by_id[after:]:
-            if rule is None or (entry.why is not None and entry.why.rule == rule):
-                yield self._row(entry)
-
-    def _row(self, entry: Entry) -> Row:
-        parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.as_linked
-        found = entry.found
-        place = (found.lane, found.priority, found.score, found.depth, parent)
-        rest = (entry.seen, entry.attempts, entry.claim, entry.due_at, entry.why)
-        return Row(entry.id, entry.url.as_linked, entry.state, *place, *rest)
-
-    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Give one entry, with the pages that link it."""
-        entry = self._entries.get(digest)
-        if entry is None:
-            return None
-        parents = [
-            None if number is None else self._by_id[number - 1].url.as_linked for number, _ in entry.sightings
+    def put_out_deep(self, max_depth: int) -> int:
+        """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
+        out = [
+            (entry, why)
+            for entry in self._by_id
+            if entry.state == State.QUEUED
+            and entry.rank >= 0
+            and (why := too_deep(entry.found.depth, max_depth))
         ]
-        return self._row(entry), tuple(zip(parents, (s for _, s in entry.sightings), strict=True))
-
-    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """Give the records of pages in claim order, each with its claim number."""
-        return ((claim, self._records[claim]) for claim in sorted(self._records) if claim > after)
-
-    def families(self) -> list[Family]:
-        """Give what traps have learnt, in their order."""
-        return list(self._families.values())
-
-    def _site(self, entry: Entry) -> Site:
-        return self._sites[entry.found.site or entry.url.site]
+        for entry, why in out:
+            entry.state, entry.why, entry.due_at = State.DROPPED, why, None
+            self._waiting.pop(entry.id, None)
+        return len(out)

@@ -207,12 +207,11 @@ class _Undoing:
 def _check_file(path: Path, *, read_only: bool) -> None:
     """Refuse what SQLite would misread: other files, and databases that were cut off."""
     try:
-        if not read_only and (not path.exists() or path.stat().st_size == 0):
+        if not read_only and (not path.exists() or (path.is_file() and path.stat().st_size == 0)):
             return
         if is_held(str(path)):
             return  # it was checked when it was first opened; a second look would drop the locks on it
-        with path.open("rb") as file:
-            head = file.read(100)
+        head = b"" if path.is_fifo() else _head(path)  # a pipe would be waited for without end
         is_logged = has_log(str(path))
     except (OSError, ValueError) as error:
         raise StoreError(
@@ -226,6 +225,11 @@ def _check_file(path: Path, *, read_only: bool) -> None:
     # With a log the file may lawfully be behind: whoever was killed in the middle of moving it over left both.
     if len(head) < 100 or (not is_logged and path.stat().st_size < expected):
         raise StoreError(str(path), "is cut off; restore it from a copy, or name another file")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def _run(row: tuple[Any, ...]) -> Run:

@@ -56,9 +56,9 @@ SELECT id, site FROM entry WHERE run = ? AND due_at <= ? AND state IN (0, 2);
 UPDATE entry SET due_at = NULL, state = 0, attempts = CASE state WHEN 2 THEN 0 ELSE attempts END WHERE id = ?;
 
 -- name: next_due
--- When the next retry may be, of sites that were not given up. What is scheduled for some day is not waited for.
-SELECT min(e.due_at) FROM entry e WHERE e.run = ? AND e.due_at IS NOT NULL AND e.state = 0 AND (e.rank < 0) = ?
-AND NOT EXISTS (SELECT 1 FROM site s WHERE s.id = e.site AND s.name IN (SELECT value FROM json_each(?)));
+-- When the next retry of each site may be. What is scheduled for some day is not waited for.
+SELECT s.name, min(e.due_at), s.fetched + s.leased, s.is_external FROM entry e JOIN site s ON s.id = e.site
+WHERE e.run = ? AND e.due_at IS NOT NULL AND e.state = 0 AND (e.rank < 0) = ? GROUP BY s.id;
 
 -- name: next_expiry
 SELECT min(lease_until) FROM entry WHERE run = ? AND state = 1 AND owner != ?;
@@ -82,7 +82,8 @@ INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority
   parent, is_seed, rule, why, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: improve
--- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7).
+-- Better evidence: a queued entry moves up, one that was put out for lack of it comes back; https wins (URL-7). What
+-- another process has had, or tries again, in the meantime stays as it is (`Standing.is_settled` of core/frontier.py).
 UPDATE entry SET
   state = 0, rule = NULL, why = NULL, seen = seen + 1,
   rank = iif(state = 0, min(rank, better.rank_), better.rank_),
@@ -97,7 +98,8 @@ UPDATE entry SET
   url = iif(better.url_ LIKE 'https:%' AND url LIKE 'http:%', better.url_, url)
 FROM (SELECT ? AS rank_, ? AS lane_, ? AS priority_, ? AS score_, ? AS depth_, ? AS weak_pages_, ? AS hub_depth_,
   ? AS parent_, ? AS site_, ? AS url_) AS better
-WHERE run = ? AND digest = ? AND state IN (0, 3);
+WHERE run = ? AND digest = ?
+AND ((state = 0 AND rule IS NULL) OR (state = 3 AND rule IN ('irrelevant', 'pruned', 'tunnel-end', 'max-depth')));
 
 -- name: seen
 UPDATE entry SET seen = seen + ? WHERE run = ? AND digest = ?;
@@ -117,12 +119,12 @@ INSERT OR REPLACE INTO page (run, claim, entry, content, record) VALUES (?, ?, ?
 INSERT INTO tally (run, rule, n) VALUES (?, ?, ?) ON CONFLICT (run, rule) DO UPDATE SET n = n + excluded.n;
 
 -- name: arrive
--- The target of a redirect needs no visit of its own.
+-- The target of a redirect needs no visit of its own, and none again.
 INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, parent, is_seed,
   seen, rule, why)
 SELECT run, ?, ?, ?, 2, rank, lane, priority, score, depth, weak_pages, hub_depth, id, 0, 0, 'redirected', ?
 FROM entry WHERE id = ?
-ON CONFLICT (run, digest) DO UPDATE SET state = 2, site = excluded.site, rule = 'redirected', why = excluded.why
+ON CONFLICT (run, digest) DO UPDATE SET state = 2, site = excluded.site, rule = 'redirected', why = excluded.why, due_at = NULL
 WHERE state IN (0, 3);
 
 -- name: known
@@ -143,20 +145,25 @@ WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT
 UPDATE entry SET state = 0, rule = NULL, why = NULL, attempts = 0
 WHERE run = ? AND rule IN (?, ?) AND state = 3 AND depth <= ?;
 
+-- name: put_out_deep
+UPDATE entry SET state = 3, rule = 'max-depth', why = printf(?, depth, ?), due_at = NULL
+WHERE run = ? AND state = 0 AND rank >= 0 AND depth > ?;
+
 -- name: strays
 -- Of a link to another site, `why` is that site's name.
 SELECT e.digest FROM entry e JOIN site s ON s.run = e.run AND s.name = e.why AND s.is_inside = 1
 WHERE e.run = ? AND e.rule = 'other-site' AND e.state = 3 ORDER BY e.id;
 
 -- name: bring_back
-UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?
-WHERE run = ? AND digest = ? AND state = 3;
+UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?, due_at = NULL, attempts = 0
+WHERE run = ? AND digest = ? AND (state = 3 OR (state = 0 AND due_at IS NOT NULL));
 
 -- name: rescore
 UPDATE sighting SET score = ?, points = ?, lane = ? WHERE run = ? AND digest = ? AND nth = 1;
 
 -- name: block
-UPDATE site SET blocked_until = max(blocked_until, ?) WHERE run = ? AND name = ?;
+-- Without a time its pause ends.
+UPDATE site SET blocked_until = coalesce(max(blocked_until, ?), 0) WHERE run = ? AND name = ?;
 
 -- name: site
 SELECT id FROM site WHERE run = ? AND name = ?;

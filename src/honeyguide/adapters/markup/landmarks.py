@@ -1,0 +1,144 @@
+"""Where the main text of a page is, as far as its markup tells.
+
+Owns: which parts of a page are no main text, and when a `main` or a single `article` stands for all of it.
+Must not know: parsing, links, what the main text is compared with. Start reading at `main_of`.
+
+It looks at the parts that the walk has met, not at the document: their number is small, and each line is
+touched a few times at most, however parts are nested.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+from honeyguide.adapters.markup.elements import ARTICLE, ASIDE, BOX, FOOTER, HEADER, MAIN, NAV, SECTION
+from honeyguide.adapters.markup.walk import MAX_TEXT
+from honeyguide.core.page import Main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from honeyguide.adapters.markup.walk import Box, Walk
+
+    Span = tuple[int, int]  # lines: the first, and the one after the last
+
+_ROLES: Final = {
+    "main": MAIN, "article": ARTICLE, "navigation": NAV, "banner": NAV, "complementary": NAV, "contentinfo": FOOTER,
+}  # fmt: skip
+_FAIR_SHARE = 3  # what is marked as main is that, unless there is more than so many times as much outside of landmarks
+_EDGE_LINES = 30  # at the top and at the end of a page, also empty ones, in which a row of links is a menu
+_ROW_LINKS = 3  # at least, side by side
+_ROW_SHARE = 0.7  # of a line that is a menu are links
+_ENTRY_LINES = 50  # of a menu's entry at most
+
+
+class _Parts:
+    """The parts of a page, from the outside in: what is out, and what is marked as main.
+
+    Parts are nested or apart, so what begins before another one's end is inside of it.
+    """
+
+    def __init__(self, seen: Walk) -> None:
+        self.out: list[Span] = []
+        self.mains: list[Span] = []
+        self.articles: list[Span] = []
+        self.has_footer = False
+        self._sort(sorted(_landmarks(seen), key=itemgetter(2)))
+
+    def _sort(self, landmarks: Sequence[Box]) -> None:
+        out_end = article_end = scope_end = 0
+        for kind, _, first, last in landmarks:
+            if first < out_end:
+                continue
+            if kind == MAIN:
+                self.mains.append((first, last))
+            elif kind == ARTICLE:
+                if first >= article_end:
+                    self.articles.append((first, last))
+                    article_end = last
+            # Headers of articles and sections are theirs, and so are notes at the side of an article.
+            elif kind != SECTION and first >= (
+                scope_end if kind == HEADER else article_end if kind == ASIDE else 0
+            ):
+                self.out.append((first, last))
+                self.has_footer |= kind == FOOTER
+                out_end = last
+                continue
+            scope_end = max(scope_end, last)
+
+    @property
+    def marked(self) -> list[Span]:
+        """What is marked as main: each `main` that is not in another one, or else the article if there is one."""
+        if not self.mains:
+            return self.articles if len(self.articles) == 1 else []
+        spans = self.mains[:1]
+        spans += (span for span in self.mains[1:] if span[0] >= spans[-1][1])
+        return spans
+
+
+def _landmarks(seen: Walk) -> list[Box]:
+    """Find what says that it is a part of the page: by its name, or by its role if no element is called main."""
+    landmarks = [box for box in seen.boxes if box[0] != BOX]
+    if all(box[0] != MAIN for box in landmarks):
+        landmarks += [
+            (_ROLES[role], node, first, last)
+            for kind, node, first, last in seen.boxes
+            if kind == BOX and (role := node.attributes.get("role")) in _ROLES
+        ]
+    return landmarks
+
+
+def main_of(seen: Walk, menu: Sequence[int], chars: int) -> Main | None:
+    """Give the main text of a page, given the anchors of its menus and the size of its text; None if markup does not tell."""
+    parts = _Parts(seen)
+    marked = parts.marked
+    kept = seen.visible.lines().copy()
+    for first, last in parts.out:
+        kept[first:last] = [""] * (last - first)
+    if marked:
+        _take_entries(seen, menu, kept, (marked[0][0], marked[-1][1]))
+        text = _joined(chain.from_iterable(kept[first:last] for first, last in marked))
+        fair = _FAIR_SHARE * len(text)
+        if text and (fair >= chars or fair >= _chars_outside(kept, marked)):
+            return Main(text, is_marked=True, is_ended=True)
+    if not (_take_rows(seen, kept) or parts.out):
+        return None
+    return Main(_joined(kept), is_ended=parts.has_footer)
+
+
+def _take_entries(seen: Walk, menu: Sequence[int], kept: list[str], within: Span) -> None:
+    """Take out menus in the main text that only their links tell."""
+    start, end = within
+    for number in menu:
+        text, first, last = seen.lines[number]
+        if start <= first < end and last - first <= _ENTRY_LINES and text is seen.visible:
+            kept[first:last] = [""] * (last - first)
+
+
+def _take_rows(seen: Walk, kept: list[str]) -> int:
+    """Take out lines at the top and at the end that are nearly all links, side by side: menus. Tell how many there were."""
+    rows: defaultdict[int, list[int]] = defaultdict(list)
+    edge = len(kept) - _EDGE_LINES
+    for number, (text, first, last) in seen.lines.items():
+        if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is seen.visible:
+            rows[first].append(len(seen.labels.get(number, "").strip()))
+    taken = 0
+    for line, links in rows.items():
+        if len(links) >= _ROW_LINKS and sum(links) >= _ROW_SHARE * len(kept[line]):
+            kept[line] = ""
+            taken += 1
+    return taken
+
+
+def _chars_outside(kept: list[str], spans: list[Span]) -> int:
+    """Count what stands outside of some parts."""
+    starts, ends = [first for first, _ in spans], [last for _, last in spans]
+    gaps = zip([0, *ends], [*starts, len(kept)], strict=True)
+    return sum(sum(map(len, kept[first:last])) for first, last in gaps)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n".join(filter(None, lines))[:MAX_TEXT].rstrip()
