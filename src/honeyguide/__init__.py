@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from honeyguide.core.url import Url, display, normalize
     from honeyguide.errors import (
         AddressRefused,
+        AskedToWait,
         Busy,
         ConfigError,
         FetchError,
@@ -91,8 +92,8 @@ _ROOMS = {
     "core.scope": "Verdict",
     "core.select": "Candidate Selection",
     "core.url": "Url display normalize",
-    "errors": "AddressRefused Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost NameNotFound "
-    "NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
+    "errors": "AddressRefused AskedToWait Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost "
+    "NameNotFound NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
     "jobs.asked": "CrawlRequest",
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",
@@ -101,6 +102,7 @@ _ROOMS = {
 
 __all__ = [
     "AddressRefused",
+    "AskedToWait",
     "Budgets",
     "Busy",
     "Candidate",

@@ -88,11 +88,6 @@ class Fetched:
     elapsed_s: float = 0.0
     is_moved: bool = False
 
-    @property
-    def validators(self) -> Validators:
-        """What to send with the next request for this URL."""
-        return Validators(self.headers.etag, self.headers.last_modified)
-
 
 class Fetcher(Protocol):
     """Gets one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.frontier import Ask, Discovered, Done, RunSpec, Sighting, Why, digest_of
+from honeyguide.core.crawled import Crawled, page_record
+from honeyguide.core.frontier import Ask, Discovered, Done, Lease, RunSpec, Sighting, Why, digest_of
 from honeyguide.core.ranks import rank_of
 from honeyguide.core.traverse import Placement
 from honeyguide.core.url import Tracking, Url
@@ -17,7 +18,7 @@ from honeyguide.ports import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from honeyguide.core.frontier import Lease
+    from honeyguide.core.records import Record
     from honeyguide.ports import Frontier
 
 SITE = "https://a.example"
@@ -39,6 +40,12 @@ def found(
     return Discovered(
         url, digest(url.text), site, rank, lane, priority, priority, 1, out=out, sighting=sighting
     )
+
+
+def page(path: str) -> Record:
+    """Make the record of a page that was read."""
+    url = Url.parse(path if "://" in path else SITE + path)
+    return page_record(Lease(1, 1, url, url.site), Crawled(0.0, "expand", 200))
 
 
 def digest(path: str) -> int:

@@ -26,12 +26,12 @@ from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
 from honeyguide.ports import Report
 from honeyguide.testing_limits import LimitsContract
-from honeyguide.testing_links import SITE, ask, digest, drain, error_of, found, paths, spec
+from honeyguide.testing_links import SITE, ask, digest, drain, error_of, found, page, paths, spec
 
 if TYPE_CHECKING:
     from honeyguide.ports import Frontier, Store
 
-__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "paths", "spec"]
+__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "page", "paths", "spec"]
 
 
 class StoreContract(LimitsContract):
@@ -114,8 +114,8 @@ class StoreContract(LimitsContract):
         findings = Findings(
             new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
         )
-        frontier.finish(lease, Done(), Report({"url": "a"}, findings, "digest"))
-        assert list(frontier.pages()) == [(1, {"url": "a"})]
+        frontier.finish(lease, Done(), Report(page("/a"), findings, "digest"))
+        assert list(frontier.pages()) == [(1, page("/a"))]
         assert frontier.said("digest", 9) == [f"{SITE}/a"]
         assert frontier.said("other", 9) == []
         (next_,) = frontier.claim(ask()).leases
@@ -252,7 +252,7 @@ class StoreContract(LimitsContract):
         (lease,) = frontier.claim(ask()).leases
         findings = Findings()
         findings.skipped.update(["scheme", "scheme"])
-        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report({"url": "a"}, findings))
+        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report(page("/a"), findings))
         counts = frontier.counts()
         assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
         assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)

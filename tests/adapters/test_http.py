@@ -264,7 +264,7 @@ OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
             b"HTTP/1.1 200 OK\r\nA: " + b"x" * 200_000 + b"\r\n\r\n", TooLarge, "header", id="header bomb"
         ),
         pytest.param(
-            b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 5000 + b"\r\n", FetchError, "", id="5000 headers"
+            b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 5000 + b"\r\n", TooLarge, "256 headers", id="5000 headers"
         ),
         pytest.param(CHUNKED + b"zz\r\nhello", Unreachable, "", id="bad chunk size"),
         pytest.param(CHUNKED + b"5\r\nhel", Unreachable, "broke off", id="chunk cut short"),
@@ -297,7 +297,7 @@ OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 def test_misbehaviour(answer: bytes | Script, kind: type[FetchError], why: str) -> None:
     with pytest.raises(FetchError) as caught:
         get(answer, HASTY)
-    assert type(caught.value) is kind or kind is FetchError
+    assert type(caught.value) is kind
     assert why in caught.value.why
 
 

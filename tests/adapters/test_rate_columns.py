@@ -62,7 +62,7 @@ def test_rows_and_columns_give_the_same_value() -> None:
     random = Random(20)  # noqa: S311 - made-up rows
     rows = [made_up(random) for _ in range(ROWS)]
     frame = pl.DataFrame(rows, schema=dict(zip(COLUMNS, TYPES, strict=True)), orient="row").lazy()
-    facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
+    facts = fact_columns(frame, NOW, with_url=False)
     policy = Learned(
         Priors(classes={"hub": Rate(0.7, 5.0), "article": Rate(1.0, 30.0), "page": Rate(0.5, 300.0)})
     )
@@ -97,7 +97,7 @@ def test_columns_that_are_not_there_are_not_known(missing: str) -> None:
     row: dict[str, Any] = {"visits": 1, "last_visited": NOW - timedelta(days=3), "topic_relevance": 0.7, "is_hub": True, "rate_a": 2.0, "rate_b": 9.0, "page_class": "article", "importance": 3.0}  # fmt: skip
     kept = {name: value for name, value in row.items() if not name.startswith(missing)}
     frame = pl.DataFrame([kept]).lazy()
-    facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=False))
+    facts = fact_columns(frame, NOW, with_url=False)
     found = learned_values(facts, Priors()).select(VALUE).collect()[VALUE].to_list()
     assert found == [Learned().value(page_of(Signals("u", **kept)), NOW.timestamp())]
 
@@ -144,7 +144,7 @@ def test_texts_in_columns_are_doubted_where_rows_refuse_them(rates: tuple[str, s
 
     row = plain(rate_a=rates[0], rate_b=rates[1], page_class=kind)
     frame = pl.DataFrame([{name: str(value) for name, value in row.items()}]).lazy()
-    facts = frame.select(fact_columns(frame.collect_schema(), NOW, with_url=True)).collect()
+    facts = fact_columns(frame, NOW, with_url=True).collect()
     try:
         read = read_signals(row)
     except InputError:

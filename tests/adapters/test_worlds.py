@@ -86,7 +86,7 @@ def test_the_seed_shuffles_pages_and_nothing_else(tmp_path: Path) -> None:
         ("page,timestamp\n", "changes.csv: has no rows; give at least one change"),
         ("url,timestamp\nx,2024-01-01T00:00:00Z\n", "changes.csv, field page: its first line has no column of"),
         ("page,page,timestamp\n", "changes.csv, field page: its first line has twice"),
-        ("page,timestamp\nx,2024-01-01\n", "changes.csv line 2, row 1, field timestamp: '2024-01-01' has no time zone"),
+        ("page,timestamp\nx,2024-01-01T08:00\n", "changes.csv line 2, row 1, field timestamp: '2024-01-01T08:00' has no time zone"),
         ("page,timestamp\nx,\n", "changes.csv line 2, row 1, field timestamp: '' is not a time"),
         ("page,timestamp\n ,2024-01-01T00:00:00Z\n", "changes.csv line 2, row 1, field page: ' ' should name a page"),
         ("page,timestamp\nx\n", "changes.csv line 2: has 1 fields where the header has 2"),

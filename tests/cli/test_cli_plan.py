@@ -96,7 +96,7 @@ def test_times_in_the_future_are_a_note_not_an_error(run: Run) -> None:
         ("nonsense,1,,,0.5,1,false", "url", "is not an http(s) URL"),
         (",1,,,0.5,1,false", "url", "should be an http(s) URL"),
         ("https://a.example/,-1,,,0.5,1,false", "visits", "should be a whole number, 0 or more"),
-        ("https://a.example/,1,2024-06-10,,0.5,1,false", "last_visited", "has no time zone"),
+        ("https://a.example/,1,2024-06-10T08:00:00,,0.5,1,false", "last_visited", "has no time zone"),
         ("https://a.example/,1,,yesterday,0.5,1,false", "last_changed", "is not a time"),
         ("https://a.example/,1,,,NaN,1,false", "topic_relevance", "should be a finite number"),
         ("https://a.example/,1,,,1.5,1,false", "topic_relevance", "should lie between 0 and 1"),
@@ -183,7 +183,8 @@ def test_a_gigabyte_without_a_line_end_is_refused_early(run: Run) -> None:
     "arguments",
     [
         ["--now", "today"],
-        ["--now", "2024-06-15"],
+        ["--now", "2024-06-15T08:00:00"],
+        ["--now", "2024-06-31"],
         ["--top", "0"],
         ["--level", "huge"],
         ["--min-score", "101"],
@@ -192,6 +193,11 @@ def test_a_gigabyte_without_a_line_end_is_refused_early(run: Run) -> None:
 def test_wrong_options_are_usage_errors(run: Run, arguments: list[str]) -> None:
     result = run("plan", "known.csv", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_a_date_is_its_midnight_in_utc(run: Run) -> None:
+    asked = ("plan", "known.csv", "--now")
+    assert run(*asked, "2024-06-15").stdout == run(*asked, "2024-06-15T00:00:00Z").stdout != ""
 
 
 def test_extra_columns_and_blank_lines_are_fine(run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,13 +208,22 @@ def test_columns_that_are_only_more_are_not_told(run: Run) -> None:
     assert run("plan", "more.csv", *NOW).stderr == ""
 
 
+def test_times_of_a_table_without_a_zone_are_utc_and_that_is_said(run: Run) -> None:
+    frame = pl.DataFrame({"url": ["https://a.example/"], "visits": [1], "last_visited": [datetime(2024, 6, 15, 7, 30)],  # noqa: DTZ001 - as tables write them
+                          "topic_relevance": [0.5], "hub_depth": [1], "is_hub": [True]})  # fmt: skip
+    frame.write_parquet("known.parquet")
+    result = run("plan", "known.parquet", *NOW)
+    assert "Recently visited (<1h)" in result.stdout
+    assert result.stderr == "Note: known.parquet: times without a zone are taken as UTC, in last_visited\n"
+
+
 def test_a_time_of_a_table_is_written_as_a_person_does(run: Run) -> None:
-    frame = pl.DataFrame({"url": ["https://a.example/"], "visits": [1], "last_visited": [datetime(2026, 11, 2, 8)],  # noqa: DTZ001 - that is the mistake
+    frame = pl.DataFrame({"url": ["https://a.example/"], "visits": [1], "last_visited": [datetime(1960, 11, 2, 8, tzinfo=UTC)],
                           "topic_relevance": [0.5], "hub_depth": [1], "is_hub": [True]})  # fmt: skip
     frame.write_parquet("known.parquet")
     result = run("plan", "known.parquet", *NOW)
     assert result.exit_code == 1
-    assert "field last_visited: '2026-11-02T08:00:00' has no time zone; write it like 2024-" in result.stderr
+    assert "field last_visited: '1960-11-02T08:00:00+00:00' should lie between the years" in result.stderr
 
 
 def test_a_table_without_a_column_is_told_which_are_needed(run: Run) -> None:

@@ -96,6 +96,7 @@ def test_everything_that_was_visited_and_what_waits_is_ranked(run: Run, store: P
 def test_every_policy_ranks_explains_and_compares(run: Run, store: Path, policy: str) -> None:
     base = ("plan", "--store", store.name, *LATER, "--policy", policy)
     whole = records(run(*base))
+    assert len(whole) == 6
     assert [one["score"] for one in whole] == sorted((one["score"] for one in whole), reverse=True)
     assert all(0 <= one["score"] <= 100 for one in whole)
     for one in whole:

@@ -141,13 +141,32 @@ def test_a_full_disk_is_one_sentence(start: Start, words: tuple[str, ...]) -> No
     assert (process.returncode, messages) == (1, b"Error: output: No space left on device\n")
 
 
+CLOSED = b"Error: standard output: is closed; let it go to a file or a pipe\n"
+
+
 @pytest.mark.parametrize(
-    ("redirect", "code", "message"), [(">&-", 0, b""), ("<&-", 1, b"Error: standard input: is closed\n")]
+    ("redirect", "message"), [(">&-", CLOSED), ("<&-", b"Error: standard input: is closed\n")]
 )
-def test_closed_streams_are_no_bug(start: Start, redirect: str, code: int, message: bytes) -> None:
+def test_closed_streams_are_no_bug(start: Start, redirect: str, message: bytes) -> None:
     with start("url", "normalize", "-", redirect=redirect) as process:
         _, messages = process.communicate(b"http://a.example/")
-    assert (process.returncode, messages) == (code, message)
+    assert (process.returncode, messages) == (1, message)
+
+
+@pytest.mark.parametrize(
+    "more", [("--format", "csv"), ("--format", "jsonl"), ("--format", "table"), ("--help",)]
+)
+def test_what_goes_nowhere_is_not_done(start: Start, more: tuple[str, ...]) -> None:
+    with start("plan", "known.csv", *more, redirect=">&-") as process:
+        _, messages = process.communicate()
+    assert (process.returncode, messages) == (1, CLOSED)
+
+
+def test_a_file_can_be_written_where_standard_output_is_closed(start: Start, folder: Path) -> None:
+    with start("plan", "known.csv", "-o", "plan.csv", redirect=">&-") as process:
+        process.communicate()
+    assert process.returncode == 0
+    assert len((folder / "plan.csv").read_text("utf-8").splitlines()) == 4
 
 
 def test_json_stays_json_where_the_output_knows_no_letters(start: Start) -> None:

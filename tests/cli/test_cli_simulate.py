@@ -17,7 +17,9 @@ from click.testing import Result
 
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.cli.live import Log
+from honeyguide.cli.output import Column
 from honeyguide.cli.simulated import Progress
+from honeyguide.cli.tables import print_table as print_rows
 from honeyguide.core.history import Visit
 
 Run = Callable[..., Result]
@@ -74,6 +76,32 @@ def test_the_same_seed_prints_the_same_bytes(run: Run) -> None:
     first, again = (run("simulate", "news:articles=9,days=5", "--seed", "4").stdout_bytes for _ in range(2))
     other = run("simulate", "news:articles=9,days=5", "--seed", "5").stdout_bytes
     assert first == again != other
+
+
+@pytest.mark.parametrize("width", ["20", "60", "80"])
+def test_numbers_are_never_cut(run: Run, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    asked = ("simulate", SMALL, "--policies", "adaptive-interval", "--days", "6", "--format", "table")
+    wide = run(*asked).stdout.splitlines()
+    monkeypatch.setenv("COLUMNS", width)
+    narrow = run(*asked).stdout.splitlines()
+    (one,) = (line for line in wide if line.startswith("adaptive-interval"))
+    (other,) = (line for line in narrow if line.startswith("adaptive-int"))
+    assert other.split()[1:] == one.split()[1:]
+    assert "…" not in "".join(narrow)
+
+
+def test_a_number_of_any_length_is_whole_at_80_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
+    columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(names)]
+    numbers = ["0.847", "0.845", "299812345.1", "1299 d", "55", "2998 d", "0.974", "0.920"]
+    print_rows(columns, [["adaptive-interval", *numbers]], no_color=True)
+    assert [part for part in capsys.readouterr().out.split() if part in " ".join(numbers).split()] == (
+        " ".join(numbers).split()
+    )
 
 
 def test_a_table_fits_a_terminal_and_explains_itself(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +241,7 @@ def test_a_store_with_changes(run: Run, folder: Path) -> None:
         ((SMALL, "--budgets", "9e9d"), "'9e9d' is no budget"),
         ((SMALL, "--host-limit", "5"), "'5' is no limit; write 100/day or 6/hour."),
         ((SMALL, "--days", "0"), "--days: 0 is no time; give more than 0 and up to 36500."),
-        ((SMALL, "--from", "2024-01-01"), "'2024-01-01' has no time zone"),
+        ((SMALL, "--from", "2024-01-01T08:00"), "'2024-01-01T08:00' has no time zone"),
         ((SMALL, "-o", "out.txt"), "'out.txt' should end in .jsonl, .ndjson, .csv; or choose a --format."),
         ((SMALL, "--report", "out.md"), "'out.md' should end in .html or .htm."),
     ],

@@ -59,7 +59,7 @@ def test_a_file_of_another_store_is_left_alone(run: Run, crawled: Path) -> None:
         ((), "Missing option '--per-hour'"),
         (("--per-hour", "0"), "0 is not in the range"),
         (("--per-hour", "10", "--until", "tomorrow"), "'tomorrow' is not a time"),
-        (("--per-hour", "10", "--until", "2025-01-01"), "has no time zone"),
+        (("--per-hour", "10", "--until", "2025-01-01T08:00"), "has no time zone"),
         (("--per-hour", "10", "--policy", "luck"), "'luck' is not one of"),
         (("--per-hour", "10", "-o", "honeyguide.db"), "named twice"),
         (("--per-hour", "10", *OVER, "-o", "p.docx"), "'p.docx' should end in .jsonl, .ndjson, .csv"),

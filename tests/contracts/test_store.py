@@ -20,7 +20,7 @@ from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
 from honeyguide.testing_history import HistoryContract
-from honeyguide.testing_store import StoreContract, ask, found, paths, spec
+from honeyguide.testing_store import SITE, StoreContract, ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,14 +81,14 @@ def test_what_was_flushed_survives_and_the_rest_does_not(tmp_path: Path) -> None
     store = filled(tmp_path / "h.db")
     frontier = store.frontier(store.begin(spec(), 0.0))
     first, second = frontier.claim(ask(limit=2)).leases
-    frontier.finish(first, Done(), Report({"url": "first"}))
+    frontier.finish(first, Done(), Report(page("/first")))
     store.flush()
-    frontier.finish(second, Done(), Report({"url": "second"}))
+    frontier.finish(second, Done(), Report(page("/second")))
     store.abandon()
     again = SqliteStore(tmp_path / "h.db")
     run = again.begin(spec(), 1.0)
     frontier = again.frontier(run)
-    assert [record["url"] for _, record in frontier.pages()] == ["first"]
+    assert [record["url"] for _, record in frontier.pages()] == [f"{SITE}/first"]
     assert paths(frontier.adopt(ask(1.0, limit=9))) == ["/1"]  # at once: its process is gone
     assert again.check() == ()
     again.close()
@@ -101,13 +101,13 @@ def test_a_failed_transaction_leaves_no_trace(tmp_path: Path) -> None:
 
     def fail() -> None:
         with store.transaction():
-            frontier.finish(lease, Done(), Report({"url": "x"}))
+            frontier.finish(lease, Done(), Report(page("/x")))
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     assert list(frontier.pages()) == []
-    frontier.finish(lease, Done(), Report({"url": "x"}))
+    frontier.finish(lease, Done(), Report(page("/x")))
     assert len(list(frontier.pages())) == 1
     store.close()
 
@@ -164,13 +164,13 @@ def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
     frontier = store.frontier(store.begin(spec(), 0.0))
     (lease,) = frontier.claim(ask()).leases
     store.flush()
-    frontier.finish(lease, Done(), Report({"url": "x"}, Findings(again=[found("/9").digest])))
+    frontier.finish(lease, Done(), Report(page("/x"), Findings(again=[found("/9").digest])))
     fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF seen ON entry BEGIN SELECT raise(ABORT, 'no'); END"
     store._db.write(fault)  # noqa: SLF001 - a disk that fails at the worst moment
     with pytest.raises(StoreError, match="cannot be used: 'no'"):
         store.flush()
     assert list(frontier.pages()) == []
-    frontier.finish(lease, Done(), Report({"url": "x"}, Findings(again=[found("/9").digest])))
+    frontier.finish(lease, Done(), Report(page("/x"), Findings(again=[found("/9").digest])))
     store.flush()
     assert seen(store) == (1, 0)
     store.close()

@@ -13,7 +13,7 @@ from honeyguide.core.frontier import Budgets, Done
 from honeyguide.core.history import Visit
 from honeyguide.errors import Busy, StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, found, paths, spec
+from honeyguide.testing_store import ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def budget(store: SqliteStore) -> tuple[int, ...]:
 
 
 def finish(frontier: SqliteFrontier, lease: Lease) -> None:
-    frontier.finish(lease, Done(), Report({"url": lease.url.text}))
+    frontier.finish(lease, Done(), Report(page(lease.url.text)))
 
 
 def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path) -> None:

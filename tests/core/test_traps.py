@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.likeness import likeness, main_digest, main_lines, said_by, sketch_of
+from honeyguide.core.likeness import can_compare, likeness, main_digest, said_by, said_on, sketch_of
 from honeyguide.core.page import Link, Occurrence, Page, Position
 from honeyguide.core.traps import MAX_FAMILIES, Family, TrapLimits, Traps, family_of, shape_trap, soft_404
 from honeyguide.core.url import Url
@@ -161,14 +161,14 @@ def test_menus_and_dates_at_the_end_are_no_content() -> None:
         return Page(url("/x"), text="\n".join(lines), links=(menu,))
 
     def digest(page: Page) -> str | None:
-        return main_digest(said_by(main_lines(page)))
+        return main_digest(said_on(page).main)
 
-    assert "About us" not in main_lines(page(""))
+    assert "About us" not in said_on(page("")).lines
     assert digest(page("Last updated on 15 November 2026")) == digest(
         page("Last updated on 16 November 2026")
     )
     assert digest(page("x")) != digest(page("x", "A story about 2 fires."))
-    assert main_digest(said_by([])) is None
+    assert main_digest(b"") is None
 
 
 def test_likeness_is_an_estimate() -> None:

@@ -49,6 +49,7 @@ def check_data(text: str) -> None:
 
 def check_as(kind: str, result: Result) -> None:
     assert not isinstance(result.exception, Exception)
+    assert result.output
     check(result.stderr)
     (check_data if kind == "jsonl" and result.stdout else check)(result.stdout)
 

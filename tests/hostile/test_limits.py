@@ -108,7 +108,9 @@ LIMITS = [
     Limit("robots.txt", "512,000 bytes", "adapters.http:_CUTS[START]", sites.robots_bytes),
     Limit("sitemaps that robots.txt names", "1,000", "adapters.robots:_MAX_SITEMAPS", sites.robots_sitemaps),
     Limit("sitemap", "52,428,800 bytes", "adapters.markup.sitemap:MAX_BYTES", sites.sitemap_bytes, 100_000),
-    Limit("sitemap over the wire", "52,428,800 bytes", "adapters.http:MAX_FILE_BYTES", sites.file_bytes, 1000),
+    Limit(
+        "sitemap over the wire", "52,428,800 bytes", "adapters.http:MAX_FILE_BYTES", sites.file_bytes, 1000
+    ),
     Limit("entries of a sitemap", "50,000", "adapters.markup.sitemap:MAX_PAGES", sites.sitemap_pages),
     Limit(
         "address in a sitemap",

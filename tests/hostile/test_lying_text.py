@@ -173,7 +173,9 @@ class Liar:
 
 def test_progress_is_only_text(capsys: pytest.CaptureFixture[str]) -> None:
     Log(Liar(), lambda: 1.0).update()
-    check(capsys.readouterr().err)
+    said = capsys.readouterr().err
+    assert said.startswith("1.0 ")
+    check(said)
 
 
 def test_a_line_for_people_ends() -> None:
@@ -193,6 +195,9 @@ def lying_site() -> LoopbackServer:
     names = ["..%2f..%2fetc%2fpasswd", "con", "nul.txt", "%00", "a%0d%0aWARC-Type:%20x", "%e2%80%ae", "CASE", "case", "x" * 300,
              "trailing.", "-rf", "=1+1", "..", "%1b]0;x%07"]  # fmt: skip
     links = "".join(f'<p><a href="/red/{name}">{HTML}</a></p>' for name in names)
+    links += (
+        f'<a href="https://other.example/%1b]0;x%07?q={HTML}">{HTML}</a> <a href="/x%e2%80%ae.pdf">{HTML}</a>'
+    )
     html = f"<meta charset=utf-8><title>=cmd|{HTML}</title><h1>{HTML}</h1><main><p>{words}</p>{links}</main>"
     body = html.encode("utf-8", "replace")
     page = response(body, kind="text/html; charset=utf-8")
@@ -274,7 +279,7 @@ def test_files_of_a_crawl_stay_in_their_folder(crawled: Path) -> None:
 def test_lines_of_a_crawl_are_lines(crawled: Path) -> None:
     text = (crawled / "p.jsonl").read_text("utf-8")
     assert text.split("\n") == [*text.splitlines(), ""]  # nothing else ends a line
-    assert all(json.loads(line)["schema"] == 1 for line in text.splitlines())
+    assert {json.loads(line)["schema"] for line in text.splitlines()} == {1}
     assert not [char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs") and char != "\n"]
 
 

@@ -34,7 +34,7 @@ from honeyguide.core.ranking import Asked
 from honeyguide.core.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatch, StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, digest, spec
+from honeyguide.testing_store import ask, digest, page, spec
 from honeyguide.testing_store import found as link
 
 HANG_S = 60  # what took minutes takes milliseconds now; this only keeps a broken version from running all day
@@ -296,7 +296,7 @@ def damaged(path: Path, *statements: str) -> Path:
     frontier = store.frontier(run)
     frontier.add([link(f"/{n}") for n in range(9)])
     for lease in frontier.claim(ask(limit=2)).leases[:1]:
-        frontier.finish(lease, Done(), Report({"url": "a"}))
+        frontier.finish(lease, Done(), Report(page("/a")))
     store.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for statement in statements:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import key_of
+from honeyguide.core.frontier import Run, key_of
 from honeyguide.core.url import Url
-from honeyguide.jobs.asked import CrawlRequest, spec_of
+from honeyguide.errors import InputError
+from honeyguide.jobs.asked import CrawlRequest, read_asked, spec_of
 
 HOME = Url.parse("https://a.example/")
 
@@ -22,3 +27,37 @@ def test_the_hash_is_that_of_the_profile_whatever_the_topic() -> None:
     plain = load_profile("docs")
     for profile in (plain, load_profile("docs", topic="fire"), load_profile("docs", related=("smoke",))):
         assert spec_of(CrawlRequest((HOME,)), profile).profile_hash == plain.hash
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "[]",
+        "5",
+        '{"unknown": 1}',
+        '{"traversal": 5}',
+        '{"max_depth": "x"}',
+        '{"max_depth": true}',
+        '{"max_depth": 1.5}',
+        '{"include": ["a"]}',
+        '{"exclude": 0.5}',
+        '{"follow_external": 1}',
+        '{"profile": [1]}',
+        '{"related": [1]}',
+        '{"related": 1}',
+    ],
+)
+def test_a_request_that_nobody_wrote_is_one_sentence(written: str) -> None:
+    spec = spec_of(CrawlRequest((HOME,)), load_profile("docs"))
+    with pytest.raises(InputError, match="does not say how it was asked for"):
+        read_asked(Run(1, replace(spec, request=written), 0.0, 0.0))
+
+
+def test_a_request_is_read_as_it_was_written() -> None:
+    request = CrawlRequest(
+        (HOME,), "bfs", max_depth=3, include="/a", exclude="/b", related=("smoke", "alarm")
+    )
+    asked = read_asked(Run(1, spec_of(request, load_profile("docs")), 0.0, 0.0))
+    assert (asked.traversal, asked.max_depth, asked.include, asked.exclude) == ("bfs", 3, "/a", "/b")
+    assert (asked.related, asked.profile) == (("smoke", "alarm"), "docs")

@@ -67,6 +67,13 @@ def test_a_log_gets_a_line_every_five_seconds_and_five_percent_at_most(pauses: l
     for (before, had), (after, has) in itertools.pairwise(said):
         assert after - before >= LINE_EVERY_S
         assert has - had >= len(pauses) * 0.05 or after - before >= 60
+    assert run.is_line_due(now + 61.0)  # whatever was said before: it lives
+
+
+def test_a_line_is_due_after_five_seconds_and_five_percent() -> None:
+    assert progress("ok", total=20).is_line_due(5.0)
+    assert not progress("ok", total=20).is_line_due(4.9)
+    assert not progress("ok", total=21).is_line_due(59.9)
 
 
 def test_a_slow_run_says_that_it_lives() -> None:

@@ -85,6 +85,7 @@ def test_a_day_keeps_the_budget_of_every_hour_and_an_even_pace() -> None:
     assert ended == "until"
     assert ground.most_in_an_hour() == 100
     assert 24 * 95 <= len(ground.visits) <= 24 * 100
+    assert sum(one.fetched for one in rounds) == len(ground.visits)
     assert all(one.fetched <= 2 for one in rounds)  # 100 an hour are 1.7 a minute
     assert ground.order[:1000] == [*range(500), *range(500)]
 

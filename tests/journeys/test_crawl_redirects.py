@@ -134,10 +134,19 @@ def test_a_redirect_to_a_host_that_fails_costs_that_page_and_no_other(
     assert {f"{A}{name}" for name in NAMES} <= {record["url"] for record in done.records}
     assert done.summary.stopped in ("complete", "resting")  # and never `site_failing`
     assert done.summary.counts.states["queued"] in (0, len(gone))
+    rows = [row for row in store.frontier(store.runs()[0]).rows() if row.url.startswith(f"{A}/go-")]
+    assert len(rows) == len(gone)
+    for row in rows:
+        assert row.why is not None
+        assert row.why.rule.startswith("http-") or row.why.text.startswith(
+            f"redirects to {B}{row.url[len(A) :]}: "
+        )
 
 
 def test_a_host_that_fails_by_itself_is_still_left_alone(store: Store) -> None:
-    web = Web(lambda url, _: page(url, *NAMES) if url.path == "/" else 404 if url.path == "/robots.txt" else 500)
+    web = Web(
+        lambda url, _: page(url, *NAMES) if url.path == "/" else 404 if url.path == "/robots.txt" else 500
+    )
     assert crawl(web, store).summary.stopped == "site_failing"
 
 
@@ -184,7 +193,10 @@ def test_a_page_that_redirects_into_what_is_refused_was_fetched_and_says_where_i
 def test_what_is_refused_itself_is_no_fetch(store: Store) -> None:
     web = Web(lambda url, n: page(url, "/secret/x") if url.path == "/" else into_secrets(url, n))
     done = crawl(web, store)
-    assert (done.summary.counts.fetched, done.told("/secret/x")) == (1, ("forbidden", "robots.txt disallows it"))
+    assert (done.summary.counts.fetched, done.told("/secret/x")) == (
+        1,
+        ("forbidden", "robots.txt disallows it"),
+    )
 
 
 def out_of_the_site(url: Url, _: int) -> Answer:

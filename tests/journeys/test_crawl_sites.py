@@ -19,7 +19,15 @@ from honeyguide.adapters.store.memory import MemoryStore
 from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.core.frontier import Budgets, Due, digest_of
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, ConfigError, Forbidden, InputError, StoreError, Unreachable
+from honeyguide.errors import (
+    AddressRefused,
+    AskedToWait,
+    ConfigError,
+    Forbidden,
+    InputError,
+    StoreError,
+    Unreachable,
+)
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
 from honeyguide.ports import Fetched, Headers, Part, Validators
 from honeyguide.testing import FrozenClock
@@ -201,7 +209,9 @@ def test_hybrid_dives_to_the_letter() -> None:
         return f"<title>fire</title><h1>fire</h1><h2>fire</h2><p>{'fire ' * 10}</p>{anchors}".encode()
 
     names = {"/": ["/a", "/b", "/c"], "/a": ["/a1", "/a2"], "/a1": ["/a11"], "/b": ["/b1"]}
-    site = pages({f"/{n}": good(*names.get(f"/{n}", ())) for n in ("", "a", "b", "c", "a1", "a2", "a11", "b1")})
+    site = pages(
+        {f"/{n}": good(*names.get(f"/{n}", ())) for n in ("", "a", "b", "c", "a1", "a2", "a11", "b1")}
+    )
     for concurrency in (1, 16):
         done = crawl(site, traversal="hybrid", concurrency=concurrency)
         assert done.urls == ["/", "/a", "/a1", "/a11", "/a2", "/b", "/b1", "/c"]
@@ -258,6 +268,18 @@ def test_a_link_met_again_with_better_evidence_moves_up() -> None:
 def test_max_pages_is_exact() -> None:
     done = crawl(random_site(1), budgets=Budgets(max_pages=57))
     assert (len(done.records), len(done.web.asked), done.summary.stopped) == (57, 57, "max_pages")
+
+
+def test_what_was_never_asked_for_is_no_page() -> None:
+    # A host that asked for a long pause is not asked: such pages use up no budget.
+    names = [f"/fire-{n}" for n in range(12)]
+    site = {"/": html("Home", *names), **dict.fromkeys(names[:5], AskedToWait)}
+    done = crawl(pages({**{name: html(name) for name in names}, **site}), budgets=Budgets(max_pages=6))
+    assert (done.summary.counts.fetched, done.summary.stopped) == (6, "max_pages")
+    assert [record["url"] for record in done.records if record["status"] == 200] == [
+        f"{A}/",
+        *(f"{A}{name}" for name in names[5:10]),
+    ]
 
 
 def test_more_pages_later_go_on_where_it_stopped() -> None:
@@ -613,6 +635,22 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
         store.abandon()
     assert seen == whole.urls
     assert fetches <= 100 + 40 * FIRE.crawl.lookahead
+
+
+def test_a_smaller_budget_holds_for_what_a_killed_crawl_left(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "h.db")
+    crawler = Crawler(Web(random_site(5)), Documents(), SystemClock(), store, FIRE)
+    with suppress(Killed):
+        request = CrawlRequest((Url.parse(f"{A}/"),), budgets=Budgets(max_pages=100))
+        asyncio.run(crawler.crawl(request, dies_after(20)))
+    store.abandon()
+    again = SqliteStore(tmp_path / "h.db")
+    before = again.runs()[0].fetched
+    done = crawl(random_site(5), again, budgets=Budgets(max_pages=before))
+    assert (done.web.asked, done.summary.stopped) == ([], "max_pages")
+    more = crawl(random_site(5), again, budgets=Budgets(max_pages=before + 2))
+    assert len(more.web.asked) == 2
+    again.close()
 
 
 def dies_after(pages: int) -> Callable[[Record, Arrival], None]:

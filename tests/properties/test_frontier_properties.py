@@ -17,7 +17,7 @@ from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.core.url import Url
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, digest, found, spec
+from honeyguide.testing_store import ask, digest, found, page, spec
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Discovered, Lease, Outcome
@@ -113,9 +113,7 @@ class Pair:
         else:
             self.each("reopen", "max-depth", limit)
 
-    def finish(
-        self, nth: int, how: str, links: list[tuple[str, str, int, bool]], target: str | None
-    ) -> None:
+    def finish(self, nth: int, how: str, links: list[tuple[str, str, int, bool]], target: str | None) -> None:
         if nth >= len(self.leases):
             return
         lease = self.leases.pop(nth)
@@ -128,7 +126,7 @@ class Pair:
         arrived = None if target is None else (digest(target), Url.parse(target))
         is_external = target is not None and target.startswith("https://c.")
         report = Report(
-            {"url": lease.url.text}, self.findings(lease, links), f"text {lease.claim % 3}", arrived,
+            page(lease.url.text), self.findings(lease, links), f"text {lease.claim % 3}", arrived,
             is_external=is_external,
         )  # fmt: skip
         self.each("finish", lease, outcomes[how], report if how == "done" else Report())

@@ -127,6 +127,7 @@ def test_the_context_in_a_long_block_is_centred_on_the_anchor() -> None:
 def test_each_anchor_of_a_long_block_has_its_own_context() -> None:
     items = "".join(f"<a href=p{n}>more</a> about number{n} and other things, " for n in range(50))
     links = page(f"<div>{items}</div>").links
+    assert len(links) == 50, "PAGE-3"
     assert all(f"number{n} " in link.context for n, link in enumerate(links)), "PAGE-3"
 
 

@@ -89,5 +89,7 @@ def test_never_chosen(href: str) -> None:
 
 
 def test_every_candidate_has_verdict_or_reasons() -> None:
-    for candidate in portfolio(("/services", "Services"), ("/cart", "Cart"), ("/blog", "Blog")).candidates:
+    candidates = portfolio(("/services", "Services"), ("/cart", "Cart"), ("/blog", "Blog")).candidates
+    assert len(candidates) == 3
+    for candidate in candidates:
         assert candidate.out is not None or (candidate.score is not None and candidate.score.reasons)

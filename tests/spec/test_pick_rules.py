@@ -190,7 +190,9 @@ def test_cap_of_the_caller() -> None:
 
 
 def test_reasons_add_up() -> None:
-    for candidate in pick("/services/install", "/fire", "/x", ("/y", "Services")).candidates:
+    candidates = pick("/services/install", "/fire", "/x", ("/y", "Services")).candidates
+    assert [candidate.score and candidate.score.value for candidate in candidates] == [100, 60, 0, 50]
+    for candidate in candidates:
         assert candidate.score is not None
         assert sum(reason.points for reason in candidate.score.reasons) == candidate.score.value
 

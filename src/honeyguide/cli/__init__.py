@@ -9,7 +9,9 @@ standard output, messages to standard error. Exit codes: 0 done, 1 error, 2 usag
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
+import io
 import os
 import sys
 from pathlib import Path
@@ -108,7 +110,7 @@ def main(args: Sequence[str] | None = None) -> None:
     # Whatever holds a file is closed by then; the last searches for cycles would take a fifth of a short run.
     atexit.register(gc.freeze)
     if sys.stdout is None:  # closed by the caller (`>&-`)
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
+        sys.stdout = _ClosedOutput(Path(os.devnull).open("wb"), encoding="utf-8")  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -123,6 +125,16 @@ def main(args: Sequence[str] | None = None) -> None:
             sys.stdout.flush()
         except OSError:  # nobody reads on, or the disk is full; the command itself has said so
             _forget_output()
+
+
+class _ClosedOutput(io.TextIOWrapper):
+    """Standard output that is closed: whoever writes to it hears so, as from a disk that is full."""
+
+    def write(self, text: str, /) -> int:
+        """Refuse what should be read by somebody."""
+        if text:
+            raise OSError(errno.EBADF, "is closed; let it go to a file or a pipe", "standard output")
+        return 0
 
 
 def _fail(ctx: click.Context, message: str) -> None:

@@ -30,12 +30,15 @@ class Command(click.Command):
         refine(self.params)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each on one line however long it is."""
+        """Write the examples, each on one line however long it is: they can be copied line by line."""
         super().format_epilog(ctx, formatter)
-        write_examples(self.examples, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
-class Group(click.Group):
+class Group(Command, click.Group):
     """A group with examples; `lazy` names the subcommands whose modules are imported on demand, with their summaries."""
 
     command_class = Command
@@ -43,8 +46,7 @@ class Group(click.Group):
     def __init__(
         self, *args: Any, examples: Sequence[str] = (), lazy: Mapping[str, str] | None = None, **kwargs: Any
     ) -> None:
-        super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
-        self.examples = tuple(examples)
+        super().__init__(*args, examples=examples, **kwargs)
         self.lazy = dict(lazy or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -88,17 +90,3 @@ class Group(click.Group):
         summaries = {**self.lazy, **own}
         with formatter.section("Commands"):
             formatter.write_dl([(name, summaries[name]) for name in self.list_commands(ctx)])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
-        super().format_epilog(ctx, formatter)
-        write_examples(self.examples, formatter)
-
-
-def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
-    """Write a section that can be copied line by line."""
-    if not examples:
-        return
-    with formatter.section("Examples"):
-        for example in examples:
-            formatter.write(f"{'':{formatter.current_indent}}{example}\n")

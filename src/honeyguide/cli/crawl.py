@@ -24,6 +24,7 @@ from honeyguide.cli.runs import STORE, find_run
 from honeyguide.cli.work import Work
 from honeyguide.cli.written import (
     ALL_FORMATS,
+    any_format_option,
     check_distinct,
     check_printable,
     check_reports,
@@ -84,7 +85,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated."),
         click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command goes on with it."),
         click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all pages of the crawl to a file."),
-        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+        any_format_option,
         click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
         click.option("--content", is_flag=True, help="Add the main content of each page as Markdown."),
         click.option("--to", metavar="DIR", help="Write each page as a Markdown file with front matter."),

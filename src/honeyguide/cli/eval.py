@@ -12,7 +12,7 @@ import click
 
 from honeyguide import app
 from honeyguide.cli.command import PARTIAL, Command
-from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
+from honeyguide.cli.output import Column, note, output_options, print_table, rounded, say, write_records
 from honeyguide.core.evaluate import share
 from honeyguide.core.records import SCHEMA
 
@@ -121,17 +121,13 @@ def _total_record(totals: Totals) -> Record:
         "schema": SCHEMA,
         "kind": "total",
         **figures,
-        "coverage": _rounded(totals.coverage),
+        "coverage": rounded(totals.coverage),
         "buckets": buckets,
     }
 
 
 def _tally(tally: Tally) -> Record:
-    return {**asdict(tally), "precision": _rounded(tally.precision)}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return {**asdict(tally), "precision": rounded(tally.precision)}
 
 
 def _verdict(judged: Judged) -> str:

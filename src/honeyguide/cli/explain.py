@@ -18,7 +18,6 @@ from honeyguide.cli.addresses import is_path, on_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.ending import words_of
 from honeyguide.cli.explain_words import overflow_of, story_of
-from honeyguide.cli.export import OUTSIDE
 from honeyguide.cli.output import normalised, note, output_options, say, write_records
 from honeyguide.cli.runs import find_run, run_option, store_option
 from honeyguide.core.crawled import complete, iso, was_read
@@ -26,7 +25,7 @@ from honeyguide.core.frontier import digest_of
 from honeyguide.core.listed import POSITION
 from honeyguide.core.records import SCHEMA, Record, tidy
 from honeyguide.core.rewrite import scheme_of, trim
-from honeyguide.core.scope import classify_url
+from honeyguide.core.scope import OTHER_SITE, classify_url
 from honeyguide.core.story import history_told
 from honeyguide.core.url import Url
 from honeyguide.core.url import explain as steps_of
@@ -106,7 +105,7 @@ def _chosen(text: str, store: Store, number_: int | None) -> _Asked:
             others.append(asked)
     if is_path(text):
         raise InputError(f"{shown(text)} is a path that no crawl has met; give the whole address")
-    inside = (one for one in others if _verdict(one, store.frontier(one.run))["rule"] != OUTSIDE)
+    inside = (one for one in others if _verdict(one, store.frontier(one.run))["rule"] != OTHER_SITE)
     return next(inside, others[0])
 
 
@@ -210,7 +209,7 @@ def _verdict(asked: _Asked, frontier: Frontier) -> Record:
     url, scope = asked.url, asked.profile.scope
     start = next(iter(frontier.seeds()), url)
     verdict = classify_url(url, url.parse("/robots.txt", start), scope, start)
-    if verdict.rule == OUTSIDE and url.site in frontier.sites():
+    if verdict.rule == OTHER_SITE and url.site in frontier.sites():
         verdict = classify_url(url, url.parse("/robots.txt", url), scope)
     return {
         "kind": verdict.kind.value,

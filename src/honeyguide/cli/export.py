@@ -27,6 +27,7 @@ from honeyguide.cli.written import (
 )
 from honeyguide.core.crawled import complete
 from honeyguide.core.records import SCHEMA, tidy
+from honeyguide.core.scope import OTHER_SITE
 from honeyguide.core.url import Url
 from honeyguide.errors import UrlError, shown
 
@@ -57,7 +58,6 @@ COLUMNS = {
     "external": ("schema", "url", "site", "seen", "parent", "as_linked"),
     "out": ("schema", "url", "rule", "why", "depth", "parent", "seen", "as_linked"),
 }
-OUTSIDE = "other-site"
 _WORDS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
@@ -135,7 +135,7 @@ def export_records(what: str, frontier: Frontier, rule: str | None = None) -> It
         case "links":
             return map(_link, frontier.rows())
         case "external":
-            return map(_external, frontier.rows(rule=OUTSIDE))
+            return map(_external, frontier.rows(rule=OTHER_SITE))
         case _:
             rows = frontier.rows() if rule is None else frontier.rows(rule=rule)
             return (_out(row) for row in rows if row.why is not None and row.state.name == "DROPPED")

@@ -9,19 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honeyguide.cli.output import Column, number, print_table, reason_lines, say, short_url
+from honeyguide.cli.picked import CHOSEN
 from honeyguide.core.scope import RULE_WORDS
 
 if TYPE_CHECKING:
     from honeyguide.core.page import Page
     from honeyguide.core.profile import Profile
     from honeyguide.core.select import Candidate, Selection
-
-COLUMNS = (
-    Column("#", right=True, keep=True),
-    Column("Score", right=True, keep=True),
-    Column("Kind", keep=True),
-    Column("Page and why"),
-)
 
 
 def show_selection(selection: Selection, page: Page, profile: Profile, *, everything: bool) -> None:
@@ -39,7 +33,7 @@ def show_selection(selection: Selection, page: Page, profile: Profile, *, everyt
             ["-", "-", "-", f"{href}\n{_out(rule, RULE_WORDS.get(rule, rule))}"]
             for href, rule in page.skipped
         ]
-    print_table(COLUMNS, rows)
+    print_table(CHOSEN, rows)
     say()
     funnel = [[str(total), "links", ""], *_funnel(selection, page, profile), [str(chosen), "selected", ""]]
     print_table((Column("", right=True, keep=True), Column("", keep=True), Column("")), funnel)

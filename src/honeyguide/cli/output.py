@@ -98,6 +98,15 @@ def number(value: float | None) -> str:
     return "-" if value is None else str(tidy(round(value, 3)))
 
 
+def rounded(value: float | None) -> float | None:
+    """Keep four decimals of a share in a record: what follows them is the processor's.
+
+    >>> rounded(2 / 3), rounded(None)
+    (0.6667, None)
+    """
+    return None if value is None else round(value, 4)
+
+
 def points(value: float) -> str:
     """Write what a rule paid: `+80`, `-5`, `+0`."""
     return number(value) if value < 0 else f"+{number(value)}"

@@ -25,7 +25,14 @@ from honeyguide.cli.given import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.live import watch
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.sinks import Kept, Printed, write_reports
-from honeyguide.cli.written import ALL_FORMATS, check_distinct, check_reports, format_of, reports_option
+from honeyguide.cli.written import (
+    ALL_FORMATS,
+    any_format_option,
+    check_distinct,
+    check_reports,
+    format_of,
+    reports_option,
+)
 from honeyguide.core.harmless import printable
 from honeyguide.errors import InputError, shown
 from honeyguide.jobs.pick import PickRequest, failed_record
@@ -63,7 +70,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
         click.option("--column", metavar="NAME", help="The column of a table that names the site; domain, website or url if not given."),
         click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command goes on where it was stopped."),
-        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+        any_format_option,
         click.option("--fresh", is_flag=True, help="Start over, whatever -o holds."),
         click.option("--retry-failed", is_flag=True, help="Try sites of -o again whose status is not ok."),
         reports_option,

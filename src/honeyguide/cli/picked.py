@@ -1,6 +1,6 @@
 """A pick record as a person reads it: what was chosen on a site, and the points that each reason paid.
 
-Owns: how one record looks in a terminal. Must not know: how anything was decided, or where the record goes.
+Owns: how one record looks in a terminal, and the columns of what was chosen. Must not know: how anything was decided, or where the record goes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from honeyguide.errors import UrlError
 if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
-COLUMNS = (
+CHOSEN = (
     Column("#", right=True, keep=True),
     Column("Score", right=True, keep=True),
     Column("Kind", keep=True),
@@ -31,7 +31,7 @@ def show_record(record: Record) -> None:
         say(f"  {record['reason']}")
     if record["selected"]:
         say()
-        print_table(COLUMNS, [_row(page, record["homepage"]) for page in record["selected"]])
+        print_table(CHOSEN, [_row(page, record["homepage"]) for page in record["selected"]])
     for gone in record["replaced"]:
         say(f"  passed over {gone['url']}: {gone['why']}")
     say()

@@ -137,7 +137,7 @@ class _Known:
     "--now",
     callback=_now,
     metavar="TIME",
-    help="Score as of this time, ISO 8601 with a zone; default is now.",
+    help="Score as of this time, ISO 8601 with a zone, or a date; default is now.",
 )
 @click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N.")
 @click.option(

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.whole import replacing
-from honeyguide.cli.output import Column, print_table, say, write_records
+from honeyguide.cli.output import Column, print_table, rounded, say, write_records
 from honeyguide.core.records import SCHEMA
-from honeyguide.jobs.harvest import LINE_EVERY_S
-from honeyguide.jobs.progress import duration
+from honeyguide.jobs.progress import LINE_EVERY_S, duration
 from honeyguide.report.curves import LEGEND, curves_report
 
 if TYPE_CHECKING:
@@ -76,23 +75,18 @@ def outcome_record(outcome: Outcome) -> Record:
         "budget": outcome.budget,
         "policy": outcome.policy,
         "is_reference": outcome.is_reference,
-        "freshness": _rounded(outcome.freshness),
-        "freshness_late": _rounded(outcome.late),
-        "of_best": _rounded(outcome.of_best),
-        "of_all_knowing": _rounded(outcome.of_all_knowing),
-        "mean_age_h": _rounded(outcome.mean_age_h),
-        "nothing_share": _rounded(outcome.nothing_share),
-        "discovery_h": _rounded(outcome.discovery_h),
+        "freshness": rounded(outcome.freshness),
+        "freshness_late": rounded(outcome.late),
+        "of_best": rounded(outcome.of_best),
+        "of_all_knowing": rounded(outcome.of_all_knowing),
+        "mean_age_h": rounded(outcome.mean_age_h),
+        "nothing_share": rounded(outcome.nothing_share),
+        "discovery_h": rounded(outcome.discovery_h),
         "fetches": outcome.fetches,
-        "days": [_rounded(value) for value in outcome.days],
-        "curve": [_rounded(value) for value in outcome.curve],
+        "days": [rounded(value) for value in outcome.days],
+        "curve": [rounded(value) for value in outcome.curve],
         "hosts": dict(outcome.hosts),
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    """Keep four decimals: what follows them is the processor's."""
-    return None if value is None else round(value, 4)
 
 
 def show_outcomes(output: Format, outcomes: Sequence[Outcome]) -> None:
@@ -103,7 +97,7 @@ def show_outcomes(output: Format, outcomes: Sequence[Outcome]) -> None:
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")
         say()
-        columns = [Column(name, right=place > 0, keep=True) for place, name in enumerate(_SHOWN)]
+        columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(_SHOWN)]
         print_table(columns, map(_row, group))
         say()
     for line in LEGEND:

@@ -21,25 +21,38 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.output import Column
 
+_BETWEEN = 3  # columns of the terminal from one of ours to the next
+_TEXT_CHARS = 12  # of text in a terminal that is too narrow
+
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_color: bool) -> None:
-    """Print a table as wide as it needs to be and the terminal allows."""
+    """Print a table as wide as it needs to be and the terminal allows; numbers, which stand right, are never cut."""
+    listed = list(rows)
     headed = any(column.name for column in columns)
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=headed, header_style="bold"
     )
-    for column in columns:
+    least = [_least(column, [row[place] for row in listed]) for place, column in enumerate(columns)]
+    for column, width in zip(columns, least, strict=True):
         table.add_column(
             Text(column.name),
             justify="right" if column.right else "left",
             no_wrap=column.keep,
             overflow="ellipsis" if column.keep else "fold",
+            min_width=width,
         )
-    for row in rows:
+    for row in listed:
         table.add_row(*map(_cell, row))
     colors: Literal["auto"] | None = None if no_color else "auto"  # without, nothing is bold either
     console = Console(file=sys.stdout, color_system=colors, highlight=False, markup=False, emoji=False)
+    console.width = max(console.width, sum(least) + _BETWEEN * (len(least) - 1))
     console.print(table)
+
+
+def _least(column: Column, cells: Sequence[str]) -> int:
+    """Say how narrow a column may become: a number keeps all its digits, and text enough to be told from nothing."""
+    widest = max(len(line) for cell in (column.name, *cells) for line in cell.split("\n"))
+    return widest if column.right else min(widest, _TEXT_CHARS)
 
 
 def _cell(text: str) -> Group:

@@ -36,8 +36,7 @@ from honeyguide.cli.written import check_distinct, format_of
 from honeyguide.config import load_profile
 from honeyguide.core.crawled import verdict_of
 from honeyguide.core.harmless import printable
-from honeyguide.jobs.harvest import HEARTBEAT_S, LINE_EVERY_S
-from honeyguide.jobs.progress import duration
+from honeyguide.jobs.progress import HEARTBEAT_S, LINE_EVERY_S, duration
 from honeyguide.jobs.watch import Pace
 
 if TYPE_CHECKING:

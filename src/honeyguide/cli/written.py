@@ -33,6 +33,13 @@ quiet_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o."
 )
 
+any_format_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "jsonl", "csv", "parquet"]),
+    help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
+)
+
 reports_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--report",
     "reports",

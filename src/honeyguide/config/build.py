@@ -6,12 +6,11 @@ Must not know: files, TOML syntax.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from honeyguide.config.conditions import RELATED, Reader
-from honeyguide.config.fields import Shape
+from honeyguide.config.fields import stable_hash
 from honeyguide.config.problems import told
 from honeyguide.core.bm25 import Query, TextField
 from honeyguide.core.facts import CARD, Kind, plain
@@ -42,6 +41,7 @@ from honeyguide.errors import ConfigError, PatternError, Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from honeyguide.config.check import Checked
     from honeyguide.config.shape import (
         BandShape,
         BucketShape,
@@ -53,26 +53,50 @@ if TYPE_CHECKING:
         StrategyShape,
     )
 
+_SOME_TOPIC = "topic"
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
 class Builder:
     """Builds one profile; problems of all parts end up in `reader.problems`."""
 
-    def __init__(self, shape: ProfileShape) -> None:
+    def __init__(self, shape: ProfileShape, said: Checked | None) -> None:
         self.shape = shape
-        topic = _topic(shape)
+        self.said = said
+        self.refused: PatternError | None = None
+        unsure: frozenset[str] = frozenset() if said is None else said.unsure
+        self.topic = self._topic(is_sure="topic" not in unsure)
         terms = {**shape.terms, RELATED: list(shape.topic.related)}
-        self.topic = topic
-        self.reader = Reader(terms, frozenset(shape.scorecard), topic.pattern)
+        self.reader = Reader(terms, frozenset(shape.scorecard), self.topic.pattern, unsure)
+        self.idle = frozenset(
+            name
+            for name, card in shape.scorecard.items()
+            if self.topic.pattern is None and _reads_topic(card)
+        )
+
+    def _topic(self, *, is_sure: bool) -> Topic:
+        """Read the topic; any will do where it is not known, since cards that read it are read only with one."""
+        shape = self.shape.topic
+        pattern = None if is_sure else compile_pattern(_SOME_TOPIC)
+        if shape.pattern is not None:
+            try:
+                pattern = compile_pattern(shape.pattern)
+            except PatternError as error:
+                self.refused, pattern = error, compile_pattern(_SOME_TOPIC)
+        return Topic(pattern, tuple(shape.related))
+
+    def _wrong(self, where: str, what: str) -> None:
+        self.reader.problems.append(Problem(where, what))
 
     def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
         when = self.reader.condition(shape.when, f"{where}.when")
         extras = {name: value for name, value in shape.table().items() if name != "when"}
         per = extras.get("per")
-        if per is not None and self.reader.kind(per, f"{where}.per") not in (Kind.NUMBER, None):
-            self.reader.problems.append(Problem(f"{where}.per", f"{per} is not a number"))
+        if per is not None and (kind := self.reader.kind(per, f"{where}.per")) is not Kind.NUMBER:
+            extras["per"] = None  # nothing follows from a fact that is none
+            if kind is not None:
+                self._wrong(f"{where}.per", f"{per} is not a number")
         return Rule(when=when, **extras)
 
     def card(self, name: str, shape: CardShape) -> Scorecard:
@@ -87,20 +111,14 @@ class Builder:
             for r, rule in enumerate(rules):
                 if rule.id in ids:
                     at = f"{where}.group[{g}].rules[{r}].id"
-                    self.reader.problems.append(
-                        Problem(at, f"{rule.id!r} is taken; ids are unique within a card")
-                    )
+                    self._wrong(at, f"{rule.id!r} is taken; ids are unique within a card")
                 ids.add(rule.id)
             groups.append(Group(group.name, group.mode, rules, group.at_most))
         bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
         if bounds and bounds["low"] > bounds["high"]:
-            self.reader.problems.append(
-                Problem(f"{where}.range", "the first number should not be above the second")
-            )
+            self._wrong(f"{where}.range", "the first number should not be above the second")
         if name in CARDS and not (bounds and bounds["low"] >= 0 and bounds["high"] <= SCALE):
-            self.reader.problems.append(
-                Problem(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
-            )
+            self._wrong(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
         return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
 
     def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
@@ -110,11 +128,9 @@ class Builder:
     def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
         """Read a strategy, and find out which cards it needs."""
         where = f"strategy.{name}"
-        if shape.card not in self.shape.scorecard:
+        if shape.card not in self.shape.scorecard and "scorecard" not in self.reader.unsure:
             known = ", ".join(sorted(self.shape.scorecard))
-            self.reader.problems.append(
-                Problem(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
-            )
+            self._wrong(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
         drops = self.decisions(shape.drop, f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
         asked = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
@@ -159,32 +175,54 @@ class Builder:
         )
 
     def cards(self) -> dict[str, Scorecard]:
-        """Read all cards that can be used: those that read the topic need one."""
-        shapes = self.shape.scorecard
-        usable = {n: s for n, s in shapes.items() if self.topic.pattern is not None or not _reads_topic(s)}
-        return {name: self.card(name, shape) for name, shape in usable.items()}
+        """Read all cards; idle ones, which need a topic, only for mistakes in them, of which our own have none."""
+        shapes = self.shape.scorecard.items()
+        return {name: self.card(name, s) for name, s in shapes if self.said or name not in self.idle}
 
     def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:
-        """Order the cards that read each other."""
+        """Order the cards that read each other; a circle is told at one of its cards."""
         chains = {}
+        circles = set()
         for name in cards:
             try:
-                chains[name] = chain_of(name, cards)
+                chain = chain_of(name, cards)
             except ValueError as error:
-                self.reader.problems.append(
-                    Problem(f"scorecard.{name}", f"cards read each other in a circle: {error}")
-                )
-            except KeyError:
-                self.reader.problems.append(Problem(f"scorecard.{name}", "reads a card that needs a topic"))
+                circle = frozenset(str(error).split(" -> "))
+                if str(error).endswith(f" -> {name}") and circle not in circles:
+                    circles.add(circle)
+                    self._wrong(f"scorecard.{name}", f"cards read each other in a circle: {error}")
+                continue
+            if name in self.idle:
+                continue
+            if not self.idle.isdisjoint(chain):
+                self._wrong(f"scorecard.{name}", "reads a card that needs a topic")
+            chains[name] = chain
         return chains
 
+    def refuse(self, file: str) -> None:
+        """Tell everything that is wrong, if anything is: first what was said of the structure, then what was found here."""
+        said = self.said
+        found = [one for one in self.reader.problems if said is None or said.is_news(one)]
+        if self.refused is not None:
+            found.insert(0, Problem("topic.pattern", str(self.refused)))
+        problems = [*(said.problems if said else ()), *found]
+        alone = self.refused or (said.broken if said else None)
+        if alone is not None and len(problems) == 1:
+            raise alone
+        if problems:
+            raise ConfigError(file, told(problems))
 
-def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Profile:
-    """Put a profile together, or tell everything that is wrong with it; `own` is what it says without another's topic."""
-    builder = Builder(shape)
+
+def build(
+    shape: ProfileShape, file: str, own: ProfileShape | None = None, said: Checked | None = None
+) -> Profile:
+    """Put a profile together, or tell everything that is wrong with it.
+
+    `own` is what it says without another's topic; `said` is what checking it came to, unless it is one of ours.
+    """
+    builder = Builder(shape, said)
     cards = builder.cards()
     chains = builder.chains(cards)
-    problems = builder.reader.problems
     full_hash = stable_hash(shape)
     profile = Profile(
         name=shape.name,
@@ -195,7 +233,7 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
             frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
             Tracking(tuple(shape.scope.tracking)),
         ),
-        cards={name: CompiledCard(card) for name, card in cards.items()},
+        cards={name: CompiledCard(card) for name, card in cards.items() if name not in builder.idle},
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
         skips=builder.decisions(shape.skip, "skip"),
@@ -216,13 +254,12 @@ def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Pr
             Level(lv.name, lv.at_least, lv.advice)
             for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)
         ),
-        query=_query(shape, problems),
+        query=_query(shape, builder.reader.problems),
         topic=builder.topic,
         crawl=CrawlRules(**shape.crawl.table()),
         traps=_traps(shape),
     )
-    if problems:
-        raise ConfigError(file, told(problems))
+    builder.refuse(file)
     return profile
 
 
@@ -232,15 +269,6 @@ def _traps(shape: ProfileShape) -> TrapLimits:
     for name in ("sessions", "soft_404"):
         table[name] = tuple(fold(word) for word in table[name])
     return TrapLimits(**table)
-
-
-def _topic(shape: ProfileShape) -> Topic:
-    if shape.topic.pattern is None:
-        return Topic(None, tuple(shape.topic.related))
-    try:
-        return Topic(compile_pattern(shape.topic.pattern), tuple(shape.topic.related))
-    except PatternError as error:
-        raise PatternError(error.pattern, error.why, position=error.position, hint=error.hint) from None
 
 
 def _query(shape: ProfileShape, problems: list[Problem]) -> Query:
@@ -260,18 +288,3 @@ def _reads_topic(shape: CardShape) -> bool:
     return any(
         "$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules
     )
-
-
-def stable_hash(data: Any) -> str:
-    """Hash what a profile says, not how its file looks.
-
-    >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
-    True
-    """
-    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Give what JSON has no word for: shapes, and dates."""
-    return value.table() if isinstance(value, Shape) else str(value)

@@ -1,29 +1,78 @@
 """Tables against the shapes of a profile: what is wrong with one that somebody wrote, all of it at once.
 
-Owns: the words for mistakes of structure. Must not know: any key (`shape` has them). pydantic does the checking.
-Start reading at `check_shape`.
+Owns: the words for mistakes of structure, and which other mistakes would only follow from these. Must not know: what a
+key means (`shape` has them, `build` reads them). pydantic does the checking. Start reading at `check_shape`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from honeyguide.config.fields import Shape
-from honeyguide.config.problems import told
+from honeyguide.config.files import is_joined
+from honeyguide.config.mend import mend
+from honeyguide.config.problems import MAX_TOLD, nearest, told
 from honeyguide.config.shape import ProfileShape
 from honeyguide.errors import ConfigError, Problem
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
-def check_shape(raw: dict[str, Any], file: str) -> ProfileShape:
-    """Check structure and types; all mistakes at once."""
+    from pydantic_core import ErrorDetails
+
+    from honeyguide.config.mend import Location
+
+# What conditions and strategies refer to. Where one of these is lost, a reference to it is no mistake of its own.
+_REFERRED: tuple[Location, ...] = (("terms",), ("scorecard",), ("topic",), ("topic", "pattern"))
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A checked table: its shape, with stand-ins at the places that are wrong, and what is wrong with these.
+
+    `unsure` are the tables that may lack what others refer to; `broken` says why `extends` does not lead to its end.
+    """
+
+    shape: ProfileShape
+    problems: tuple[Problem, ...] = ()
+    places: tuple[str, ...] = ()
+    unsure: frozenset[str] = frozenset()
+    broken: ConfigError | None = None
+
+    def is_news(self, problem: Problem) -> bool:
+        """Tell whether a mistake that was found later stands where nothing was wrong before."""
+        where = problem.where
+        return not any(where == at or where.startswith((f"{at}.", f"{at}[")) for at in self.places)
+
+
+def check_shape(raw: dict[str, Any], file: str, broken: ConfigError | None = None) -> Checked:
+    """Check structure and types of what was read, up to where `extends` broke; all mistakes at once.
+
+    They are raised only where there are so many that no other would be told.
+    """
+    chain = tuple(_of_chain(broken, file))
+    unsure = _REFERRED if broken else ()
     try:
-        return _checker().validate_python(raw)
+        return Checked(_checker().validate_python(raw), chain, (), _tables(unsure), broken)
     except ValidationError as error:
-        problems = tuple(_problem(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors())
-        raise ConfigError(file, told(problems)) from None
+        details = error.errors()
+    problems = (*chain, *(_problem(one) for one in details if _is_own(one, broken)))
+    if len(problems) > MAX_TOLD:
+        raise ConfigError(file, told(problems))
+    mended, put = mend(raw, [one["loc"] for one in details])
+    slips = dict(_slips(raw, details))
+    places = [*put, *(meant for meant, is_there in slips.items() if not is_there)]
+    unsure = unsure or tuple(at for at in _REFERRED if at in put or at in slips)
+    paths = tuple(key_path(at) for at in places)
+    return Checked(ProfileShape.read(mended), problems, paths, _tables(unsure), broken)
+
+
+def _tables(locations: Sequence[Location]) -> frozenset[str]:
+    return frozenset(str(location[0]) for location in locations)
 
 
 @cache
@@ -31,7 +80,7 @@ def _checker() -> TypeAdapter[ProfileShape]:
     return TypeAdapter(ProfileShape)
 
 
-def key_path(location: tuple[str | int, ...]) -> str:
+def key_path(location: Location) -> str:
     """Write a place in a TOML file as its author would.
 
     >>> key_path(("scorecard", "link", "group", 0, "mode"))
@@ -41,10 +90,36 @@ def key_path(location: tuple[str | int, ...]) -> str:
     return parts.removeprefix(".")
 
 
-def _problem(location: tuple[str | int, ...], kind: str, message: str) -> Problem:
-    match kind:
+def _of_chain(broken: ConfigError | None, file: str) -> Sequence[Problem]:
+    """Give what is wrong with `extends`; another file's mistake is told with its name."""
+    if broken is None or broken.file == file:
+        return broken.problems if broken else ()
+    return [Problem("extends", f"{broken.file}: {problem}") for problem in broken.problems]
+
+
+def _is_own(detail: ErrorDetails, broken: ConfigError | None) -> bool:
+    """Tell whether something would be wrong also if `extends` led to its end."""
+    location = detail["loc"]
+    is_of_chain = location == ("extends",) or (detail["type"] == "missing" and is_joined(location))
+    return broken is None or not is_of_chain
+
+
+def _slips(raw: dict[str, Any], details: Sequence[ErrorDetails]) -> Iterator[tuple[Location, bool]]:
+    """Find the keys that were meant by those that are nearly so called, and whether these are there as well."""
+    for location in (one["loc"] for one in details if one["type"] == "unexpected_keyword_argument"):
+        *path, key = location
+        table: Any = raw
+        for part in path:
+            table = table[part]
+        if (meant := nearest(str(key), _keys(location))) is not None:
+            yield (*path, meant), meant in table
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    location, message = detail["loc"], detail["msg"]
+    match detail["type"]:
         case "unexpected_keyword_argument":
-            what = f"unknown key; {_allowed(location)}"
+            what = f"unknown key; allowed are {', '.join(_keys(location))}"
         case "missing":
             what = "is required"
         case "dataclass_type":
@@ -56,13 +131,13 @@ def _problem(location: tuple[str | int, ...], kind: str, message: str) -> Proble
     return Problem(key_path(location), what)
 
 
-def _allowed(location: tuple[str | int, ...]) -> str:
+def _keys(location: Location) -> list[str]:
     """Name the keys that are allowed beside an unknown one."""
     kinds = ProfileShape.kinds()
     for part in location[:-1]:
         if (inner := _inner(kinds.get(str(part)))) is not None:
             kinds = inner.kinds()
-    return "allowed are " + ", ".join(kinds)
+    return list(kinds)
 
 
 def _inner(kind: Any) -> type[Shape] | None:

@@ -44,6 +44,7 @@ class Reader:
     terms: dict[str, list[str]]
     cards: frozenset[str]
     topic: Pattern | None
+    unsure: frozenset[str] = frozenset()  # tables that are not known as a whole: what they lack is no mistake
     problems: list[Problem] = field(default_factory=list)
     _left: dict[str, int] = field(default_factory=_LIMITS.copy)
     _read_terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -92,7 +93,10 @@ class Reader:
             card = name.removeprefix(CARD)
             if card in self.cards:
                 return Kind.NUMBER
-            self._wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
+            if "scorecard" not in self.unsure:
+                self._wrong(
+                    where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}"
+                )
             return None
         self._wrong(where, f"no fact is named {name!r}; {proposal(name, FIELDS, 'known are')}")
         return None
@@ -171,6 +175,8 @@ class Reader:
             self._wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
             return ()
         if name not in self.terms:
+            if "terms" in self.unsure:
+                return ()
             known = (f"${term}" for term in self.terms)
             self._wrong(
                 where, f"the term ${name} is not defined; {proposal(f'${name}', known, 'defined are')}"

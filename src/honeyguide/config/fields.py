@@ -1,12 +1,14 @@
 """What a shape is: a table of a profile whose keys are the fields of a class.
 
-Owns: bounds of fields, and reading tables that are known to be right. Must not know: any key (`shape` has them), nor
+Owns: bounds of fields, reading tables that are known to be right, and hashing them. Must not know: any key (`shape` has them), nor
 what is said of mistakes (`check`). pydantic is told here what it needs to check the same classes, and is imported only
 when it does: it takes a tenth of a second. Start reading at `Shape.read`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -107,3 +109,18 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
 
 def _same(raw: Any) -> Any:
     return raw
+
+
+def stable_hash(data: Any) -> str:
+    """Hash what a profile says, not how its file looks.
+
+    >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Give what JSON has no word for: shapes, and dates."""
+    return value.table() if isinstance(value, Shape) else str(value)

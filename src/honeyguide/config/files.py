@@ -47,24 +47,41 @@ def read_merged(source: str | Path) -> Raw:
 
     Tables merge key by key; lists and scorecards replace what they extend as a whole.
     """
-    chain: list[tuple[str, Raw]] = []
-    seen: list[str] = []
-    current: str | Path | None = source
-    while current is not None:
-        name = str(current)
-        if name in seen or len(seen) == MAX_EXTENDS:
-            story = " -> ".join([*seen, name])
-            raise ConfigError(
-                str(source), (Problem("extends", f"goes in a circle or too deep: {story}; end the chain"),)
-            )
-        seen.append(name)
-        raw = _parse(_text(current, str(source)), name)
-        chain.append((name, raw))
-        current = _parent(raw, current, name)
-    merged: Raw = {}
-    for _, raw in reversed(chain):
-        merged = _merge(merged, raw)
+    merged, broken = read_chain(source)
+    if broken is not None:
+        raise broken
     return merged
+
+
+def read_chain(source: str | Path) -> tuple[Raw, ConfigError | None]:
+    """Read a profile and what it extends as far as that can be read, and say what is wrong with the next one.
+
+    A profile that cannot be read itself is an error.
+    """
+    chain: dict[str, Raw] = {}
+    current: str | Path | None = source
+    broken: ConfigError | None = None
+    try:
+        while current is not None:
+            name = str(current)
+            chain[name] = raw = _parse(_next_text(current, str(source), [*chain, name]), name)
+            current = _parent(raw, current, name)
+    except ConfigError as error:
+        if not chain:
+            raise
+        broken = error
+    merged: Raw = {}
+    for raw in reversed(chain.values()):
+        merged = _merge(merged, raw)
+    return merged, broken
+
+
+def _next_text(source: str | Path, asked: str, story: list[str]) -> str:
+    """Read the next file of a chain, unless it was read before or is one too many."""
+    if story[-1] in story[:-1] or len(story) > MAX_EXTENDS:
+        what = f"goes in a circle or too deep: {' -> '.join(story)}; end the chain"
+        raise ConfigError(asked, (Problem("extends", what),))
+    return _text(source, asked)
 
 
 def unused_terms(source: str | Path) -> tuple[Problem, ...]:
@@ -156,6 +173,16 @@ def _parse(text: str, file: str) -> Raw:
 
 # Below these keys a profile replaces an entry as a whole: half of a scorecard is a mistake waiting to happen.
 _WHOLE = {"scorecard", "strategy", "traversal", "terms"}
+
+
+def is_joined(location: tuple[str | int, ...]) -> bool:
+    """Tell whether a key may come from what a profile extends.
+
+    >>> is_joined(("query", "text")), is_joined(("scorecard", "link", "group")), is_joined(("filter", 0, "id"))
+    (True, False, False)
+    """
+    is_of_whole = location[0] in _WHOLE and len(location) > len(("scorecard", "link"))
+    return not is_of_whole and not any(isinstance(part, int) for part in location)
 
 
 def _merge(below: Raw, above: Raw, *, whole: bool = False) -> Raw:

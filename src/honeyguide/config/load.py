@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from honeyguide.config.files import bundled_profiles, read_merged
+from honeyguide.config.files import bundled_profiles, read_chain, read_merged
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from honeyguide.config.shape import ProfileShape
     from honeyguide.core.profile import Profile
 
 
@@ -38,23 +38,36 @@ def _load(
 ) -> Profile:
     from honeyguide.config.build import build  # here, since not every command has a profile
 
-    raw, file = read_merged(source), str(source)
-    own = _shape(raw, file, is_right=is_ours)
-    if topic is None and related is None:
-        return build(own, file)
-    raw["topic"] = {**raw.get("topic", {}), **_given("pattern", topic), **_given("related", related)}
-    return build(_shape(raw, file, is_right=is_ours and _is_plain(topic, related)), file, own)
+    file = str(source)
+    given = {**_given("pattern", topic), **_given("related", related)}
+    if not is_ours or not _is_plain(topic, related):
+        return _load_checked(source, given)
+    from honeyguide.config.shape import ProfileShape
+
+    raw = read_merged(source)
+    own = ProfileShape.read(raw)
+    return build(ProfileShape.read(_with_topic(raw, given)), file, own) if given else build(own, file)
 
 
-def _shape(raw: dict[str, Any], file: str, *, is_right: bool) -> ProfileShape:
-    """Read a table; what may be wrong is checked, by a library that costs a tenth of a second."""
-    if is_right:
-        from honeyguide.config.shape import ProfileShape
-
-        return ProfileShape.read(raw)
+def _load_checked(source: str | Path, given: dict[str, Any]) -> Profile:
+    """Load what may be wrong; it is checked by a library that costs a tenth of a second."""
+    from honeyguide.config.build import build
     from honeyguide.config.check import check_shape
 
-    return check_shape(raw, file)
+    file = str(source)
+    raw, broken = read_chain(source)
+    own = check_shape(raw, file, broken)
+    if not given:
+        return build(own.shape, file, said=own)
+    whole = check_shape(_with_topic(raw, given), file, broken)
+    problems = tuple(dict.fromkeys([*own.problems, *whole.problems]))
+    return build(whole.shape, file, own.shape, replace(whole, problems=problems))
+
+
+def _with_topic(raw: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Replace what a table says of the topic; if that is no table, it was told."""
+    own = raw.get("topic", {})
+    return {**raw, "topic": {**(own if isinstance(own, dict) else {}), **given}}
 
 
 def _is_plain(topic: str | None, related: tuple[str, ...] | None) -> bool:

@@ -33,11 +33,20 @@ def proposal(name: str, known: Iterable[str], otherwise: str) -> str:
     >>> proposal("zebra", ["absolute", "tier1"], "defined are")
     'defined are absolute, tier1'
     """
+    names = list(known)
+    near = nearest(name, names)
+    return f"{otherwise} {', '.join(names) or 'none'}" if near is None else f"did you mean {near}?"
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Find the known name that may have been meant.
+
+    >>> nearest("term", ["topic", "terms"]), nearest("colour", ["topic", "terms"])
+    ('terms', None)
+    """
     from difflib import get_close_matches  # for mistakes only
 
-    names = list(known)
-    near = get_close_matches(name[:_MAX_CHARS], names, 1)
-    return f"did you mean {near[0]}?" if near else f"{otherwise} {', '.join(names) or 'none'}"
+    return next(iter(get_close_matches(name[:_MAX_CHARS], known, 1)), None)
 
 
 def _cut(text: str) -> str:

@@ -14,7 +14,7 @@ from honeyguide.core.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAM
 from honeyguide.core.records import SCHEMA, Record, reason_records, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.core.frontier import Lease
     from honeyguide.core.page import Link
@@ -71,6 +71,58 @@ def page_record(lease: Lease, crawled: Crawled) -> Record:
         record["links"] = [link_record(link, score) for link, score in crawled.links]
     record["change"] = _change_word(record)
     return record
+
+
+_TEXT, _NUMBER, _ROWS = frozenset({str}), frozenset({int, float}), frozenset({list})
+_NONE = frozenset({type(None)})
+_REASON = {"rule": _TEXT, "points": _NUMBER, "reason": _TEXT}
+_LINK = {
+    "url": _TEXT,
+    "anchor_text": _TEXT | _NONE,
+    "context": _TEXT | _NONE,
+    "relevance_score": _NUMBER,
+    "position": _TEXT | _NONE,
+    "reasons": _ROWS,
+}
+_FIELDS = {
+    "url": _TEXT,
+    "final_url": _TEXT | _NONE,
+    "status": frozenset({int}) | _NONE,
+    "depth": frozenset({int}),
+    "parent": _TEXT | _NONE,
+    "relevance_score": _NUMBER | _NONE,
+    "reasons": _ROWS,
+    "action": _TEXT,
+    "lane": _TEXT,
+    "priority": _NUMBER,
+    "title": _TEXT | _NONE,
+    "fetched_at": _TEXT,
+    "elapsed_s": _NUMBER | _NONE,
+    "digest": _TEXT | _NONE,
+}
+
+
+def is_page_record(value: object) -> bool:
+    """Tell whether something that was read back has the shape of a record, whatever it says.
+
+    >>> is_page_record([]), is_page_record({"url": "https://a.example/"})
+    (False, False)
+    """
+    if not isinstance(value, dict) or not _has(value, _FIELDS):
+        return False
+    links = value.get("links") or ()  # not every run asks for them
+    if not isinstance(links, tuple | list) or not all(_has(link, _LINK) for link in links):
+        return False
+    change, listed = value.get("change"), (value, *links)  # records of older versions have no `change`
+    is_told = change is None or isinstance(change, str)
+    return is_told and all(_has(reason, _REASON) for one in listed for reason in one["reasons"])
+
+
+def _has(value: object, fields: Mapping[str, frozenset[type]]) -> bool:
+    """Tell whether it has these fields, of these kinds."""
+    return isinstance(value, dict) and all(
+        name in value and type(value[name]) in kinds for name, kinds in fields.items()
+    )
 
 
 def complete(record: Record) -> Record:

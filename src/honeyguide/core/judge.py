@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.crowd import Crowd
 from honeyguide.core.frontier import Discovered, Sighting, State, Why, digest_of, too_deep
 from honeyguide.core.ranks import is_better, rank_of
-from honeyguide.core.scope import Kind, classify_url
+from honeyguide.core.scope import OTHER_SITE, Kind, classify_url
 from honeyguide.core.text import fold
 from honeyguide.core.topic import link_score, page_score, skip_rule
 from honeyguide.core.traps import soft_404
@@ -255,7 +255,7 @@ class _Judge:
         link = candidate.link
         out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.inspect(link.url)
         if out is not None:
-            site = None if out.rule == "other-site" else link.url.site
+            site = None if out.rule == OTHER_SITE else link.url.site
             sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
             return Discovered(
                 link.url, candidate.digest, site, 0, "", 0.0, None, self.lease.depth + 1,
@@ -303,7 +303,7 @@ class _Judge:
             return Why(verdict.rule, verdict.detail)
         if link.url.site in self.around.sites or self.ground.follow_external:
             return None
-        return Why("other-site", link.url.site)
+        return Why(OTHER_SITE, link.url.site)
 
     def _unwanted(self, link: Link) -> Why | None:
         ground = self.ground

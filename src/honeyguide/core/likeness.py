@@ -1,7 +1,7 @@
 """When two fetches of a page, or two pages, say the same.
 
 Owns: `main_digest` (has a page changed?) and `sketch_of` with `likeness` (is a page like another?).
-Must not know: traps, history, who compares, markup. Start reading at `lines_of`, then `said_by`.
+Must not know: traps, history, who compares, markup. Start reading at `said_on`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 from itertools import filterfalse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from honeyguide.core.page import Position
@@ -33,34 +33,33 @@ _FEW_LINES = 20  # pages with fewer lines are compared by their words
 _MAX_PARTS = 5_000  # lines or words looked at
 
 
-def lines_of(page: Page) -> tuple[list[str], str]:
-    """Give the lines of a page without its menus, and its main text, as far as its markup tells that.
+class Said(NamedTuple):
+    """What a page says: its lines without menus, those as bytes, and the bytes of its main text, as far as markup tells.
 
-    The first is for comparisons of pages, the second for that of a page with what it was.
+    The second is compared with other pages, the third with what the page was before.
     """
-    menu = {
-        occurrence.anchor
-        for link in page.links
-        for occurrence in link.occurrences
-        if occurrence.position is not _MAIN
-    }
+
+    lines: list[str]
+    text: bytes
+    main: bytes
+
+
+def said_on(page: Page) -> Said:
+    """Read what a page says: without its menus, and without dates and counters at its end.
+
+    Text does not tell where it stands, but links do: a line that is the anchor of a menu's link is menu.
+    """
+    menu = {one.anchor for link in page.links for one in link.occurrences if one.position is not _MAIN}
     lines = _without_footer(filterfalse(menu.__contains__, page.text.split("\n")))
-    main = page.main
+    text, main = said_by(lines), page.main
     if main is None or _is_little(main.text, page, lines):
-        return lines, "\n".join(lines)
+        return Said(lines, text, text)
     if main.is_marked:
-        return lines, _without_stamp(main.text)
+        return Said(lines, text, _bytes_of(_without_stamp(main.text)))
     menu.difference_update(page.headings)  # a page may have its name in the menu
     own = filterfalse(menu.__contains__, main.text.split("\n"))
-    return lines, _without_stamp("\n".join(own)) if main.is_ended else "\n".join(_without_footer(own))
-
-
-def main_lines(page: Page) -> list[str]:
-    """Give the lines of a page without its menus, and without dates and counters at its end.
-
-    A page does not tell where its text stands, but its links do: a line that is the anchor of a menu's link is menu.
-    """
-    return lines_of(page)[0]
+    said = _bytes_of(_without_stamp("\n".join(own))) if main.is_ended else said_by(_without_footer(own))
+    return Said(lines, text, said)
 
 
 def _is_little(text: str, page: Page, lines: list[str]) -> bool:
@@ -89,7 +88,7 @@ def _without_stamp(text: str) -> str:
 
 
 def said_by(lines: list[str]) -> bytes:
-    """Give what a page says, as the sketch reads it."""
+    """Give what lines say, as digest and sketch read it."""
     return _bytes_of("\n".join(lines))
 
 
@@ -97,13 +96,13 @@ def _bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def main_digest(text: str) -> str | None:
+def main_digest(main: bytes) -> str | None:
     """Give a digest of the main text of a page; None if it has none.
 
-    >>> main_digest("Fire alarms")
+    >>> main_digest(b"Fire alarms")
     '2-6d5605f30aa2344d'
     """
-    return _VERSION + blake2b(_bytes_of(text), digest_size=8).hexdigest() if text else None
+    return _VERSION + blake2b(main, digest_size=8).hexdigest() if main else None
 
 
 def can_compare(one: str | None, other: str | None) -> bool:
@@ -128,7 +127,7 @@ def sketch_of(said: bytes) -> Sketch:
     parts = said.split(b"\n", _MAX_PARTS)[:_MAX_PARTS]
     if len(parts) < _FEW_LINES:
         words = said[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
-        parts = [b" ".join(three) for three in zip(words, words[1:], words[2:], strict=False)] or words
+        parts = list(map(b" ".join, zip(words, words[1:], words[2:], strict=False))) or words
     return tuple(sorted(set(map(crc32, parts)))[:_SKETCH])
 
 

@@ -77,13 +77,6 @@ class RuleList:
         return decide
 
 
-def compile_condition(condition: Condition) -> Callable[[Row], bool]:
-    """Compile a single condition; what it returns says whether it is known to hold."""
-    writer = _Writer("row")
-    check: Callable[[Row], bool] = writer.function("check(row)", [f"    return {writer.holds(condition)}"])
-    return check
-
-
 def _compile(card: Scorecard, writer: _Writer) -> Any:
     lines = [f"    total = {card.base!r}", "    out = []", "    pays = out.append", "    unknown = ()"]
     if card.base:

@@ -40,6 +40,7 @@ class Scope(NamedTuple):
     tracking: Tracking = Tracking()
 
 
+OTHER_SITE = "other-site"  # the rule of links that leave the crawl (URL-11)
 # What puts links out, in the order in which it is asked, in words that hold for all of them.
 RULE_WORDS = {
     "empty": "empty link",
@@ -49,7 +50,7 @@ RULE_WORDS = {
     "limit": "more than is read of one page",
     "same-page": "leads to the page itself",
     "extension": "a file, not a page",
-    "other-site": "leads to another site",
+    OTHER_SITE: "leads to another site",
 }
 _EMPTY = Verdict(Kind.SKIP, "empty", "URL-9")
 _FRAGMENT = Verdict(Kind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
@@ -103,7 +104,7 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
     site = url.site
     if site == (seed or page).site:
         return Verdict(Kind.INSIDE, "same-site", "URL-10", site, url)
-    return Verdict(Kind.OUTSIDE, "other-site", "URL-11", site, url)
+    return Verdict(Kind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
 
 
 def _start(base: str, page: Url) -> Url:

@@ -42,7 +42,7 @@ class Made(NamedTuple):
 
 
 def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> Made:
-    """Measure a page; `lines` is its main text (`likeness.main_lines`). Links to itself lead nowhere."""
+    """Measure a page; `lines` is its main text (`likeness.said_on`). Links to itself lead nowhere."""
     links = chars = 0
     starts = tuple(f"{scheme}://{site}/" for site in sites for scheme in ("https", "http"))
     own, main = page.url.text, Position.MAIN

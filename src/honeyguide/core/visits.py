@@ -22,6 +22,7 @@ from honeyguide.core.history import (
     Trust,
 )
 from honeyguide.core.learning import Seen, after_finds, after_visit, changes_of
+from honeyguide.core.likeness import can_compare
 from honeyguide.core.priors import Priors
 from honeyguide.core.rate import chance
 from honeyguide.core.testimony import HEADER, SITEMAP, born_at, claims_of
@@ -55,6 +56,8 @@ def compared(old: Known | None, visit: Visit) -> str | None:
         return None
     if visit.body is not None and visit.body == old.body:
         return SAME_BYTES
+    if not can_compare(old.content, visit.content):
+        return None
     return SAME_CONTENT if visit.content == old.content else CHANGED
 
 

@@ -77,12 +77,24 @@ def read_asked(run: Run) -> Asked:
     try:
         values = json.loads(run.spec.request or "")
         related = values.pop("related", None)
-        return Asked(**values, related=None if related is None else tuple(related))
+        asked = Asked(**values, related=None if related is None else tuple(related))
+        _check_kinds(asked)
     except (ValueError, TypeError, AttributeError):
         raise InputError(
             f"run {run.id} ({run.spec.command or 'crawl'}) does not say how it was asked for, because another version "
             "made it; add --due to the command that made it"
         ) from None
+    return asked
+
+
+def _check_kinds(asked: Asked) -> None:
+    """Refuse what is of other kinds than we write: a store is a file that somebody may have changed."""
+    texts = (asked.traversal, asked.profile, asked.include or "", asked.exclude or "", *(asked.related or ()))
+    is_depth = asked.max_depth is None or type(asked.max_depth) is int
+    if not (
+        is_depth and isinstance(asked.follow_external, bool) and all(isinstance(one, str) for one in texts)
+    ):
+        raise TypeError(asked)
 
 
 def traversal_of(profile: Profile, name: str) -> Traversal:

@@ -193,13 +193,21 @@ class _Session:
                 for site in again.sites:
                     frontier.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
-            room = 0 if request.only_due else self._rules.window
-            adopted = self._not_deep(frontier.adopt(Ask(now, room, now + self._rules.lease_s)))
+            adopted = self._not_deep(frontier.adopt(Ask(now, self._room(), now + self._rules.lease_s)))
             self._ground.crowd.restore(frontier.crowd())
         self._store.flush()
         external = self._state.limits.budgets.external_pages
         self._reading = Reading(self._crawler.reader, self._store, self._run, self._ground, external)
         return adopted
+
+    def _room(self) -> int:
+        """Say how many pages that an earlier process left are asked for at once: a smaller budget may be used up by now."""
+        most = self._request.budgets.max_pages
+        if self._request.only_due:
+            return 0
+        return (
+            self._rules.window if most is None else min(self._rules.window, max(0, most - self._run.fetched))
+        )
 
     def _set_depth(self, limit: int | None) -> None:
         """Queue what another limit put out, and put out what is queued: the limit of this command counts."""

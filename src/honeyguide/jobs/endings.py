@@ -11,7 +11,7 @@ from honeyguide.core import crawl as machine
 from honeyguide.core.frontier import Why
 from honeyguide.core.pace import retry_after_s
 from honeyguide.core.url import Url
-from honeyguide.errors import FetchError, Forbidden, UrlError
+from honeyguide.errors import AskedToWait, FetchError, Forbidden, UrlError
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Lease
@@ -28,7 +28,8 @@ def event_of(lease: Lease, result: Fetched | FetchError, at: float) -> machine.E
     # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
     may_pass = rest_s is not None if is_refused else result.retryable
     if there is None:
-        return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, not is_refused, rest_s)
+        is_fetch = not isinstance(result, Forbidden | AskedToWait)
+        return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, is_fetch, rest_s)
     why = Why(result.rule, f"redirects to {there.text}: {result.why}")  # and that redirect was fetched
     return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site)
 

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.crawled import is_relevant
 from honeyguide.core.ranks import LANES
-from honeyguide.jobs.progress import duration
+from honeyguide.jobs.progress import HEARTBEAT_S, LINE_EVERY_S, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from honeyguide.core.records import Record
 
-LINE_EVERY_S = 5.0  # between two lines of a log, at the least
 LINE_EVERY_PAGES = 50
-HEARTBEAT_S = 60.0  # a crawl that is slower than that still says that it lives
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from honeyguide.core.crawled import Crawled, change_told, page_record
 from honeyguide.core.frontier import Done, Dropped, Retry, Why, is_fetch
 from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.judge import Around, candidates_of, judge_page
-from honeyguide.core.likeness import lines_of, main_digest, said_by, sketch_of
+from honeyguide.core.likeness import main_digest, said_on, sketch_of
 from honeyguide.core.listed import POSITION, place_stray
 from honeyguide.core.signals import Made, kind_of, made_of
 from honeyguide.core.topic import SCALE
@@ -211,16 +211,16 @@ class Reading:
         """Parse a page and let the core judge it by what the store knows."""
         ground, lease = self._ground, ended.lease
         page = self._reader.page(fetched.body, fetched.url, fetched.headers.content_type)
-        lines, main = lines_of(page)
-        content = main_digest(main)
+        said = said_on(page)
+        content = main_digest(said.main)
         candidates = candidates_of(page, ground)
         known = self._frontier.known([candidate.digest for candidate in candidates])
-        made = made_of(page, lines, self._sites)
+        made = made_of(page, said.lines, self._sites)
         kind = kind_of(ended.url, made, ended.known.found if ended.known else None, ground.profile)
         around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
         judged = judge_page(page, lease, candidates, around, ground)
         if not lease.is_seed and not ended.is_again:
-            ground.traps.learn(lease.url, sketch_of(said_by(lines)))
+            ground.traps.learn(lease.url, sketch_of(said.text))
         return ended._replace(page=page, judged=judged, content=content, made=made, kind=kind)
 
     def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:
@@ -242,9 +242,7 @@ class Reading:
         if ended.judged is None:
             return Report(record, arrived=arrived, is_external=ended.is_external)
         families = self._ground.traps.take_changes()
-        return Report(
-            record, ended.judged.findings, ended.content, arrived, families, ended.is_external
-        )
+        return Report(record, ended.judged.findings, ended.content, arrived, families, ended.is_external)
 
     def _record(self, ended: Ended, verdict: str | None) -> Record:
         fetched, judged, page, known = ended.fetched, ended.judged, ended.page, ended.known

@@ -26,6 +26,7 @@ from honeyguide.adapters.markup.elements import (
     IN_MAIN,
     IN_NAVIGATION,
     KINDS,
+    LANDMARK,
     OTHER,
     POSITIONS,
     SCRIPT,
@@ -106,6 +107,7 @@ class Document:
         self._blocks: dict[Lines, _Block] = {}  # those that somebody asked for
         self._wheres: dict[int, int] = {}  # where elements stand
         self._menu: list[int] = []  # the anchors of menus and footers, as far as they were described
+        self._landmarks: dict[int, int] = {}  # what elements around anchors are by their attributes
         self._block_text = _BLOCK_TEXT_FACTOR * len(markup)
         for script in self._seen.found[SCRIPT]:
             script.decompose()  # or the parser takes it for text
@@ -133,7 +135,7 @@ class Document:
 
     def main(self, text: str) -> Main | None:
         """Give what is main of the visible text, as far as the markup tells; ask once the anchors were described."""
-        return landmarks.main_of(self._seen, self._menu, len(text))
+        return landmarks.main_of(self._seen, self._landmarks, self._menu, len(text))
 
     def occurrence(self, number: int, node: LexborNode, attributes: Attributes) -> Occurrence:
         """Describe an anchor."""
@@ -202,5 +204,8 @@ class Document:
             kind = KINDS.get(node.tag_id, OTHER)
             if where != IN_FOOTER and (kind >= CONTAINER or kind <= TOLD):
                 where = inside(node, kind, where)
+                if where >= LANDMARK:
+                    self._landmarks[node.mem_id] = where // LANDMARK
+                    where %= LANDMARK
             wheres[node.mem_id] = where
         return where

@@ -78,6 +78,8 @@ LEVELS: Final = {H1: 1, H2: 2}
 
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
 IN_MAIN, IN_HEADER, IN_NAVIGATION, IN_FOOTER = range(4)
+LANDMARK = 4
+_ROLES: Final = {"main": MAIN, "navigation": NAV, "banner": NAV, "complementary": NAV}  # those two are out as menus are
 POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
 
@@ -99,24 +101,31 @@ IMAGES: Final = {
 
 
 def inside(node: LexborNode, kind: int, where: int) -> int:
-    """Tell where links inside an element stand, given where the element stands. A footer wins over a menu."""
-    attributes = node.attributes
+    """Tell where links inside an element stand, given where the element stands. A footer wins over a menu.
+
+    From `LANDMARK` on, it also tells that the element says by its attributes what it is: times so many.
+    """
+    attributes, landmark = node.attributes, 0
     if attributes:
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-        where = max(where, _named(names[:_NAME_CHARS], (attributes.get("role") or "")[:_NAME_CHARS]))
+        named = _named(names[:_NAME_CHARS], (attributes.get("role") or "")[:_NAME_CHARS])
+        if named >= LANDMARK:
+            landmark, named = named - named % LANDMARK, named % LANDMARK
+        where = max(where, named)
     if kind == FOOTER:
         return IN_FOOTER
     if kind == NAV or (kind == LIST and where == IN_HEADER):
         return max(where, IN_NAVIGATION)
-    return max(where, IN_HEADER) if kind == HEADER else where
+    return landmark + (max(where, IN_HEADER) if kind == HEADER else where)
 
 
 @lru_cache(maxsize=4096)
 def _named(names: str, role: str) -> int:
     """Tell what an element says it is by its class and id, and by its role."""
     role, words = role.strip().lower(), names.lower().split()
+    landmark = LANDMARK * _ROLES.get(role, OTHER)
     if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(words):
-        return IN_FOOTER
+        return LANDMARK * FOOTER + IN_FOOTER
     if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(words):
-        return IN_NAVIGATION
-    return IN_MAIN
+        return landmark + IN_NAVIGATION
+    return landmark + IN_MAIN

@@ -11,23 +11,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from operator import is_, itemgetter
+from typing import TYPE_CHECKING
 
-from honeyguide.adapters.markup.elements import ARTICLE, ASIDE, BOX, FOOTER, HEADER, MAIN, NAV, SECTION
+from honeyguide.adapters.markup.elements import ARTICLE, ASIDE, BOX, FOOTER, HEADER, MAIN, SECTION
 from honeyguide.adapters.markup.walk import MAX_TEXT
 from honeyguide.core.page import Main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.adapters.markup.walk import Box, Walk
 
     Span = tuple[int, int]  # lines: the first, and the one after the last
 
-_ROLES: Final = {
-    "main": MAIN, "article": ARTICLE, "navigation": NAV, "banner": NAV, "complementary": NAV, "contentinfo": FOOTER,
-}  # fmt: skip
 _FAIR_SHARE = 3  # what is marked as main is that, unless there is more than so many times as much outside of landmarks
 _EDGE_LINES = 30  # at the top and at the end of a page, also empty ones, in which a row of links is a menu
 _ROW_LINKS = 3  # at least, side by side
@@ -41,12 +38,12 @@ class _Parts:
     Parts are nested or apart, so what begins before another one's end is inside of it.
     """
 
-    def __init__(self, seen: Walk) -> None:
+    def __init__(self, boxes: Sequence[Box], named: Mapping[int, int]) -> None:
         self.out: list[Span] = []
         self.mains: list[Span] = []
         self.articles: list[Span] = []
         self.has_footer = False
-        self._sort(sorted(_landmarks(seen), key=itemgetter(2)))
+        self._sort(sorted(_called(boxes, named), key=itemgetter(2)))
 
     def _sort(self, landmarks: Sequence[Box]) -> None:
         out_end = article_end = scope_end = 0
@@ -79,23 +76,24 @@ class _Parts:
         return spans
 
 
-def _landmarks(seen: Walk) -> list[Box]:
-    """Find what says that it is a part of the page: by its name, or by its role if no element is called main."""
-    landmarks = [box for box in seen.boxes if box[0] != BOX]
-    if all(box[0] != MAIN for box in landmarks):
-        landmarks += [
-            (_ROLES[role], node, first, last)
-            for kind, node, first, last in seen.boxes
-            if kind == BOX and (role := node.attributes.get("role")) in _ROLES
-        ]
-    return landmarks
+def _called(boxes: Sequence[Box], named: Mapping[int, int]) -> list[Box]:
+    """Find what is a part of the page by its element, or is named so."""
+    if not named:
+        return [box for box in boxes if box[0] != BOX]
+    called = [(named.get(node.mem_id, kind), node, first, last) for kind, node, first, last in boxes]
+    return [box for box in called if box[0] != BOX]
 
 
-def main_of(seen: Walk, menu: Sequence[int], chars: int) -> Main | None:
-    """Give the main text of a page, given the anchors of its menus and the size of its text; None if markup does not tell."""
-    parts = _Parts(seen)
+def main_of(seen: Walk, named: Mapping[int, int], menu: Sequence[int], chars: int) -> Main | None:
+    """Give the main text of a page whose text has so many characters; None where its markup does not tell.
+
+    `named` is what elements say by their attributes that they are, `menu` the anchors of menus.
+    """
+    parts = _Parts(seen.boxes, named)
     marked = parts.marked
     kept = seen.visible.lines().copy()
+    if not (marked or parts.out):
+        return Main(_joined(kept)) if _take_rows(seen, kept) else None
     for first, last in parts.out:
         kept[first:last] = [""] * (last - first)
     if marked:
@@ -104,8 +102,6 @@ def main_of(seen: Walk, menu: Sequence[int], chars: int) -> Main | None:
         fair = _FAIR_SHARE * len(text)
         if text and (fair >= chars or fair >= _chars_outside(kept, marked)):
             return Main(text, is_marked=True, is_ended=True)
-    if not (_take_rows(seen, kept) or parts.out):
-        return None
     return Main(_joined(kept), is_ended=parts.has_footer)
 
 
@@ -120,17 +116,22 @@ def _take_entries(seen: Walk, menu: Sequence[int], kept: list[str], within: Span
 
 def _take_rows(seen: Walk, kept: list[str]) -> int:
     """Take out lines at the top and at the end that are nearly all links, side by side: menus. Tell how many there were."""
+    lines = list(seen.lines.values())
+    if not any(map(is_, lines, lines[2:])):  # anchors of one block come one after the other: there are no three
+        return 0
     rows: defaultdict[int, list[int]] = defaultdict(list)
     edge = len(kept) - _EDGE_LINES
     for number, (text, first, last) in seen.lines.items():
         if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is seen.visible:
             rows[first].append(len(seen.labels.get(number, "").strip()))
-    taken = 0
-    for line, links in rows.items():
-        if len(links) >= _ROW_LINKS and sum(links) >= _ROW_SHARE * len(kept[line]):
-            kept[line] = ""
-            taken += 1
-    return taken
+    menus = [
+        line
+        for line, links in rows.items()
+        if len(links) >= _ROW_LINKS and sum(links) >= _ROW_SHARE * len(kept[line])
+    ]
+    for line in menus:
+        kept[line] = ""
+    return len(menus)
 
 
 def _chars_outside(kept: list[str], spans: list[Span]) -> int:

@@ -148,7 +148,7 @@ class Walk:
                     if kind <= H2:
                         if kind in LEVELS and around is visible:
                             self._add_heading(LEVELS[kind], _label(parts, start))
-                    elif kind >= box and around is visible and (kind >= nav or len(path) < _SHALLOW):
+                    elif kind >= box and (len(path) < _SHALLOW or kind >= nav) and around is visible:
                         add_box((kind, node, first, line + 1))
                 if outside is not around:
                     number -= kind == ANCHOR

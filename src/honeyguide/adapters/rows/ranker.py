@@ -154,9 +154,9 @@ class ColumnTable:
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         """From a file's columns to scores and doubts."""
-        facts = fact_columns(frame.collect_schema(), now, with_url=self._check_urls)
+        facts = fact_columns(frame, now, with_url=self._check_urls)
         wanted = [SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
-        return score_columns(frame.select(facts), self._cards, ledger=False).select(wanted)
+        return score_columns(facts, self._cards, ledger=False).select(wanted)
 
     def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
         """Give each row its place, and read those in doubt again, one by one; what is wrong is out."""

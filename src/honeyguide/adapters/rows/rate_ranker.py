@@ -89,14 +89,10 @@ class LearnedTable(ColumnTable):
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         """From a file's columns to values and doubts."""
-        schema = frame.collect_schema()
-        given = [column for name, column in columns_of(schema).items() if name != "url"]
+        given = [column for name, column in columns_of(frame.collect_schema()).items() if name != "url"]
         raw = [_IS_RAW, *(_RAW + column for column in given)]
-        facts = frame.select(
-            *fact_columns(schema, now, with_url=self._check_urls),
-            pl.lit(value=True).alias(_IS_RAW),
-            *(pl.col(column).alias(_RAW + column) for column in given),
-        )
+        kept = [pl.lit(value=True).alias(_IS_RAW), *(pl.col(column).alias(_RAW + column) for column in given)]
+        facts = fact_columns(frame, now, with_url=self._check_urls, also=kept)
         wanted = [DOUBT, FUTURE, *([HASH] if self._check_urls else []), *raw]
         return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
 

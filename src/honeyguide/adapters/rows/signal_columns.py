@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.adapters.rows.time_columns import read_times, unreadable
+from honeyguide.adapters.rows.time_columns import moment_of, read_times, unreadable, with_moments
 from honeyguide.core.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, field_name
 from honeyguide.core.priors import CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from honeyguide.adapters.rows.time_columns import Reading
 
@@ -45,9 +45,19 @@ def columns_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
     return {name: found[name] for name in NAMES if name in found}
 
 
-def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: bool) -> list[pl.Expr]:
-    """Read signals as facts at `now`, with the rows that are in doubt and those that lie in the future."""
+def fact_columns(
+    frame: pl.LazyFrame, now: datetime, *, with_url: bool, also: Sequence[pl.Expr] = ()
+) -> pl.LazyFrame:
+    """Read signals as facts at `now`, with the rows that are in doubt and those that lie in the future, and what is `also` wanted."""
+    schema = frame.collect_schema()
     named = columns_of(schema)
+    texts = [named[name] for name in TIMES if name in named and schema[named[name]] == pl.String]
+    return with_moments(frame, texts).select(*_facts(schema, named, now, with_url=with_url), *also)
+
+
+def _facts(
+    schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
+) -> list[pl.Expr]:
     now_us = (now - _EPOCH) // timedelta(microseconds=1)
     facts: list[pl.Expr] = []
     doubts: list[pl.Expr] = []
@@ -56,7 +66,8 @@ def fact_columns(schema: Mapping[str, pl.DataType], now: datetime, *, with_url: 
     for name, column in named.items():
         if name == "url":
             continue
-        value, doubt = _READERS[name](pl.col(column), schema[column])
+        is_written = name in TIMES and schema[column] == pl.String
+        value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
         if name in TIMES:
             future.append(value > now_us)
             # Times so long ago that a double does not hold the microseconds since then are in doubt, too.

@@ -1,7 +1,8 @@
 """Columns of times: those that are read by columns exactly as `core.plan.read_time` reads each of them.
 
 Owns: which forms of times that are, in polars. Must not know: files, what the times mean. Start reading at `read_times`.
-Everything else is in doubt, and read row by row.
+Everything else is in doubt, and read row by row. Texts are read in steps, `with_moments`, each a column of its own: written
+into one expression, the same text would be taken apart again and again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     # What a column says, and where that is in doubt; None is nowhere.
     Reading = tuple[pl.Expr, pl.Expr | None]
 
@@ -37,8 +40,6 @@ def read_times(column: pl.Expr, dtype: pl.DataType) -> Reading:
         return _from_whole(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
     if dtype.is_float():
         return _from_float(column), ~column.is_between(0, _EPOCHS_BELOW, closed="left")
-    if dtype == pl.String:
-        return _written(column)
     return unreadable(column, pl.Int64())
 
 
@@ -64,13 +65,28 @@ def _from_float(column: pl.Expr) -> pl.Expr:
     return whole.cast(pl.Int64, strict=False) * 1_000_000 + fraction.cast(pl.Int64, strict=False)
 
 
-def _written(column: pl.Expr) -> Reading:
-    whole = pl.when(column.str.contains(_WHOLE)).then(column).cast(pl.Int64, strict=False)
-    decimal = pl.when(column.str.contains(_DECIMAL)).then(column).cast(pl.Float64, strict=False)
-    iso = pl.when(column.str.contains(_ISO)).then(column)
-    moment = pl.coalesce(_from_whole(whole), _from_iso(iso), _from_float(decimal))
-    is_sure = moment.is_not_null() & (whole <= _SURE_EPOCH).fill_null(value=True)
-    return moment, (column != "") & ~is_sure
+def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    """Read columns of texts, each as two more: microseconds since 1970, and where that is in doubt (`moment_of`)."""
+    for name in names:
+        column = pl.col(name)
+        whole, decimal, iso = (f"{step} of {name}" for step in ("whole", "decimal", "iso"))
+        frame = frame.with_columns(
+            pl.when(column.str.contains(_WHOLE)).then(column).cast(pl.Int64, strict=False).alias(whole),
+            pl.when(column.str.contains(_DECIMAL)).then(column).cast(pl.Float64, strict=False).alias(decimal),
+            pl.when(column.str.contains(_ISO)).then(column).alias(iso),
+        )
+        moment, doubt = moment_of(name)
+        number, written = pl.col(whole), _from_iso(pl.col(iso))
+        read = pl.coalesce(_from_whole(number), written, _from_float(pl.col(decimal)))
+        is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
+        frame = frame.with_columns(read.alias(moment.meta.output_name()))
+        frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()))
+    return frame
+
+
+def moment_of(name: str) -> tuple[pl.Expr, pl.Expr]:
+    """Name what a column of texts was read as."""
+    return pl.col(f"moment of {name}"), pl.col(f"doubt of {name}")
 
 
 def _from_iso(iso: pl.Expr) -> pl.Expr:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.simulation.worlds import CLASSES, MAX_ROWS, History, world_of
 from honeyguide.adapters.store.queries import Database, queries
 from honeyguide.core.history import site_of
+from honeyguide.core.likeness import can_compare
 from honeyguide.core.page_state import LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError
 
@@ -46,7 +47,7 @@ def _histories(path: str, db: Database) -> dict[str, History]:
             known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
             class_of = CLASSES.index(kind) if kind in CLASSES else 0
             found[url] = History([(at, "created")], site_of(url), class_of, known)
-        elif last is not None and content != last[2]:
+        elif last is not None and content != last[2] and can_compare(content, last[2]):
             found[url].rows.append(((last[1] + at) / 2, "changed"))
         else:
             found[url].rows.append((at, "other"))

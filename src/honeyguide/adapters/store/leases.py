@@ -161,7 +161,8 @@ class SqliteLeases(Ledger):
             for _, name, is_external, until, fetched, leased, _, _ in rows
         ]
         queued += map(Waiting._make, self._db.all(self._sql["next_due"], (self._run, ask.only_due)))
-        return rest_of(ask, queued, self._external(), held)
+        external = self._external() if any(one.is_external for one in queued) else 0
+        return rest_of(ask, queued, external, held)
 
     def external_pages(self) -> int:
         """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.queries import checked, queries, reads
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
+from honeyguide.core.scope import OTHER_SITE
 from honeyguide.core.traps import Family
 from honeyguide.core.url import Url
 from honeyguide.errors import rule_now, spellings
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from honeyguide.adapters.store.queries import Database
     from honeyguide.core.likeness import Sketch
     from honeyguide.core.records import Record
-
-OUTSIDE = "other-site"  # the rule of links that leave the crawl (URL-11)
 
 
 class Ledger:
@@ -72,7 +71,7 @@ class Ledger:
             out,
             dict(self._db.all(self._sql["count_skipped"], (self._run,))),
             self._fetched(),
-            out[OUTSIDE],
+            out[OTHER_SITE],
             self._db.one(self._sql["count_due"], (self._run,))[0],
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.store.memory_entries import Entry, Site, is_due
 from honeyguide.core.frontier import Counts, Row, Standing, State, Why
+from honeyguide.core.scope import OTHER_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.traps import Family
     from honeyguide.core.url import Url
-
-_OUTSIDE = "other-site"
 
 
 class MemoryLedger:
@@ -59,7 +58,7 @@ class MemoryLedger:
 
     def strays(self) -> list[int]:
         """Give what was put out as another site's that is part of the crawl by now."""
-        out = {Why(_OUTSIDE, site) for site in self.sites()}
+        out = {Why(OTHER_SITE, site) for site in self.sites()}
         return [entry.found.digest for entry in self._by_id if entry.why in out]
 
     def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
@@ -83,7 +82,7 @@ class MemoryLedger:
             out,
             dict(self._skipped),
             self.fetched,
-            out[_OUTSIDE],
+            out[OTHER_SITE],
             sum(is_due(entry) for entry in self._by_id),
         )
 

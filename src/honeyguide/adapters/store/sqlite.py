@@ -146,7 +146,7 @@ class SqliteStore:
             self._db.close()
 
     def abandon(self) -> None:
-        """Let go without a commit, as a process does that is killed."""
+        """Let go without a commit, as a process does that is killed: here for tests, which cannot have one killed each time."""
         self._owners.leave()
         self._db.close()
 
