@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
+from honeyguide.adapters.rows import ranker
 from honeyguide.adapters.rows.known import open_known
 from honeyguide.adapters.rows.rejected import Rejected
 from honeyguide.core.ranking import Asked
@@ -105,3 +106,18 @@ def test_urls_may_be_categories(tmp_path: Path) -> None:
     frame.with_columns(pl.col("url").cast(pl.Categorical)).write_parquet(tmp_path / "known.parquet")
     plan = open_known([str(tmp_path / "known.parquet")], PROFILE).plan(Asked(NOW, top=2))
     assert [entry.scored.signals.visits for entry in plan.entries] == [2]
+
+
+def test_in_very_large_files_only_printed_repeats_are_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranker, "MAX_LOOKED_UP", 2)
+    rows = [{**GOOD, "url": f"https://a.example/{name}", "topic_relevance": worth} for name, worth in
+            (("a", 0.9), ("b", 0.8), ("b", 0.7), ("a", 0.1))]  # fmt: skip
+    file = write(tmp_path / "known.parquet", rows)
+    two = open_known([file], PROFILE).plan(Asked(NOW, top=2))
+    assert [entry.scored.url[-1] for entry in two.entries] == ["a", "b"]
+    assert two.repeated.rows == 0
+    three = open_known([file], PROFILE).plan(Asked(NOW, top=3))  # two of them are b: all are looked up
+    assert [entry.scored.signals.topic_relevance for entry in three.entries] == [0.7, 0.1]
+    assert three.repeated.rows == 2

@@ -13,17 +13,19 @@ from honeyguide.core.rate import (
     chance,
     changed,
     index,
-    known_index,
     prior,
+    reached,
     score_of,
     single,
-    tau_at,
     timed,
     unchanged,
-    worth_at,
 )
 
 SECOND, YEAR = 1 / 3600, 8760.0
+
+
+def known_index(lam: float, tau: float) -> float:
+    return float(rates.known_index_by(rates.SCALARS, lam, tau))
 
 
 def exact_index(a: float, b: float, tau: float) -> float:
@@ -52,7 +54,7 @@ def exact_changed(a: float, b: float, tau: float) -> tuple[float, float]:
 def test_golden_rows() -> None:
     assert changed(Rate(0.5, 100.0), 50.0) == pytest.approx((1.450944, 116.862536), abs=5e-7)
     assert index(Rate(0.5, 100.0), 50.0, 1.0) == pytest.approx(4.124145, abs=5e-7)
-    assert known_index(0.05, 24.0, 1.0) == pytest.approx(6.747455, abs=5e-7)
+    assert known_index(0.05, 24.0) == pytest.approx(6.747455, abs=5e-7)
     assert unchanged(Rate(0.5, 100.0), 50.0) == (0.5, 150.0)
     assert timed(Rate(0.5, 100.0), 50.0) == (1.5, 150.0)
     assert prior(60 * 24.0) == (0.5, 720.0)
@@ -98,7 +100,7 @@ def test_the_known_index_is_stable(lam: float, tau: float) -> None:
 def test_nothing_is_won_at_once_or_in_the_future() -> None:
     assert index(Rate(0.5, 100.0), 0.0) == index(Rate(0.5, 100.0), -1.0) == 0.0
     assert chance(Rate(0.5, 100.0), -1.0) == 0.0
-    assert known_index(0.5, -1.0) == 0.0
+    assert known_index(0.5, 0.0) == 0.0
 
 
 def test_the_chance_of_change() -> None:
@@ -107,10 +109,11 @@ def test_the_chance_of_change() -> None:
 
 
 def test_when_the_next_visit_is_worth_its_price() -> None:
-    assert tau_at(Rate(0.5, 100.0), index(Rate(0.5, 100.0), 72.0, 0.3), 0.3) == pytest.approx(72.0)
-    assert tau_at(Rate(3.0, 10.0), 4.999) < math.inf  # V is less than b / (a - 1) = 5
-    assert tau_at(Rate(3.0, 10.0), 5.001) == math.inf
-    assert tau_at(Rate(0.5, 100.0), 0.0) == 0.0
+    slow, sure = Rate(0.5, 100.0), Rate(3.0, 10.0)
+    assert reached(lambda tau: index(slow, tau, 0.3), index(slow, 72.0, 0.3)) == pytest.approx(72.0)
+    assert reached(lambda tau: index(sure, tau), 4.999) < math.inf  # V is less than b / (a - 1) = 5
+    assert reached(lambda tau: index(sure, tau), 5.001) == math.inf
+    assert reached(lambda tau: index(slow, tau), 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -118,12 +121,6 @@ def test_when_the_next_visit_is_worth_its_price() -> None:
 )  # fmt: skip
 def test_scores(value: float, price: float, score: float) -> None:
     assert score_of(value, price) == score
-
-
-def test_a_score_names_its_worth() -> None:
-    assert score_of(worth_at(37.0, 5.0), 5.0) == 37.0
-    assert worth_at(0.0, 5.0) == 0.0
-    assert worth_at(100.0, 5.0) == math.inf
 
 
 def test_what_is_ranked_has_seven_digits() -> None:

@@ -14,7 +14,7 @@ from honeyguide.core.learning import Seen, after_finds, after_visit
 from honeyguide.core.page_state import PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.plan import Signals, score_url
 from honeyguide.core.priors import Priors, Watched, refit, refit_priors, shrunk
-from honeyguide.core.rate import Rate, index, prior, tau_at
+from honeyguide.core.rate import Rate, index, prior, reached
 from honeyguide.core.recrawl import Learned, RecrawlPolicy
 from honeyguide.core.schedules import POLICIES, AdaptiveInterval, Heuristic, Proportional, Uniform
 
@@ -99,7 +99,8 @@ def test_the_due_time_is_that_of_the_index() -> None:
     due = Learned().judge(PAGE, NOW, price=9.0).next_due
     assert due is not None
     assert PAGE.visited_at is not None
-    assert (due - PAGE.visited_at) / HOUR == pytest.approx(tau_at(Rate(2.5, 102.0), 9.0, 0.8), rel=1e-5)
+    hours = reached(lambda tau: index(Rate(2.5, 102.0), tau, 0.8), 9.0)
+    assert (due - PAGE.visited_at) / HOUR == pytest.approx(hours, rel=1e-5)
 
 
 # --- what hosts announce ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.likeness import can_compare, likeness, main_digest, said_by, said_on, sketch_of
+from honeyguide.core.likeness import likeness, main_digest, said_by, said_on, sketch_of
 from honeyguide.core.page import Link, Occurrence, Page, Position
 from honeyguide.core.traps import MAX_FAMILIES, Family, TrapLimits, Traps, family_of, shape_trap, soft_404
 from honeyguide.core.url import Url

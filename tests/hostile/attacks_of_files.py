@@ -20,9 +20,14 @@ from click.testing import CliRunner
 from honeyguide.adapters import inputs
 from honeyguide.adapters.rows import link_rows, plan_tables
 from honeyguide.adapters.rows.rowfiles import Raw, parse_object
+from honeyguide.adapters.simulation.made import made_world
+from honeyguide.adapters.simulation.running import Budget, simulate
+from honeyguide.adapters.simulation.trials import POLICIES
 from honeyguide.cli import root
 from honeyguide.config import load_profile
 from honeyguide.core.pattern import compile_pattern
+from honeyguide.core.plan import Signals
+from honeyguide.core.ranking import Row, RowTable
 from honeyguide.core.traps import Traps
 from honeyguide.core.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
@@ -255,3 +260,29 @@ def head_rows(over: int, _limit: int) -> None:
 def record_bytes(over: int, _limit: int) -> None:
     record = json.dumps({"site": "a.example", "status": "ok", "selected": [], "x": "x" * over}).encode()
     _refused(record, "is longer than", "eval", "FILE", "--gold", "FILE", suffix=".jsonl")
+
+
+def compared_urls(over: int, _limit: int) -> None:
+    signals = [Signals(f"https://a.example/{n}") for n in range(over + 1)]
+    rows = [Row(n, f"row {n}", one) for n, one in enumerate([*signals, signals[-1]])]
+    superseded, _, is_cut = RowTable(lambda: iter(rows), load_profile("news")).repeated()
+    assert (superseded, is_cut) == (set(), True)
+
+
+# --- simulations --------------------------------------------------------------------------------------------------
+
+
+def world_changes(over: int, _limit: int) -> None:
+    with pytest.raises(InputError, match="take fewer pages or days"):
+        made_world(f"poisson:pages={over},days=2,interval=1,spread=0", 1)
+
+
+def simulated_fetches(over: int, _limit: int) -> None:
+    world = made_world("poisson:pages=5,days=1", 1)
+    with pytest.raises(InputError, match="take less of it"):
+        simulate(world, Budget("", over + 1), lambda sight: POLICIES["uniform"](sight, world))
+
+
+def world_rows(over: int, _limit: int) -> None:
+    rows = "page,timestamp\n" + "".join(f"a,2026-01-01T00:00:{n:02}Z\n" for n in range(over + 1))
+    _refused(rows.encode(), "split it", "simulate", "FILE", "--policies", "uniform", suffix=".csv")

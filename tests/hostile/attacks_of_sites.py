@@ -11,6 +11,7 @@ import gzip
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -23,6 +24,7 @@ from honeyguide.adapters.markup.tame import tamed
 from honeyguide.core.policy import Policy
 from honeyguide.core.url import Url
 from honeyguide.errors import TooLarge, Unreachable
+from honeyguide.jobs.pick import PickRequest
 from honeyguide.jobs.polite import PoliteFetcher
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports import Fetched, Headers, Part, Validators
@@ -189,6 +191,53 @@ def sitemap_all_pages(over: int, _limit: int) -> None:
 def sitemap_useless(over: int, _limit: int) -> None:
     found = listing(lambda n: _index(*range(1, over + 3)) if not n else b"" if n <= over else _pages(n))
     assert not found.pages
+
+
+def sitemap_seconds(over: int, _limit: int) -> None:
+    async def run() -> Listing:
+        loop = asyncio.get_running_loop()
+        late = loop.time() + over + 1
+
+        class Slow(Maps):
+            async def fetch(
+                self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+            ) -> Fetched:
+                with patch.object(loop, "time", lambda: late):  # as if it had taken that long
+                    await asyncio.sleep(0)
+                    await asyncio.sleep(0)
+                return await super().fetch(url, validators=validators, part=part)
+
+        asked = SitemapRequest(addresses=(Url.parse("https://a.example/0"),))
+        return await list_pages(asked, Slow(_pages), sitemap.read_sitemap)
+
+    found = asyncio.run(run())
+    assert not found.pages
+    assert "took more than" in found.problems[0]
+
+
+# --- picks --------------------------------------------------------------------------------------------------------
+
+
+def _picked(strategy: str, links: int) -> tuple[dict[str, Any], list[str]]:
+    """Pick from a site of so many links that are alike, none of which is there."""
+    anchors = "".join(
+        f"<a href=/services/repair-{n:03}>Fire protection inspection {n}</a> " for n in range(links)
+    )
+    fetcher = FakeFetcher({HOME.text: f"<title>Acme</title><nav>{anchors}</nav><p>Welcome".encode()})
+    request = PickRequest(strategy, timings=False)
+    record = asyncio.run(app.picker(request, fetcher, FrozenClock()).pick(HOME.text, request))
+    return record, fetcher.asked
+
+
+def heads(over: int, _limit: int) -> None:
+    record, asked = _picked("blend", over + 10)
+    assert len(asked) == 1 + over + len(record["replaced"])
+
+
+def replacing(over: int, _limit: int) -> None:
+    record, _ = _picked("portfolio", over + 50)
+    assert over < len(record["replaced"]) <= over + 10
+    assert record["counts"]["out_untried"] > 0
 
 
 # --- pages --------------------------------------------------------------------------------------------------------

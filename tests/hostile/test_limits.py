@@ -10,7 +10,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from unittest.mock import patch
 
@@ -125,6 +125,9 @@ LIMITS = [
     Limit("sitemaps inside of sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
     Limit("pages from all sitemaps", "200,000", "jobs.sitemaps:MAX_PAGES", sites.sitemap_all_pages, 50),
     Limit("sitemaps that list nothing", "20", "jobs.sitemaps:MAX_USELESS", sites.sitemap_useless),
+    Limit("time for all sitemaps", "900 seconds", "jobs.sitemaps:MAX_S", sites.sitemap_seconds),
+    Limit("heads of a site", "30", "jobs.pick:HEADS_AT_MOST", sites.heads),
+    Limit("pages in place of dead and empty ones", "30", "jobs.pick:MAX_REPLACING", sites.replacing),
     Limit(
         "markup of a page", "10,485,760 bytes", "adapters.markup.tame:MAX_BYTES", sites.markup_bytes, 300_000
     ),
@@ -229,6 +232,13 @@ LIMITS = [
         "pages of files of links", "1,000,000", "adapters.rows.page_rows:MAX_PAGES", files.linking_pages, 20
     ),
     Limit("rows of a plan that is shown whole", "1,000,000", "cli.plan:MAX_ROWS", files.plan_rows, 50),
+    Limit(
+        "URLs of a plan that are compared, row by row",
+        "1,000,000",
+        "core.ranking:MAX_REMEMBERED",
+        files.compared_urls,
+        20,
+    ),
     Limit("heads of a selection", "20,000", "cli.select:MAX_HEADS", files.head_rows, 50),
     Limit(
         "record of a pick that is judged",
@@ -236,6 +246,27 @@ LIMITS = [
         "adapters.rows.picks:MAX_RECORD_BYTES",
         files.record_bytes,
         1000,
+    ),
+    Limit(
+        "changes of a made-up world",
+        "50,000,000",
+        "adapters.simulation.made:MAX_CHANGES",
+        files.world_changes,
+        100,
+    ),
+    Limit(
+        "fetches of a simulation",
+        "50,000,000",
+        "adapters.simulation.running:MAX_FETCHES",
+        files.simulated_fetches,
+        100,
+    ),
+    Limit(
+        "rows of a file to simulate",
+        "20,000,000",
+        "adapters.simulation.worlds:MAX_ROWS",
+        files.world_rows,
+        20,
     ),
     Limit("tries of a page", "3", "crawl:max_attempts", outputs.attempts),
     Limit("failures of a site in a row", "10", "crawl:max_site_failures", outputs.site_failures),
@@ -336,14 +367,13 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
+    "adapters.rows.ranker:MAX_LOOKED_UP",
     "adapters.markup.dom:_MAX_MISSES", "adapters.http:_MAX_CAUSES", "adapters.names:_MAX_THREADS", "adapters.robots:MAX_BYTES",
     "adapters.markup.sitemap:_MAX_LINES", "adapters.markup.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "adapters.rows.picks:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.problems:_MAX_CHARS", "core.family:MAX_ANCHOR_WORDS",
     "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",
-    "core.pattern:_MAX_PROGRAM_BYTES", "core.ranking:MAX_REMEMBERED", "jobs.sitemaps:MAX_S", "jobs.pick:MAX_REPLACING",
-    # What a person asks for, not a stranger: sizes of simulations.
-    "adapters.simulation.made:MAX_CHANGES", "adapters.simulation.running:MAX_FETCHES", "adapters.simulation.worlds:MAX_ROWS",
+    "core.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
 
 
@@ -361,6 +391,13 @@ def test_no_limit_of_the_code_is_left_out() -> None:
 
 def test_the_table_has_every_limit_and_no_other() -> None:
     assert list(table()) == [limit.name for limit in LIMITS]
+
+
+def test_the_page_has_the_times_of_a_policy() -> None:
+    told = re.findall(r"^- .*: ([0-9,]+) seconds \(`Policy\.(\w+)`\)", DOCS.read_text("utf-8"), re.MULTILINE)
+    names = {field.name for field in fields(Policy) if field.name.endswith("_s")}
+    assert {name for _, name in told} == names - {"delay_s", "backoff_s"}  # pace, not limits
+    assert [value for value, _ in told] == [f"{getattr(Policy(), name):,.0f}" for _, name in told]
 
 
 @by_name

@@ -15,7 +15,7 @@ from honeyguide.core.clocks import ArticleClock, Clock, DayProfile, SiteClock, W
 from honeyguide.core.learning import Seen, after_visit
 from honeyguide.core.priors import refit
 from honeyguide.core.ranking import Best
-from honeyguide.core.rate import Rate, chance, changed, index, prior, score_of, tau_at, timed, unchanged
+from honeyguide.core.rate import Rate, chance, changed, index, prior, reached, score_of, timed, unchanged
 
 SECOND, YEAR = 1 / 3600, 8760.0
 HOURS = st.floats(math.log(SECOND), math.log(50 * YEAR)).map(math.exp)  # 1 s to 50 years, evenly by size
@@ -56,7 +56,7 @@ def test_a_change_raises_the_rate_and_none_lowers_it(rate: Rate, exposure: float
 @given(rate=RATES, tau=HOURS, weight=WEIGHTS)
 def test_the_due_time_inverts_the_index(rate: Rate, tau: float, weight: float) -> None:
     price = index(rate, tau, weight)
-    due = tau_at(rate, price, weight)
+    due = reached(lambda hours: index(rate, hours, weight), price)
     assert due == math.inf or index(rate, due, weight) == pytest.approx(price, rel=1e-6)
     # Where a visit surely finds a change, waiting wins nothing: many times have the same worth.
     assert due == pytest.approx(tau, rel=1e-4) or chance(rate, tau) > 0.99

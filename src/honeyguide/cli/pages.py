@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from honeyguide.core.page import Page
 
 NOWHERE = "https://page.invalid/"  # RFC 6761: a name that never exists
-_NO_HTML = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b")  # documents, images, archives
+_NO_HTML = (
+    b"%PDF",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+)  # documents, images, archives
 DEMO_BASE = "https://acme-fire.example/"
 
 

@@ -35,6 +35,7 @@ _FOR_KIND = {
     Kind.NUMBER: ("is", "below", "above"),
     Kind.FLAG: ("is",),
 }
+_OF_TEXTS = frozenset(_FOR_KIND[Kind.TEXT]) - frozenset(_FOR_KIND[Kind.NUMBER])
 
 
 @dataclass
@@ -77,6 +78,7 @@ class Reader:
     def _tests(self, name: str, raw: Any, where: str) -> Condition:
         kind = self.kind(name, where)
         if kind is None:
+            self._look_through(name, raw, where)
             return ALWAYS
         if not isinstance(raw, dict) or not raw:
             return self._wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
@@ -84,6 +86,16 @@ class Reader:
             return ALWAYS
         parts = tuple(self._test(name, kind, test, value, f"{where}.{test}") for test, value in raw.items())
         return parts[0] if len(parts) == 1 else All(parts)
+
+    def _look_through(self, name: str, raw: Any, where: str) -> None:
+        """Read the tests of a fact that does not exist: a term or a pattern in them may be wrong whatever was meant."""
+        if not isinstance(raw, dict) or not self._has("tests", len(raw), where):
+            return
+        for test, value in raw.items():
+            if name.startswith(CARD):
+                self._test(name, Kind.NUMBER, test, value, f"{where}.{test}")
+            elif test in _OF_TEXTS and isinstance(value, str | list):
+                self._test(name, Kind.TEXT, test, value, f"{where}.{test}")
 
     def kind(self, name: str, where: str) -> Kind | None:
         """Look a fact up in the catalogue; cards are numbers."""

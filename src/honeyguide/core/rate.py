@@ -30,7 +30,7 @@ SCORE_DECIMALS = 1
 _SERIES_BELOW = 1e-5
 _FLAT_BELOW = 1e-2  # below, (e^y - 1) / y is its series
 _AT_ONCE = 1e-12  # exposures are at least this share of b: a change that is found at once adds one to a
-_SHORTEST_H, _LONGEST_H = 1e-6, 1e9  # where `tau_at` looks: from 4 milliseconds to a hundred thousand years
+_SHORTEST_H, _LONGEST_H = 1e-6, 1e9  # where `reached` looks: from 4 milliseconds to a hundred thousand years
 _HALVINGS = 60
 _MOST = 3e38  # the largest worth that is told from others
 
@@ -181,17 +181,12 @@ def log1p_by(maths: Maths, x: Any) -> Any:
     return maths.log(more) + (x - (more - 1.0)) / more
 
 
-def known_index(lam: float, tau_h: float, importance: float = 1.0) -> float:
-    """Say what a visit is worth when the rate is known to be `lam` changes an hour.
+def known_index_by(maths: Maths, lam: Any, tau_h: Any) -> Any:
+    """V(tau) at a known rate, for importance 1: (1 - (1 + lam tau) e^(-lam tau)) / lam.
 
-    >>> round(known_index(0.05, 24.0), 6)
+    >>> round(known_index_by(SCALARS, 0.05, 24.0), 6)
     6.747455
     """
-    return importance * float(known_index_by(SCALARS, lam, max(tau_h, 0.0)))
-
-
-def known_index_by(maths: Maths, lam: Any, tau_h: Any) -> Any:
-    """V(tau) at a known rate, for importance 1: (1 - (1 + lam tau) e^(-lam tau)) / lam."""
     z = lam * tau_h
     is_small = z < _SERIES_BELOW
     exact = (-maths.expm1(-z) - z * maths.exp(-z)) / maths.where(is_small, 1.0, lam)
@@ -215,25 +210,15 @@ def chance_by(maths: Maths, a: Any, b: Any, tau_h: Any) -> Any:
 # --- for people -------------------------------------------------------------------------------------------------------
 
 
-def tau_at(rate: Rate, price: float, importance: float = 1.0) -> float:
-    """Say how long after a visit the next one is worth the price; infinite if never.
-
-    With a > 1 the index is bounded: a page that surely has changed gains nothing by waiting.
-
-    >>> rate = Rate(0.5, 100.0)
-    >>> round(tau_at(rate, index(rate, 50.0)), 6)
-    50.0
-    >>> tau_at(Rate(3.0, 10.0), 5.0)
-    inf
-    """
-    return reached(lambda tau_h: index(rate, tau_h, importance), price)
-
-
 def reached(worth: Callable[[float], float], price: float) -> float:
     """Say after how many hours a growing worth reaches the price; infinite if it has not in a hundred thousand years.
 
+    With a > 1 the index is bounded: a page that surely has changed gains nothing by waiting.
+
     >>> round(reached(lambda hours: hours * 2.0, 24.0), 6)
     12.0
+    >>> reached(lambda hours: index(Rate(3.0, 10.0), hours), 5.0)
+    inf
     """
     if worth(_SHORTEST_H) >= price:
         return 0.0
@@ -258,20 +243,6 @@ def score_of(value: float, price: float) -> float:
     if not value > 0.0:
         return 0.0
     return half_up(100.0 / (1.0 + (2.0 / 3.0) * (price / value) ** 0.7), SCORE_DECIMALS)
-
-
-def worth_at(score: float, price: float) -> float:
-    """Give the worth that makes a score, before it is rounded.
-
-    >>> round(worth_at(60.0, 3.0), 1), round(worth_at(79.8, 3.0), 1)
-    (3.0, 12.0)
-    """
-    if score <= 0.0:
-        return 0.0
-    if score >= 100.0:
-        return math.inf
-    odds = score / (100.0 - score)
-    return price * math.pow(odds * (2.0 / 3.0), 1 / 0.7)
 
 
 def single(value: float) -> float:

@@ -79,7 +79,12 @@ LEVELS: Final = {H1: 1, H2: 2}
 # Where an element stands; the greater wins. The header is main, but lists in it are menus.
 IN_MAIN, IN_HEADER, IN_NAVIGATION, IN_FOOTER = range(4)
 LANDMARK = 4
-_ROLES: Final = {"main": MAIN, "navigation": NAV, "banner": NAV, "complementary": NAV}  # those two are out as menus are
+_ROLES: Final = {
+    "main": MAIN,
+    "navigation": NAV,
+    "banner": NAV,
+    "complementary": NAV,
+}  # those two are out as menus are
 POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
 

@@ -3,8 +3,8 @@
 Owns: which parts of a page are no main text, and when a `main` or a single `article` stands for all of it.
 Must not know: parsing, links, what the main text is compared with. Start reading at `main_of`.
 
-It looks at the parts that the walk has met, not at the document: their number is small, and each line is
-touched a few times at most, however parts are nested.
+It looks at the parts that the walk has met, not at the document: their number is small, and each line is touched a few
+times at most, however parts are nested.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]  # lines: the first, and the one after the last
 
-_FAIR_SHARE = 3  # what is marked as main is that, unless there is more than so many times as much outside of landmarks
+_FAIR_SHARE = (
+    3  # what is marked as main is that, unless there is more than so many times as much outside of landmarks
+)
 _EDGE_LINES = 30  # at the top and at the end of a page, also empty ones, in which a row of links is a menu
 _ROW_LINKS = 3  # at least, side by side
-_ROW_SHARE = 0.7  # of a line that is a menu are links
+_ROW_SHARE = 0.8  # of the letters in a line that is a menu are links
 _ENTRY_LINES = 50  # of a menu's entry at most
 
 
@@ -40,18 +42,20 @@ class _Parts:
 
     def __init__(self, boxes: Sequence[Box], named: Mapping[int, int]) -> None:
         self.out: list[Span] = []
-        self.mains: list[Span] = []
+        self.mains: list[Span] = []  # those that are in no other one, and so on
         self.articles: list[Span] = []
         self.has_footer = False
         self._sort(sorted(_called(boxes, named), key=itemgetter(2)))
 
     def _sort(self, landmarks: Sequence[Box]) -> None:
-        out_end = article_end = scope_end = 0
+        out_end = main_end = article_end = scope_end = 0
         for kind, _, first, last in landmarks:
             if first < out_end:
                 continue
             if kind == MAIN:
-                self.mains.append((first, last))
+                if first >= main_end:
+                    self.mains.append((first, last))
+                    main_end = last
             elif kind == ARTICLE:
                 if first >= article_end:
                     self.articles.append((first, last))
@@ -68,12 +72,8 @@ class _Parts:
 
     @property
     def marked(self) -> list[Span]:
-        """What is marked as main: each `main` that is not in another one, or else the article if there is one."""
-        if not self.mains:
-            return self.articles if len(self.articles) == 1 else []
-        spans = self.mains[:1]
-        spans += (span for span in self.mains[1:] if span[0] >= spans[-1][1])
-        return spans
+        """What is marked as main: each `main`, or else the article if there is one."""
+        return self.mains or (self.articles if len(self.articles) == 1 else [])
 
 
 def _called(boxes: Sequence[Box], named: Mapping[int, int]) -> list[Box]:
@@ -117,21 +117,28 @@ def _take_entries(seen: Walk, menu: Sequence[int], kept: list[str], within: Span
 def _take_rows(seen: Walk, kept: list[str]) -> int:
     """Take out lines at the top and at the end that are nearly all links, side by side: menus. Tell how many there were."""
     lines = list(seen.lines.values())
-    if not any(map(is_, lines, lines[2:])):  # anchors of one block come one after the other: there are no three
+    if not any(
+        map(is_, lines, lines[2:])
+    ):  # anchors of one block come one after the other: there are no three
         return 0
     rows: defaultdict[int, list[int]] = defaultdict(list)
     edge = len(kept) - _EDGE_LINES
     for number, (text, first, last) in seen.lines.items():
         if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is seen.visible:
-            rows[first].append(len(seen.labels.get(number, "").strip()))
+            rows[first].append(_letters(seen.labels.get(number, "")))
     menus = [
         line
         for line, links in rows.items()
-        if len(links) >= _ROW_LINKS and sum(links) >= _ROW_SHARE * len(kept[line])
+        if len(links) >= _ROW_LINKS and sum(links) >= _ROW_SHARE * _letters(kept[line])
     ]
     for line in menus:
         kept[line] = ""
     return len(menus)
+
+
+def _letters(text: str) -> int:
+    """Count letters and digits: what stands between links is often a bar."""
+    return sum(map(str.isalnum, text))
 
 
 def _chars_outside(kept: list[str], spans: list[Span]) -> int:

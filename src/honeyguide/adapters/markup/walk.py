@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     Lines = tuple["Text", int, int]  # of a block: the text, its first line, and the one after its last
-    Box = tuple[int, LexborNode, int, int]  # a part of the page: its kind, its first line, and the one after its last
+    Box = tuple[
+        int, LexborNode, int, int
+    ]  # a part of the page: its kind, its first line, and the one after its last
 
 MAX_HEADINGS = 500  # of each level
 MAX_TEXT = 1_000_000  # characters of visible text

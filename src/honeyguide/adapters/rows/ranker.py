@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     Reject = Callable[[str, Raw, InputError], None]
 
 SCORE = CARD + "plan"
+# Rows of Parquet files in which printed URLs are always looked up. Reading the URLs of more would cost as much as all the
+# rest; there they are looked up once two printed rows have the same one.
+MAX_LOOKED_UP = 5_000_000
 _MORE = 8  # how many times as many rows are looked at when a host has too many of the best
 
 
@@ -208,8 +211,13 @@ class ColumnTable:
 
     def _look_up(self, urls: Iterable[str]) -> bool:
         """Find the rows of some URLs that come again, unless all are known; says whether there are new ones."""
-        files = [file for file in self._files if isinstance(file, ParquetFile)]
-        return not self._check_urls and self._repeats.look_up(urls, files, self._rejected)
+        if self._check_urls:
+            return False
+        files, seen = [file for file in self._files if isinstance(file, ParquetFile)], list(urls)
+        is_large = sum(file.count() for file in files) > MAX_LOOKED_UP
+        if is_large and len(set(seen)) == len(seen):
+            return False
+        return self._repeats.look_up(seen, files, self._rejected)
 
     def _repeated(self) -> Count:
         again = self._repeats.again

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 1_000
 _BEGINNING = re.compile(rb'\{"row": [0-9]+, "field": (?:null|"[^"]{1,200}"), "reason": "')
-_NO_FOLDERS = ("/dev/", "/proc/")  # where pipes and open files have their names
+_NO_FOLDERS = ("/dev/fd/", "/dev/stdin", "/proc/")  # where pipes and open files have their names
 
 
 class Rejected:
@@ -82,8 +82,8 @@ class Rejected:
 def rejected_name(file: str) -> str:
     """Name the file for wrong rows: beside the one they are from, or here if that is no place for files.
 
-    >>> rejected_name("a/known.csv"), rejected_name("standard input"), rejected_name("/dev/fd/63")
-    ('a/known.csv.rejected', 'stdin.rejected', '63.rejected')
+    >>> rejected_name("/dev/shm/known.csv"), rejected_name("standard input"), rejected_name("/dev/fd/63")
+    ('/dev/shm/known.csv.rejected', 'stdin.rejected', '63.rejected')
     """
     if file == name_of(STDIN):
         return "stdin.rejected"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.queries import checked, moment, queries, reads
 from honeyguide.core.ages import EDGES_H, NO_COUNTS, SiteAges
-from honeyguide.core.clocks import SiteClock
+from honeyguide.core.clocks import DAY_S, SITE_DAYS, SiteClock
 from honeyguide.core.history import UNKNOWN_SITE, Known, Site, Trust, site_of
 from honeyguide.core.priors import CLASSES
 from honeyguide.core.rate import Rate
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 # A row is `Known` with its digest first; what its values are, but for the hours: see `checked`.
 _KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSF"
 _IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest and URL
+_VISITED, _CHANGED, _FIRST_SEEN, _SEEN = 1, 2, 15, 16
 _NUMBER_BYTES = 8
+_DAY_H = 24
+_MOST = 1e12  # of changes, and of hours: a rate of more, or of less than one part of it, no visits have made
 _EVERYWHERE = ""  # the name of all sites together
 
 
@@ -114,7 +117,7 @@ class SqliteHistory:
     @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """Give the visits of a URL: run, time, status; oldest first."""
-        return [(run, at, status) for run, at, status in self._db.all(self._sql["visits"], (digest,))]
+        return [_visit(row) for row in self._db.all(self._sql["visits"], (digest,))]
 
     def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages, visited or not."""
@@ -124,17 +127,21 @@ class SqliteHistory:
     @reads
     def site(self, name: str) -> Site:
         """Give what is known of a site as a whole."""
-        trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
-        rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
+        told = (checked(row, "siiii") for row in self._db.all(self._sql["trust"], (name,)))
+        trust = {source: Trust(*rest) for source, *rest in told}
+        rows = (checked(row, "sff") for row in self._db.all(self._sql["priors"], (name,)))
+        rates = {kind: sane(Rate(a, b)) for kind, a, b in rows}
         priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
         row = self._db.one(self._sql["clock"], (name,))
-        clock = SiteClock() if row is None else SiteClock(row[0], _numbers(row[1]), _numbers(row[2]))
-        return Site(trust, priors, clock, self._ages(name))
+        return Site(trust, priors, SiteClock() if row is None else _clock(row), self._ages(name))
 
     def _ages(self, name: str) -> dict[PageClass, SiteAges]:
         counts: dict[str, dict[str, Numbers]] = {}
         for kind, site, *packed in self._db.all(self._sql["ages"], (name,)):
-            counts.setdefault(kind, {})[site] = _counts(packed[0]), _counts(packed[1])
+            counts.setdefault(kind, {})[site] = (
+                _counts(packed[0], len(EDGES_H)),
+                _counts(packed[1], len(EDGES_H)),
+            )
         return {
             kind: SiteAges.of(
                 kind, counts[kind].get(name, NO_COUNTS), counts[kind].get(_EVERYWHERE, NO_COUNTS)
@@ -154,7 +161,9 @@ def _known(row: tuple[Any, ...]) -> Known:
     if rest[_KIND] not in CLASSES:
         raise ValueError(rest[_KIND])
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
-    numbers = None if hours is None else _numbers(hours)
+    for place in (_VISITED, _CHANGED, _FIRST_SEEN, _SEEN):
+        moment(rest[place])
+    numbers = None if hours is None else _counts(hours, _DAY_H)
     return Known._make((url, digest, *rest, numbers, lastmod, moment(born_at)))
 
 
@@ -168,9 +177,33 @@ def _numbers(packed: bytes) -> tuple[float, ...]:
     return unpack(f"<{len(packed) // _NUMBER_BYTES}d", packed)
 
 
-def _counts(packed: bytes) -> tuple[float, ...]:
-    """Read what was counted at each age; other numbers than counts are none of ours."""
+def _counts(packed: bytes, size: int) -> tuple[float, ...]:
+    """Read what was counted, at each age or in each hour; other numbers than counts are none of ours."""
     numbers = _numbers(packed)
-    if len(numbers) != len(EDGES_H) or min(numbers) < 0.0 or not isfinite(sum(numbers)):
+    if len(numbers) != size or min(numbers, default=0.0) < 0.0 or not isfinite(sum(numbers)):
         raise ValueError(len(numbers))
     return numbers
+
+
+def _visit(row: tuple[Any, ...]) -> tuple[int, float, int | None]:
+    run, at, status = checked(row, "ifI")
+    moment(at)
+    return run, at, status
+
+
+def _clock(row: tuple[Any, ...]) -> SiteClock:
+    first_day, found, expected = row
+    checked((first_day,), "i")
+    moment(first_day * DAY_S)
+    days = len(found) // _NUMBER_BYTES
+    if days > SITE_DAYS:
+        raise ValueError(days)
+    return SiteClock(first_day, _counts(found, days), _counts(expected, days))
+
+
+def sane(rate: Rate, *, may_be_zero: bool = False) -> Rate:
+    """Give a rate, unless no visits can have made it."""
+    is_sane = 1 / _MOST < rate.b < _MOST and (1 / _MOST < rate.a < _MOST or (may_be_zero and rate.a == 0))
+    if not is_sane:
+        raise ValueError(rate)
+    return rate

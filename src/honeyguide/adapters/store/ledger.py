@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.queries import checked, queries, reads
+from honeyguide.core.crawled import is_page_record
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
 from honeyguide.core.scope import OTHER_SITE
 from honeyguide.core.traps import Family
@@ -94,13 +96,13 @@ class Ledger:
         if row is None:
             return None
         seen = self._db.all(self._sql["sightings"], (self._run, digest))
-        return _row(row), tuple((parent, Sighting(*rest)) for parent, *rest in seen)
+        return _row(row), tuple(map(_sighting, seen))
 
     @reads
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
         """Give the records of pages in claim order, each with its claim number."""
         while rows := self._db.all(self._sql["pages"], (self._run, after)):
-            yield from ((claim, json.loads(record)) for claim, record in rows)
+            yield from ((claim, _page(record)) for claim, record in rows)
             after = rows[-1][0]
 
     @reads
@@ -108,6 +110,33 @@ class Ledger:
         """Give what traps have learnt, in their order."""
         rows = self._db.all(self._sql["families"], (self._run,))
         return [Family(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]
+
+
+def _page(text: str) -> Record:
+    record = _JSON.decode(text)
+    if not is_page_record(record):
+        raise ValueError(text)
+    found: Record = record
+    return found
+
+
+def _finite(text: str) -> float:
+    """Read a number; what has no end, or is none, is no JSON either."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
+    parent, *rest = checked(row, "SssFss")
+    seen = Sighting(*rest)
+    for point in filter(None, seen.points.split(",")):
+        _finite(point.rpartition(":")[2])
+    return parent, seen
 
 
 def _row(row: tuple[Any, ...]) -> Row:

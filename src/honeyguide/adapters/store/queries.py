@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
-from math import isfinite
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.reading import (
@@ -218,7 +217,8 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
 
 
 # What goes wrong where a number was expected and a text is found, a URL and no URL, a row and none.
-_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError)
+_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError, RecursionError)
+_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, in seconds since 1970
 
 
 def reads(method: Callable[P, R]) -> Callable[P, R]:
@@ -265,8 +265,8 @@ def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
 
 
 def moment(at: float | None) -> float | None:
-    """Give a time, if it is one: what is at no time at all we have not written."""
-    if at is not None and not isfinite(at):
+    """Give a time, if it is one: what is in no year that a calendar has we have not written."""
+    if at is not None and not _FIRST_S <= at <= _LAST_S:
         raise ValueError(at)
     return at
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.store.frontier import SqliteFrontier
 from honeyguide.adapters.store.history import SqliteHistory
 from honeyguide.adapters.store.owners import SqliteOwners
-from honeyguide.adapters.store.queries import BUSY_S, Database, checked, queries, reads, sql_text
+from honeyguide.adapters.store.queries import BUSY_S, Database, checked, moment, queries, reads, sql_text
 from honeyguide.adapters.store.reading import has_log, is_held
 from honeyguide.adapters.store.schema import check_schema
 from honeyguide.core.frontier import Run, RunSpec
@@ -249,4 +249,5 @@ def _run(row: tuple[Any, ...]) -> Run:
         request,
     ) = checked(row, "issSssffiiiSS")
     spec = RunSpec(key, command, topic, profile, profile_hash, request)
+    moment(started_at), moment(updated_at)
     return Run(number, spec, started_at, updated_at, fetched, claims, stopped)

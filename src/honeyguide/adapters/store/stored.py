@@ -16,6 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.policies import load_policy
+from honeyguide.adapters.store.history import sane
 from honeyguide.adapters.store.queries import Database, checked, moment, queries, reads
 from honeyguide.core.clocks import DayProfile
 from honeyguide.core.frontier import digest_of
@@ -116,8 +117,7 @@ class Reader:
         """Give what is believed of the change rates of some pages."""
         for row in self._db.walk(self._sql["rates"], (limit,)):
             url, kind, a, b = checked(row, "ssff")
-            _check(rate := Rate(a, b))
-            yield Watched(site_of(url), kind, rate)
+            yield Watched(site_of(url), kind, sane(Rate(a, b)))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -127,15 +127,6 @@ class Reader:
 def _waiting(row: Sequence[Any]) -> Waiting:
     entry, run, digest, url, score, depth, hub_depth, met_at = checked(row, "iiisFiiF")
     return Waiting(entry, run, digest, Url.parse(url).text, score, depth, hub_depth, moment(met_at))
-
-
-def _check(rate: Rate | None, *, may_be_zero: bool = False) -> None:
-    """Refuse a rate that no visits can have made."""
-    if rate is None:
-        return
-    is_sane = 0 < rate.b < inf and (0 < rate.a < inf or (may_be_zero and rate.a == 0))
-    if not is_sane:
-        raise ValueError(rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +249,10 @@ class Judging:
 
     def row(self, place: int, known: Known) -> Row:
         """Write what is known of a URL as a row; a hub brings the hours of its day along."""
-        _check(known.rate)
-        _check(known.found, may_be_zero=True)
+        if known.rate is not None:
+            sane(known.rate)
+        if known.found is not None:
+            sane(known.found, may_be_zero=True)
         if known.hours is not None:
             self.days[known.url] = DayProfile.of_counts(known.hours)
         return Row(place, known.url, signals_of(known, self.site(known.site)), state_of(known))
