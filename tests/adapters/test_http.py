@@ -158,7 +158,7 @@ def test_validators_are_sent_back_and_304_is_an_answer() -> None:
 def test_validators_that_cannot_stand_in_a_header_are_left_out() -> None:
     assert "If-None-Match" not in sent(validators=Validators('"\udce9"', "a\r\nCookie: b"))
     got = get(response(PAGE, 'ETag: "\xe9"', f"Last-Modified: {'x' * 2000}"))
-    assert got.validators == Validators()
+    assert (got.headers.etag, got.headers.last_modified) == (None, None)
 
 
 # --- what is read ---
@@ -168,7 +168,7 @@ def test_headers_that_we_use() -> None:
     got = get(
         response(PAGE, 'ETag: "v1"', "Last-Modified: now", "Retry-After: 7", kind="text/html; charset=utf-8")
     )
-    assert got.validators == Validators('"v1"', "now")
+    assert (got.headers.etag, got.headers.last_modified) == ('"v1"', "now")
     assert (got.headers.retry_after, got.headers.content_type) == ("7", "text/html; charset=utf-8")
 
 

@@ -273,7 +273,7 @@ def test_max_pages_is_exact() -> None:
 def test_what_was_never_asked_for_is_no_page() -> None:
     # A host that asked for a long pause is not asked: such pages use up no budget.
     names = [f"/fire-{n}" for n in range(12)]
-    site = {"/": html("Home", *names), **dict.fromkeys(names[:5], AskedToWait)}
+    site: dict[str, Made] = {"/": html("Home", *names), **dict.fromkeys(names[:5], AskedToWait)}
     done = crawl(pages({**{name: html(name) for name in names}, **site}), budgets=Budgets(max_pages=6))
     assert (done.summary.counts.fetched, done.summary.stopped) == (6, "max_pages")
     assert [record["url"] for record in done.records if record["status"] == 200] == [

@@ -32,7 +32,7 @@ _IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest 
 _VISITED, _CHANGED, _FIRST_SEEN, _SEEN = 1, 2, 15, 16
 _NUMBER_BYTES = 8
 _DAY_H = 24
-_MOST = 1e12  # of changes, and of hours: a rate of more, or of less than one part of it, no visits have made
+_LEAST_RATE, _MOST_RATE = Rate(1e-2, 1e-9), Rate(1e9, 1e12)  # beyond these no visits lead
 _EVERYWHERE = ""  # the name of all sites together
 
 
@@ -203,7 +203,7 @@ def _clock(row: tuple[Any, ...]) -> SiteClock:
 
 def sane(rate: Rate, *, may_be_zero: bool = False) -> Rate:
     """Give a rate, unless no visits can have made it."""
-    is_sane = 1 / _MOST < rate.b < _MOST and (1 / _MOST < rate.a < _MOST or (may_be_zero and rate.a == 0))
-    if not is_sane:
+    is_sure = _LEAST_RATE.a <= rate.a <= _MOST_RATE.a or (may_be_zero and rate.a == 0)
+    if not (is_sure and _LEAST_RATE.b <= rate.b <= _MOST_RATE.b):
         raise ValueError(rate)
     return rate

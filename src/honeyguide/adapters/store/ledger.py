@@ -11,7 +11,7 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.queries import checked, queries, reads
+from honeyguide.adapters.store.queries import checked, moment, queries, reads
 from honeyguide.core.crawled import is_page_record
 from honeyguide.core.frontier import Counts, Row, Sighting, State, Why
 from honeyguide.core.scope import OTHER_SITE
@@ -144,7 +144,7 @@ def _row(row: tuple[Any, ...]) -> Row:
     seen, attempts, claim, due_at, rule, why = rest
     reason = None if rule is None else Why(rule_now(rule), why or "")
     place = (lane, priority, score, depth, parent)
-    return Row(entry, url, State(state), *place, seen, attempts, claim, due_at, reason)
+    return Row(entry, url, State(state), *place, seen, attempts, claim, moment(due_at), reason)
 
 
 def pack(sketches: tuple[Sketch, ...]) -> bytes:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.reading import (
@@ -255,11 +256,14 @@ _KINDS = _NOT_NULL | {kind.upper(): types | {type(None)} for kind, types in _NOT
 def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
     """Give a row whose values are of the kinds that we write: i, f, s for whole numbers, numbers, texts; I, F, S or null.
 
+    Numbers have an end.
+
     >>> checked((1, None, "a"), "iFs")
     (1, None, 'a')
     """
     for value, types in zip(row, _types(kinds), strict=True):
-        if type(value) not in types:
+        kind = type(value)
+        if kind not in types or (kind is float and not isfinite(value)):
             raise TypeError(kinds)
     return row
 
