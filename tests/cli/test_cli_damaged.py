@@ -68,6 +68,10 @@ DAMAGES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "a change after all time": ("UPDATE known SET changed_at = 1e12", ()),
     "seen first after all time": ("UPDATE known SET first_seen = 9e999", ()),
     "a rate beyond measure": ("UPDATE known SET rate_a = 1e308, rate_b = 1e-308", ()),
+    "a rate of nothing": ("UPDATE known SET rate_a = 2e-12, rate_b = 9e11", ()),
+    "relevance without end": ("UPDATE known SET relevance = 9e999", ()),
+    "a score of a link without end": ("UPDATE entry SET score = 9e999", ()),
+    "due after all time": ("UPDATE entry SET due_at = 1e300", ()),
     "a visit at a text": ("UPDATE visit SET at = 'x'", ()),
     "a visit at no time": ("UPDATE visit SET at = 1e300", ()),
     "a status that is a text": ("UPDATE visit SET status = 'x'", ()),
@@ -117,6 +121,18 @@ def test_a_request_that_nobody_wrote_is_told(run: Run, crawled: Path, request_: 
     for words in (*COMMANDS.values(), ("crawl", "--due", "--run", "1")):
         result = run(*words)
         assert "internal error" not in result.stderr, (words, result.stderr)
+
+
+@pytest.mark.parametrize("a", [1e-2, 1e9])
+@pytest.mark.parametrize("b", [1e-9, 1e12])
+@pytest.mark.parametrize("policy", ["learned", "proportional"])
+def test_the_most_extreme_rates_can_be_planned_with(
+    run: Run, crawled: Path, a: float, b: float, policy: str
+) -> None:
+    with closing(sqlite3.connect(crawled / "honeyguide.db")) as db, db:
+        db.execute("UPDATE known SET rate_a = ?, rate_b = ?, found_a = ?, found_b = ?", (a, b, a, b))
+    result = run(*COMMANDS["plan"], "--policy", policy)
+    assert result.exit_code == 0, result.stderr
 
 
 def test_a_whole_store_is_no_damage(run: Run, crawled: Path) -> None:

@@ -15,6 +15,7 @@ from honeyguide.adapters.markup.elements import (
     ANCHOR,
     BOX,
     BREAK,
+    H1,
     H2,
     IGNORED,
     KINDS,
@@ -89,28 +90,30 @@ class Walk:
         ended = -1  # how many parts there were when the last anchor ended
         append = parts.append
         kind_of, text, no_styling = KINDS.get, TEXT_NUMBER, NO_STYLING
-        # No global names here: a longer way to the end of the loop makes each round of it slower.
-        add_box, box, nav = self.boxes.append, BOX, NAV
+        # Names of the module would cost more: each round of the loop looks most of these up.
+        other, anchor, end, line_end = OTHER, ANCHOR, BREAK, _LINE_END
+        script, title, ignored = SCRIPT, TITLE, IGNORED
+        h1, h2, box, nav, shallow, add_box = H1, H2, BOX, NAV, _SHALLOW, self.boxes.append
         path: list[tuple[LexborNode, int, Text, int, int, int]] = []
         while node is not None:
             tag = node.tag_id
             if tag == text:
                 append(node.text_content or "")
             else:
-                kind = kind_of(tag, OTHER)
-                if kind >= BREAK:
-                    append(_LINE_END)
+                kind = kind_of(tag, other)
+                if kind >= end:
+                    append(line_end)
                     line += 1
                 elif kind:
                     found[kind].append(node)
-                    if kind == ANCHOR:
+                    if kind == anchor:
                         open_anchors.append(len(anchors))
                         if ended == len(parts):
                             append(" ")  # anchors side by side are words apart, as a rule by style sheets
                 child = node.first_child
                 if child is None:
                     pass
-                elif kind <= ANCHOR and not hidden:
+                elif kind <= anchor and not hidden:
                     # Nothing happens where styling ends, so the walk need not come back to what is alone in an element.
                     while (
                         child.next is None
@@ -124,9 +127,9 @@ class Walk:
                             labels[len(anchors)] = content
                             ended = len(parts)
                         child = None
-                elif kind == SCRIPT:
+                elif kind == script:
                     child = None
-                elif TITLE <= kind <= IGNORED or (hidden and node.mem_id in hidden):
+                elif title <= kind <= ignored or (hidden and node.mem_id in hidden):
                     path.append((node, kind, around, line, 0, len(open_anchors)))
                     around, line, ended = Text(), 0, -1  # links count also in what nobody sees
                     parts = around.parts
@@ -139,28 +142,28 @@ class Walk:
                     continue
             while (following := node.next) is None and path:
                 node, kind, outside, first, start, number = path.pop()
-                if kind == ANCHOR:
+                if kind == anchor:
                     labels[open_anchors[number - 1]] = _label(parts, start)
                     ended = len(parts)
-                elif kind >= BREAK:
+                elif kind >= end:
                     if number < len(open_anchors):
                         lines = around, first if outside is around else 0, line + 1
                         while number < len(open_anchors):
                             lines_of[open_anchors.pop()] = lines
-                    if kind <= H2:
-                        if kind in LEVELS and around is visible:
-                            self._add_heading(LEVELS[kind], _label(parts, start))
-                    elif kind >= box and (len(path) < _SHALLOW or kind >= nav) and around is visible:
-                        add_box((kind, node, first, line + 1))
+                    if kind >= box:
+                        if (len(path) < shallow or kind >= nav) and around is visible:
+                            add_box((kind, node, first, line + 1))
+                    elif h1 <= kind <= h2 and around is visible:
+                        self._add_heading(LEVELS[kind], _label(parts, start))
                 if outside is not around:
-                    number -= kind == ANCHOR
+                    number -= kind == anchor
                     while number < len(open_anchors):  # what nobody sees is a block of its own
                         lines_of[open_anchors.pop()] = around, 0, line + 1
                     around, line, ended = outside, first, -1
                     parts = around.parts
                     append = parts.append
-                if kind >= BREAK:
-                    append(_LINE_END)
+                if kind >= end:
+                    append(line_end)
                     line += 1
             node = following
 
