@@ -264,7 +264,9 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
     assert {path: rule for path, rule in ended.items() if path in EXPECTED} == EXPECTED
     for rule in ("too-large", "not-text", "unreachable", "address-refused", "forbidden"):
         assert re.search(rf"^\s+\d+  {rule} ", crawled.output, re.MULTILINE), crawled.output
-    refused = r"address-refused: redirects to http://\S+/secret: its address is not on the public web \(loopback\)"
+    refused = (
+        r"address-refused: redirects to http://\S+/secret: its address is not on the public web \(loopback\)"
+    )
     assert re.search(refused, explained[0].output)
     assert "timed-out: not finished in time" in explained[1].output  # and queued again
     assert not any("poison" in (page["title"] or "") for page in pages)
