@@ -21,7 +21,7 @@ from honeyguide.core.frontier import digest_of
 from honeyguide.core.history import Visit, body_digest
 from honeyguide.core.url import Tracking, Url
 from honeyguide.errors import StoreError
-from honeyguide.testing_store import found, spec
+from honeyguide.testing.store import found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from honeyguide.adapters.store.reading import has_log
 from honeyguide.adapters.store.sqlite import APPLICATION_ID, MIGRATIONS, SqliteStore
 from honeyguide.app import open_store, plan_store
 from honeyguide.errors import SchemaMismatch, StoreError
-from honeyguide.testing_store import found, spec
+from honeyguide.testing.store import found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

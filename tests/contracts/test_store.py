@@ -19,8 +19,8 @@ from honeyguide.core.frontier import Budgets, Done, Dropped, Rest, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_history import HistoryContract
-from honeyguide.testing_store import SITE, StoreContract, ask, found, page, paths, spec
+from honeyguide.testing.history import HistoryContract
+from honeyguide.testing.store import SITE, StoreContract, ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

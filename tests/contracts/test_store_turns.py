@@ -13,7 +13,7 @@ from honeyguide.core.frontier import Budgets, Done
 from honeyguide.core.history import Visit
 from honeyguide.errors import Busy, StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, found, page, paths, spec
+from honeyguide.testing.store import ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -34,8 +34,8 @@ from honeyguide.core.ranking import Asked
 from honeyguide.core.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatch, StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, digest, page, spec
-from honeyguide.testing_store import found as link
+from honeyguide.testing.store import ask, digest, page, spec
+from honeyguide.testing.store import found as link
 
 HANG_S = 60  # what took minutes takes milliseconds now; this only keeps a broken version from running all day
 MB = 1 << 20

@@ -17,7 +17,7 @@ from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
 from honeyguide.core.judge import Findings
 from honeyguide.core.url import Url
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, digest, found, page, spec
+from honeyguide.testing.store import ask, digest, found, page, spec
 
 if TYPE_CHECKING:
     from honeyguide.core.frontier import Discovered, Lease, Outcome

@@ -22,7 +22,7 @@ from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
 from honeyguide.errors import StoreError
 from honeyguide.ports import Report
-from honeyguide.testing_store import ask, digest, found, spec
+from honeyguide.testing.store import ask, digest, found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
-Owns: `StoreContract`; the builders it uses are in `testing_links.py`, limits and redirects in `testing_limits.py`. Must
+Owns: `StoreContract`; the builders it uses are in `testing/links.py`, limits and redirects in `testing/limits.py`. Must
 not know: any adapter, any job. Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
-History is in `testing_history.py`.
+History is in `testing/history.py`.
 """
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
 
@@ -25,8 +25,8 @@ from honeyguide.core.frontier import (
 from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
 from honeyguide.ports import Report
-from honeyguide.testing_limits import LimitsContract
-from honeyguide.testing_links import SITE, ask, digest, drain, error_of, found, page, paths, spec
+from honeyguide.testing.limits import LimitsContract
+from honeyguide.testing.links import SITE, ask, digest, drain, error_of, found, page, paths, spec
 
 if TYPE_CHECKING:
     from honeyguide.ports import Frontier, Store

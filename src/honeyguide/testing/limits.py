@@ -1,6 +1,6 @@
 """What every frontier promises of its limits, and of where redirects lead: a part of `StoreContract`.
 
-Owns: `LimitsContract`. Must not know: any adapter, any job. Start reading at `testing_store.py`, which completes it.
+Owns: `LimitsContract`. Must not know: any adapter, any job. Start reading at `testing/store.py`, which completes it.
 """
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
 
@@ -12,7 +12,7 @@ from honeyguide.core.frontier import Budgets, Discovered, Done, Dropped, Due, Re
 from honeyguide.core.judge import Findings
 from honeyguide.core.url import Url
 from honeyguide.ports import Report
-from honeyguide.testing_links import SITE, ask, digest, found, paths
+from honeyguide.testing.links import SITE, ask, digest, found, paths
 
 if TYPE_CHECKING:
     from honeyguide.ports import Frontier

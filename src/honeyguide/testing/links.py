@@ -1,6 +1,6 @@
 """Small builders for tests of stores: links, requests for leases, runs. Public, as the suites that use them are.
 
-Owns: `found`, `ask`, `spec` and their like. Must not know: any adapter, any job. The suite is in `testing_store.py`.
+Owns: `found`, `ask`, `spec` and their like. Must not know: any adapter, any job. The suite is in `testing/store.py`.
 """
 
 from __future__ import annotations
