@@ -65,12 +65,12 @@ def counters(path: Path) -> list[tuple[object, ...]]:
 
 
 def test_both_stores_learn_the_same_and_the_same_visits_give_the_same_bytes(tmp_path: Path) -> None:
-    kept = []
-    for name in ("one.db", "other.db"):
-        store = SqliteStore(tmp_path / name)
-        learn(store.history, story())
-        store.flush()
-        kept.append(counters(tmp_path / name))
+    first, store = SqliteStore(tmp_path / "one.db"), SqliteStore(tmp_path / "other.db")
+    for one in (first, store):
+        learn(one.history, story())
+        one.flush()
+    kept = [counters(tmp_path / name) for name in ("one.db", "other.db")]
+    first.close()
     memory = MemoryStore()
     learn(memory.history, story())
     for site in ("a.example", "b.example", "c.example"):
