@@ -186,3 +186,25 @@ def test_many_parts_are_all_read() -> None:
     assert wide == ["x"] * 300
     deep = main_of("<main><article><section><header>x" * 100 + "y")
     assert deep == [*["x"] * 99, "xy"]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '<div class="menu"><p>Soup, {n} euros. <a href="/order">Order</a></p></div>',
+        '<div class="masthead"><p>We are hiring {n} welders, today. <a href="/jobs">Apply</a></p></div>',
+        '<div class="topbar">Version {n} of the programme is out: <a href="/new">see</a></div>',
+    ],
+)
+def test_prose_beside_a_link_of_a_menu_is_content(block: str) -> None:
+    page = "<main><h1>Acme</h1><p>What we have always said here, word by word.</p>{block}</main>"
+    one, other = (main_of(page.format(block=block.format(n=number))) for number in (3, 4))
+    assert one != other
+
+
+def test_the_footer_of_a_quotation_ends_no_page() -> None:
+    quoted = "<p>a<blockquote>b<footer>Ann</footer></blockquote><p>Visitors so far: 7"
+    page, ended = (parse_page(text, URL).main for text in (quoted, "<p>a<p>b<footer>Acme, 2024</footer>"))
+    assert page is not None
+    assert ended is not None
+    assert (page.is_ended, ended.is_ended) == (False, True)

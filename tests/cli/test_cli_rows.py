@@ -232,3 +232,14 @@ def test_a_file_whose_first_line_cannot_be_read_has_no_columns(run: Run) -> None
         1,
         "Error: some.csv line 1: is not UTF-8; save the file as UTF-8\n",
     )
+
+
+def test_rows_of_parquet_that_were_not_looked_at_stay_left_out(run: Run, folder: Path) -> None:
+    pl = pytest.importorskip("polars")  # an extra
+    row = {"visits": 1, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": False}
+    rows = [{"url": "https://a.example/", **row, "is_hub": True}, {"url": "nope", **row}]
+    pl.DataFrame(rows).write_parquet(folder / "b.parquet")
+    asked = ("plan", "b.parquet", *NOW, *SKIP, "--top", "1")
+    assert run(*asked, "--check-urls").exit_code == 3
+    assert run(*asked).exit_code == 0  # its URL was not read
+    assert Path("b.parquet.rejected").exists()

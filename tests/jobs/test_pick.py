@@ -226,6 +226,8 @@ def test_sites_made_by_scripts_say_so(home: str) -> None:
         ("Error 404", True),
         ("404 | Acme", True),
         ("Page not found!", True),
+        ("Error 404 | Acme 24/7", True),
+        ("404 - Acme Services 2024", True),
         ("ページが見つかりません", False),  # not among the words of this profile
     ],
 )

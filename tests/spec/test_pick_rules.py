@@ -235,3 +235,21 @@ def test_pages_behind_a_query_are_told_apart_by_what_their_links_say() -> None:
         "We won": "not-worth-it",
         "Search": "no-content",
     }
+
+
+@pytest.mark.parametrize(
+    ("href", "anchor", "bucket"),
+    [
+        ("/servicios/mantenimiento-preventivo", "Mantenimiento preventivo", "services"),
+        ("/services/ir-inspection", "IR inspection", "services"),
+        ("/executive-recruiting", "Executive recruiting", "other"),
+        ("/recruit", "採用情報", "careers"),
+        ("/preventivo", "Richiedi un preventivo", "contact"),
+        ("/past-jobs", "Past jobs", "projects"),
+        ("/equipo-de-seguridad", "Equipo de seguridad", "services"),
+        ("/index.php?p=about", "About us", "about"),
+        ("/product", "Product", "products"),
+    ],
+)
+def test_words_that_mean_something_else_elsewhere(href: str, anchor: str, bucket: str) -> None:
+    assert only(pick((href, anchor), strategy="portfolio")).bucket == bucket

@@ -54,5 +54,7 @@ def scripts_only(page: Page, body: bytes) -> bool:
     if len(page.links) > FEW_LINKS:
         return False
     code = body.lower()
-    has_scripted_menu = b"onclick" in code or b"javascript:" in code
+    has_scripted_menu = (
+        code.count(b"onclick=") + code.count(b'="javascript:') + code.count(b"='javascript:") >= 2
+    )
     return has_scripted_menu or (len(page.text) < LITTLE_TEXT and b"<script" in code)

@@ -146,19 +146,26 @@ def ascii_words(text: str) -> list[bytes]:
 
 
 def first_said(phrases: Iterable[str], text: str) -> str | None:
-    """Find the first of some folded phrases that a text says, as whole words; a number counts where it is the only one.
+    """Find the first of some folded phrases that a text says, as whole words.
 
-    >>> [first_said(["404", "not found"], text) for text in ("Error 404", "Acme (404) 555-0199", "404: Not found")]
+    A number counts where it is the only one, or comes first, or is called an error.
+
+    >>> [first_said(["404", "not found"], text) for text in ("Error 404 | 24/7", "Acme (404) 555-0199", "404: Not found")]
     ['404', None, '404']
     """
     folded = fold(text)
     for phrase in phrases:
         if phrase.isdigit():
-            if set(_NUMBERS.findall(folded)) == {phrase}:
+            if set(_NUMBERS.findall(folded)) == {phrase} or _is_named(phrase, folded):
                 return phrase
         elif _stands_in(phrase, folded):
             return phrase
     return None
+
+
+def _is_named(number: str, folded: str) -> bool:
+    """Tell whether a text begins with a number, or says what it is the number of, whatever other numbers it has."""
+    return re.search(rf"(?:^|(?:error|erreur|fehler|errore|oops|http)\W*){number}(?!\w)", folded) is not None
 
 
 def _stands_in(phrase: str, folded: str) -> bool:

@@ -44,7 +44,7 @@ class _Parts:
         self.out: list[Span] = []
         self.mains: list[Span] = []  # those that are in no other one, and so on
         self.articles: list[Span] = []
-        self.has_footer = False
+        self.footers: list[Span] = []
         self._sort(sorted(_called(boxes, named), key=itemgetter(2)))
 
     def _sort(self, landmarks: Sequence[Box]) -> None:
@@ -65,7 +65,8 @@ class _Parts:
                 scope_end if kind == HEADER else article_end if kind == ASIDE else 0
             ):
                 self.out.append((first, last))
-                self.has_footer |= kind == FOOTER
+                if kind == FOOTER:
+                    self.footers.append((first, last))
                 out_end = last
                 continue
             scope_end = max(scope_end, last)
@@ -102,15 +103,22 @@ def main_of(seen: Walk, named: Mapping[int, int], menu: Sequence[int], chars: in
         fair = _FAIR_SHARE * len(text)
         if text and (fair >= chars or fair >= _chars_outside(kept, marked)):
             return Main(text, is_marked=True, is_ended=True)
-    return Main(_joined(kept), is_ended=parts.has_footer)
+    is_ended = bool(parts.footers) and not any(
+        kept[parts.footers[-1][1] :]
+    )  # else it is the footer of a quotation
+    return Main(_joined(kept), is_ended=is_ended)
 
 
 def _take_entries(seen: Walk, menu: Sequence[int], kept: list[str], within: Span) -> None:
-    """Take out menus in the main text that only their links tell."""
+    """Take out menus in the main text that only their links tell: blocks that say nearly nothing else."""
     start, end = within
+    blocks: defaultdict[Span, int] = defaultdict(int)
     for number in menu:
         text, first, last = seen.lines[number]
         if start <= first < end and last - first <= _ENTRY_LINES and text is seen.visible:
+            blocks[first, last] += _letters(seen.labels.get(number, ""))
+    for (first, last), linked in blocks.items():
+        if linked >= _ROW_SHARE * sum(map(_letters, kept[first:last])):
             kept[first:last] = [""] * (last - first)
 
 

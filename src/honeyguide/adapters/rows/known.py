@@ -94,7 +94,8 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     """
     sources = sources_of(paths, kind)
     if reject is not None:
-        reject.expect(source.name for source in sources)
+        for source in sources:
+            reject.expect([source.name], whole=check_urls or source.kind != "parquet")
     names = [_names(source) for source in sources]
     if tell is not None:
         for source, found in zip(sources, names, strict=True):

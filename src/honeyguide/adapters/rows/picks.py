@@ -7,7 +7,6 @@ Start reading at `read_gold` and `read_picks`.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
+_MOST_SCORE = 1e15
 MAX_NAME = 200  # characters of what was asked for but is no site
 
 
@@ -95,7 +95,7 @@ def _pages(row: Record, name: str, where: str) -> list[Seen]:
 
 def _seen(page: Record, place: int | None) -> Seen:
     out, score, rank = page.get("out"), page.get("score"), page.get("rank")
-    known = isinstance(score, int | float) and math.isfinite(score)
+    known = isinstance(score, int | float) and abs(score) < _MOST_SCORE  # neither endless nor of 400 digits
     return Seen(
         url=page["url"],
         rank=rank if isinstance(rank, int) else place,

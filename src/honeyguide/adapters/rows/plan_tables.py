@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
 
+_MOST = 1e15  # of a score, or of points
 _MAX_ENTRIES = 1_000_000
 _NEEDED = ("rank", "url", "score", "points")
 _CSV_HEAD = "schema,rank,url,"  # how a plan begins that was written as CSV
@@ -133,13 +134,18 @@ def _is_entry(record: Record) -> bool:
         return False
     ledger = record["points"]
     return (
-        isinstance(record["score"], int | float)
+        _is_number(record["score"])
         and isinstance(ledger, list)
         and all(
             isinstance(entry, dict)
             and isinstance(entry.get("rule"), str | None)
             and isinstance(entry.get("reason"), str)
-            and isinstance(entry.get("points"), int | float)
+            and _is_number(entry.get("points"))
             for entry in ledger
         )
     )
+
+
+def _is_number(value: object) -> bool:
+    """Tell numbers that a plan may have from those that JSON lets pass: endless ones, ones of 400 digits."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST

@@ -38,14 +38,18 @@ class Rejected:
         self._expected: set[str] = set()
         self._parts = ExitStack()
 
-    def expect(self, files: Iterable[str]) -> None:
-        """Hear which files will be read; where something else stands in the place of their wrong rows, that is said now."""
+    def expect(self, files: Iterable[str], *, whole: bool = True) -> None:
+        """Hear which files will be read; where something else stands in the place of their wrong rows, that is said now.
+
+        Of a file that is not checked as a whole nobody can say that it has no wrong rows any more.
+        """
         for file in files:
             target = rejected_name(file)
             if not _is_ours(Path(target)):
                 what = "exists, and holds no rows that were left out; move it away"
                 raise InputError(what, file=target)
-            self._expected.add(target)
+            if whole:
+                self._expected.add(target)
 
     def __call__(self, file: str, raw: Raw, error: InputError) -> None:
         """Write a row down."""
