@@ -1,4 +1,4 @@
-"""Opening a store a second time in one process leaves the locks of the first alone."""
+"""Several at once: opening a store again leaves the locks of the first alone; what a killed process held is freed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide import open_store
 from honeyguide.core.frontier import RunSpec
+from honeyguide.testing.links import ask, found
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,3 +50,26 @@ def test_what_two_processes_commit_stays_although_one_looks_into_its_own_store(t
     assert [run.spec.key for run in later.runs()] == ["one", "two", "three", "four", "five", "six"]
     assert later.check() == ()
     later.close()
+
+
+KILLED = """
+import os, sys
+from honeyguide import open_store
+from honeyguide.testing.links import ask
+store = open_store(sys.argv[1])
+granted = store.frontier(store.runs()[0]).claim(ask(limit=2))
+store.flush()
+os._exit(40 + len(granted.leases))
+"""
+
+
+def test_what_a_killed_process_held_goes_to_those_that_work(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    store = open_store(path)
+    frontier = store.frontier(store.begin(spec("one"), 1.0))
+    frontier.add([found("/a"), found("/b")])
+    store.flush()
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)  # noqa: S603 - our own script
+    assert killed.returncode == 42
+    assert [lease.url.path for lease in frontier.claim(ask(limit=2)).leases] == ["/a", "/b"]
+    store.close()

@@ -300,12 +300,11 @@ def test_sitemaps_are_read_within_the_time_of_the_crawl(run: Run) -> None:
     with served(server) as (home,):
         asked = ("crawl", home, "--sitemap", f"{home}s.xml", *TOPIC, *QUICK)
         result = run(*asked, "--max-time", "0.2", "--timeout", "60")
-        assert (result.exit_code, result.stdout) == (3, "")
-        assert "sitemaps took more than 0.2 s; the others are left out" in result.stderr
-        assert "--max-time is over" in result.stderr
+        assert "sitemaps took more than 0.05 s; the others are left out" in result.stderr
+        assert set(paths(result.stdout)) <= ALL  # the rest of the time is for pages
         del server.answers["/s.xml"]
         goes_on = run(*asked[:2], *TOPIC, *QUICK, "--quiet")
-        assert set(paths(goes_on.stdout)) == ALL
+        assert set(paths(result.stdout)) | set(paths(goes_on.stdout)) == ALL
 
 
 def test_a_bare_name_is_the_first_address_that_answers(run: Run) -> None:
@@ -319,6 +318,7 @@ def test_a_bare_name_is_the_first_address_that_answers(run: Run) -> None:
         assert server.paths.count("/") == 2
         again = run("crawl", bare, *TOPIC, *QUICK, "--quiet")
         assert (again.exit_code, again.stdout) == (0, "")
+        assert server.paths.count("/") == 2  # it is known where that is
     gone = run("crawl", "127.0.0.1:9", *TOPIC, *QUICK, "--quiet", "--store", "other.db")
     assert gone.exit_code == 3
     assert "https://127.0.0.1:9/" in gone.stderr

@@ -282,6 +282,19 @@ def test_what_was_never_asked_for_is_no_page() -> None:
     ]
 
 
+def test_what_was_never_asked_for_is_never_dropped() -> None:
+    # However often a host wants a pause: whoever comes later asks.
+    clock = FrozenClock()
+    site: dict[str, Made] = {"/": html("Home", "/fire-1"), "/fire-1": AskedToWait}
+    done = crawl(pages(site), clock=clock)
+    for _ in range(5):
+        done = crawl(pages(site), done.store, clock=clock)
+        asyncio.run(clock.sleep(7200.0))
+    assert done.summary.counts.out.get(AskedToWait.rule) is None
+    later = crawl(pages({**site, "/fire-1": html("Fire")}), done.store, clock=clock)
+    assert later.urls == ["/fire-1"]
+
+
 def test_more_pages_later_go_on_where_it_stopped() -> None:
     whole = crawl(random_site(1), budgets=Budgets(max_pages=90))
     first = crawl(random_site(1), budgets=Budgets(max_pages=40))

@@ -126,7 +126,7 @@ class Work:
             out.end(self._truth(frontier))
             write_crawl_reports(self.asked["reports"], frontier, run, stopped, self.profile)
             counts = frontier.counts()
-            waiting = [] if self.request.only_due else self._waiting(frontier)
+            waiting = [] if self.request.only_due else self._waiting(frontier, stopped)
         finally:
             store.close()
         self.harvest.settle(counts.fetched - self._fetched_before)
@@ -155,7 +155,7 @@ class Work:
             return self.verdicts["failed"] < max(1, self.verdicts.total())
         return stopped == "complete" and counts.states["done"] > 0
 
-    def _waiting(self, frontier: Frontier) -> list[str]:
+    def _waiting(self, frontier: Frontier, stopped: str) -> list[str]:
         """Say of seeds that failed what their failure was, and when they are tried again: at once, unless their host asks for a pause."""
         told = []
         for seed in frontier.seeds()[:_MOST_SEEDS]:
@@ -167,7 +167,7 @@ class Work:
                 self.causes[cause_of(row.why)] = None
                 when = f" from {iso(row.due_at)} on" if row.why.rule in _PAUSES else ""
                 told.append(f"{seed.text}: {why}; the same command tries it again{when}")
-            elif row.claim is not None and not row.attempts:
+            elif row.claim is not None and not row.attempts and stopped != "max_pages":
                 told.append(f"{seed.text}: not tried, because its host asked for a pause, which is not over")
         return told
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 from honeyguide.core.frontier import Ask, Budgets, Done, Dropped, Retry, Why
 from honeyguide.core.pace import MAY_PASS, backoff_s
 from honeyguide.core.profile import CrawlRules
+from honeyguide.errors import AskedToWait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -290,7 +291,8 @@ def _is_page(status: int) -> bool:
 
 def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:
     rules = state.limits.rules
-    if lease.attempt >= rules.max_attempts:
+    was_asked = dropped.is_fetch or dropped.why.rule != AskedToWait.rule
+    if was_asked and lease.attempt >= rules.max_attempts:
         return dropped
     pause_s = ended.rest_s or backoff_s(lease.attempt, rules.retry_s, _MOST_DOUBLED_S)
     return Retry(ended.now + pause_s, dropped.why, dropped.is_fetch)

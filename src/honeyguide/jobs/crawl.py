@@ -336,7 +336,7 @@ class _Session:
         result, at = self._results.pop(lease.claim)
         self._share_commit()
         told = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
-        if isinstance(outcome, Retry) and not self._request.only_due:
+        if isinstance(outcome, Retry) and not (self._request.only_due and outcome.is_fetch):
             told = told._replace(record=None)  # a crawl tells of a page once; of what is due, each visit
         if not self._frontier.holds(lease):
             return  # whoever has the page now records it

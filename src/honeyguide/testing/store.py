@@ -24,6 +24,7 @@ from honeyguide.core.frontier import (
 )
 from honeyguide.core.judge import Findings
 from honeyguide.core.traps import Family
+from honeyguide.core.url import Url
 from honeyguide.ports import Report
 from honeyguide.testing.limits import LimitsContract
 from honeyguide.testing.links import SITE, ask, digest, drain, error_of, found, page, paths, spec
@@ -294,6 +295,15 @@ class StoreContract(LimitsContract):
         told = frontier.find(placed.digest)
         assert told is not None
         assert (told[0].seen, [seen.lane for _, seen in told[1]]) == (0, ["deep"])
+
+    def test_a_seed_that_was_not_had_is_asked_for_as_it_is_written_by_now(self) -> None:
+        seed = found("https://a.example/")._replace(is_seed=True)
+        frontier = self.make_frontier(seed)
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Dropped(Why("unreachable", "no"), is_fetch=True), Report())
+        frontier.bring_back([seed._replace(url=Url.parse("http://a.example/"))])
+        (again,) = frontier.claim(ask()).leases
+        assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
 
     def test_what_nobody_links_was_not_seen(self) -> None:
         frontier = self.make_frontier(found("/a"))

@@ -172,7 +172,8 @@ class SqliteFrontier(SqliteLeases):
             site = self._site(one.url.site)
             state, rule, why = (State.DROPPED, *one.out) if one.out else (State.QUEUED, None, None)
             place = (one.rank, one.lane, one.priority, one.score, one.weak_pages)
-            rows.append((state, site, *place, rule, why, self._run, one.digest))
+            url = one.url.as_linked if one.is_seed else None
+            rows.append((state, site, *place, rule, why, url, self._run, one.digest))
             sites[site] = self._standings.pop(one.digest, None)
         self._db.write_many(self._sql["bring_back"], rows)
         scored = [(*one.sighting[2:], self._run, one.digest) for one in found if one.sighting]

@@ -67,6 +67,8 @@ class SqliteLeases(Ledger):
             if is_last and now_out >= ask.per_site:
                 break
         if not leases:
+            if room > 0 and self._free_gone():
+                return self.claim(ask)
             return Granted((), self._rest(ask, is_full=room <= 0 < ask.limit))
         self.counters.add(Step(leased=len(leases), claims=len(leases)))
         return Granted(tuple(leases))
@@ -88,6 +90,16 @@ class SqliteLeases(Ledger):
             self._standings.pop(digest, None)
         self._owners.forget(gone)
         return tuple(taken)
+
+    def _free_gone(self) -> bool:
+        """Queue again what processes hold that were killed while we worked; tell whether there was any."""
+        gone = self._owners.gone()
+        left = [row for row in self._db.all(self._sql["leased"], (self._run,)) if row[2] in gone]
+        for entry, site, _, _, digest, _ in left:
+            self._give_back(entry, site)
+            self._standings.pop(digest, None)
+        self._owners.forget(gone)
+        return bool(left)
 
     def renew(self, until: float) -> None:
         """Keep all our leases until then."""

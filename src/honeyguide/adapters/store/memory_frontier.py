@@ -264,6 +264,8 @@ class MemoryFrontier(MemoryLedger):
             if entry.state == State.DROPPED or (entry.state == State.QUEUED and entry.id in self._waiting):
                 self._waiting.pop(entry.id, None)
                 entry.place(one)
+                if one.is_seed:
+                    entry.url = one.url
                 if one.out is None:
                     self._queue(entry)
 

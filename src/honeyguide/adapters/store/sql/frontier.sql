@@ -155,7 +155,8 @@ SELECT e.digest FROM entry e JOIN site s ON s.run = e.run AND s.name = e.why AND
 WHERE e.run = ? AND e.rule = 'other-site' AND e.state = 3 ORDER BY e.id;
 
 -- name: bring_back
-UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?, due_at = NULL, attempts = 0
+-- A seed is asked for as it is written by now, http or https.
+UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?, url = coalesce(?, url), due_at = NULL, attempts = 0
 WHERE run = ? AND digest = ? AND (state = 3 OR (state = 0 AND due_at IS NOT NULL));
 
 -- name: rescore
