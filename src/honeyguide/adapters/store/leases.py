@@ -67,9 +67,10 @@ class SqliteLeases(Ledger):
             if is_last and now_out >= ask.per_site:
                 break
         if not leases:
-            if room > 0 and self._free_gone():
+            held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
+            if held is not None and room > 0 and self._free_gone():
                 return self.claim(ask)
-            return Granted((), self._rest(ask, is_full=room <= 0 < ask.limit))
+            return Granted((), self._rest(ask, held, is_full=room <= 0 < ask.limit))
         self.counters.add(Step(leased=len(leases), claims=len(leases)))
         return Granted(tuple(leases))
 
@@ -162,9 +163,8 @@ class SqliteLeases(Ledger):
         self.counters.add(Step(leased=-1))
         self._refresh(site, leased=-1)
 
-    def _rest(self, ask: Ask, *, is_full: bool) -> Rest:
-        """Say why nothing was granted."""
-        held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
+    def _rest(self, ask: Ask, held: float | None, *, is_full: bool) -> Rest:
+        """Say why nothing was granted; others hold pages until `held`."""
         if is_full:
             return rest_of_full(ask, held)
         rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
