@@ -90,7 +90,8 @@ def test_a_wrong_row_stands_for_nothing(tmp_path: Path) -> None:
 def test_the_rank_of_a_url_does_not_count_its_own_earlier_rows(tmp_path: Path) -> None:
     rows = [GOOD, {**GOOD, "is_hub": False}]
     table = open_known([write(tmp_path / "known.parquet", rows)], PROFILE)
-    row = table.find([GOOD["url"]])[GOOD["url"]]  # type: ignore[list-item, index]
+    url = str(GOOD["url"])
+    row = table.find([url])[url]
     assert (row.signals.is_hub, table.rank_of(row, NOW)) == (False, 1)
 
 

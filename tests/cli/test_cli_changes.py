@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from recrawling import QUICK, make_due, page
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Tracking, Url
 from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -22,28 +20,12 @@ if TYPE_CHECKING:
 
     Run = Callable[..., Result]
 
-QUICK = ("--allow-private", "--delay", "0", "--retries", "0")
 NAMES = ("/a", "/b", "/c", "/d")
-
-
-def page(title: str, *links: str) -> bytes:
-    words = "".join(f"<p>All about {title}, sentence {n}, in words of its own.</p>" for n in "abcdefgh")
-    listed = " ".join(f'<p><a href="{href}">fire {href}</a></p>' for href in links)
-    return response(f"<title>{title}</title><main><h1>{title}</h1>{words}{listed}</main>".encode())
 
 
 @pytest.fixture
 def server() -> LoopbackServer:
     return LoopbackServer({"/": page("fire", *NAMES)} | {name: page(f"fire {name}") for name in NAMES})
-
-
-def make_due(home: str, *paths: str) -> None:
-    """Schedule pages, as a plan does."""
-    store = SqliteStore("honeyguide.db")
-    digests = [digest_of(Url.parse(path, Url.parse(home)), Tracking()) for path in paths]
-    due = [Due(digest, 0.0, place) for place, digest in enumerate(digests)]
-    assert store.frontier(store.runs()[0]).schedule(due) == len(paths)
-    store.close()
 
 
 def records(text: str) -> list[dict[str, Any]]:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from recrawling import QUICK, make_due, page
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Tracking, Url
 from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -22,30 +20,11 @@ if TYPE_CHECKING:
 
     Run = Callable[..., Result]
 
-QUICK = ("--allow-private", "--delay", "0", "--retries", "0")
-
-
-def page(title: str, *links: str) -> bytes:
-    words = "".join(f"<p>All about {title}, sentence {n}, in words of its own.</p>" for n in "abcdefgh")
-    listed = " ".join(f'<p><a href="{href}">fire {href}</a></p>' for href in links)
-    return response(f"<title>{title}</title><main><h1>{title}</h1>{words}{listed}</main>".encode())
-
 
 @pytest.fixture
 def server() -> LoopbackServer:
     names = ("/a", "/b", "/c", "/private/d")
     return LoopbackServer({"/": page("fire", *names)} | {name: page(f"fire {name}") for name in names})
-
-
-def make_due(home: str, *paths: str, run: int = 1) -> None:
-    """Schedule pages, as a plan does."""
-    store = SqliteStore("honeyguide.db")
-    found = next(one for one in store.runs() if one.id == run)
-    due = [
-        Due(digest_of(Url.parse(path, Url.parse(home)), Tracking()), 0.0, n) for n, path in enumerate(paths)
-    ]
-    assert store.frontier(found).schedule(due) == len(paths)
-    store.close()
 
 
 def records(text: str) -> list[dict[str, Any]]:

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from recrawling import make_due
 
-from honeyguide.adapters.store.sqlite import SqliteStore
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Tracking, Url
 from honeyguide.testing import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -50,14 +48,6 @@ def nobody() -> str:
     with closing(socket.socket()) as found:
         found.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{found.getsockname()[1]}/"
-
-
-def make_due(home: str, *paths: str) -> None:
-    store = SqliteStore("honeyguide.db")
-    digests = [digest_of(Url.parse(path, Url.parse(home)), Tracking()) for path in paths]
-    due = [Due(digest, 0.0, place) for place, digest in enumerate(digests)]
-    assert store.frontier(store.runs()[0]).schedule(due) == len(paths)
-    store.close()
 
 
 # --- pages are counted in one way ---

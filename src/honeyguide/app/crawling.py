@@ -5,17 +5,13 @@ Owns: what a crawl is made of. Must not know: arguments, terminals. Start readin
 
 from __future__ import annotations
 
-import asyncio
 import os
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.core.url import Url
-from honeyguide.errors import AddressRefused, FetchError, Forbidden, StoreError
-from honeyguide.jobs.ours import ours
-from honeyguide.ports import Part
+from honeyguide.errors import AddressRefused, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,7 +73,9 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             queue = None
             begun_at = clock.now()
             if otherwise:
-                request = await _placed(request, otherwise, profile, store, polite)
+                from honeyguide.jobs.naming import placed
+
+                request = await placed(request, otherwise, profile, store, polite)
             if sitemaps:
                 request, queue = await _listed(sitemaps, request, profile, polite, on_note)
             request = _less(request, clock.now() - begun_at)
@@ -94,60 +92,6 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             return await crawler.crawl(request, on_page, begun)
     finally:
         store.close()
-
-
-async def _placed(
-    request: CrawlRequest,
-    otherwise: Mapping[Url, Sequence[Url]],
-    profile: Profile,
-    store: Store,
-    fetcher: PoliteFetcher,
-) -> CrawlRequest:
-    """Give a request whose seeds are what answers. The run is that of what was written, wherever it leads today."""
-    from honeyguide.jobs.asked import spec_of
-
-    spec = spec_of(request, profile)
-    runs = [run for run in store.runs() if run.spec.key == spec.key and run.fetched]
-    if runs and not request.fresh and store.frontier(runs[-1]).counts().states["done"]:
-        return replace(request, seeds=store.frontier(runs[-1]).seeds(), spec=spec)
-    seeds = await _reached(request.seeds, otherwise, fetcher, _part_of(request.max_time_s))
-    return replace(request, seeds=seeds, spec=spec)
-
-
-async def _reached(
-    seeds: Sequence[Url],
-    otherwise: Mapping[Url, Sequence[Url]],
-    fetcher: PoliteFetcher,
-    limit_s: float | None,
-) -> tuple[Url, ...]:
-    """Give each seed as what answers, of all that it may mean; where nothing does, the crawl says so of the first.
-
-    One seed of a host is tried for all.
-    """
-    meant = {seed: (seed, *others) for seed, others in otherwise.items()}
-    tried = {seed.site: seed for seed in reversed(seeds) if seed in meant}
-    found: dict[str, int] = {}
-
-    async def reach(seed: Url) -> None:
-        for place, url in enumerate(meant[seed]):
-            try:
-                await ours(url, fetcher.fetch(url, part=Part.HEAD))
-            except (Forbidden, AddressRefused):
-                pass  # there is a site, which says no, or an address, which we may not ask
-            except FetchError:
-                continue
-            found[seed.site] = place
-            return
-
-    with suppress(TimeoutError):
-        async with asyncio.timeout(limit_s):
-            await asyncio.gather(*map(reach, tried.values()))
-    return tuple(meant.get(seed, (seed,))[found.get(seed.site, 0) if seed in meant else 0] for seed in seeds)
-
-
-def _part_of(max_time_s: float | None) -> float | None:
-    """Say how long each step before the first page may take: with two of them, half of the time is left for pages."""
-    return None if max_time_s is None else max_time_s / 4
 
 
 def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
@@ -190,10 +134,11 @@ async def _listed(
     from honeyguide.adapters.markup.sitemap import read_sitemap
     from honeyguide.core.listed import roots_of
     from honeyguide.jobs.asked import ground_of
+    from honeyguide.jobs.naming import part_of
     from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
     asked = asked_of(sitemaps, request.seeds)
-    listing = await list_pages(asked, fetcher, read_sitemap, _part_of(request.max_time_s))
+    listing = await list_pages(asked, fetcher, read_sitemap, part_of(request.max_time_s))
     for problem in listing.problems:
         if on_note is not None:
             on_note(problem)

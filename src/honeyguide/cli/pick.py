@@ -224,7 +224,7 @@ class _Work:
             asyncio.run(picking)
         except KeyboardInterrupt:
             return False
-        except BaseExceptionGroup as group:
+        except BaseExceptionGroup as group:  # of tasks that failed together: one sentence is for one of them
             raise _first(group) from None
         return True
 

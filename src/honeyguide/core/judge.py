@@ -9,7 +9,7 @@ A link that is known and settled costs no more than a look-up: it is counted, no
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crowd import Crowd
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from honeyguide.core.url import Url
 
 _MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
-_OCCURRENCES = 20  # of links with one key that are joined
 _ANCHOR = 200  # characters of an anchor that a sighting keeps
 _SEED = Placement("seed", 0, ())
 
@@ -108,15 +107,8 @@ def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
         number = digest(link.url)
         first = found.setdefault(number, Candidate(link, number)).link
         if first is not link:
-            found[number] = Candidate(_joined(first, link), number)
+            found[number] = Candidate(first.joined(link), number)
     return list(found.values())
-
-
-def _joined(first: Link, other: Link) -> Link:
-    """Join two links of one key: all that their texts say counts, within bounds."""
-    url = other.url if other.url.scheme == "https" != first.url.scheme else first.url
-    room = max(0, _OCCURRENCES - len(first.occurrences))
-    return replace(first, url=url, occurrences=first.occurrences + other.occurrences[:room])
 
 
 def judge_page(

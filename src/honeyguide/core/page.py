@@ -6,7 +6,7 @@ Start reading at `Link`: one URL as one page shows it, however often it is linke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +36,9 @@ class Occurrence(NamedTuple):
     context: str = ""
 
 
+_MOST_JOINED = 20  # occurrences of links with one key
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A URL as seen on a page; its occurrences in document order."""
@@ -43,6 +46,12 @@ class Link:
     url: Url
     occurrences: tuple[Occurrence, ...] = (Occurrence(),)
     order: int = 0
+
+    def joined(self, other: Link) -> Link:
+        """Join with another link of the same key: all that their texts say counts, within bounds; https wins (URL-7)."""
+        url = other.url if other.url.scheme == "https" != self.url.scheme else self.url
+        room = max(0, _MOST_JOINED - len(self.occurrences))
+        return replace(self, url=url, occurrences=self.occurrences + other.occurrences[:room])
 
     @property
     def anchor(self) -> str:

@@ -139,11 +139,7 @@ def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
     for link in links:
         key = link.url.key(profile.scope.tracking)
         first = merged.get(key)
-        if first is None:
-            merged[key] = link
-        else:
-            url = link.url if first.url.scheme == "http" and link.url.scheme == "https" else first.url
-            merged[key] = replace(first, url=url, occurrences=first.occurrences + link.occurrences)
+        merged[key] = link if first is None else first.joined(link)
     return merged
 
 

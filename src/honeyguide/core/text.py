@@ -155,6 +155,8 @@ def first_said(phrases: Iterable[str], text: str) -> str | None:
     """
     folded = fold(text)
     for phrase in phrases:
+        if phrase not in folded:
+            continue
         if phrase.isdigit():
             if set(_NUMBERS.findall(folded)) == {phrase} or _is_named(phrase, folded):
                 return phrase

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]  # lines: the first, and the one after the last
 
-_FAIR_SHARE = (
-    3  # what is marked as main is that, unless there is more than so many times as much outside of landmarks
-)
+# What is marked as main is that, unless there is more than so many times as much outside of landmarks.
+_FAIR_SHARE = 3
 _EDGE_LINES = 30  # at the top and at the end of a page, also empty ones, in which a row of links is a menu
 _ROW_LINKS = 3  # at least, side by side
 _ROW_SHARE = 0.8  # of the letters in a line that is a menu are links
@@ -125,9 +124,8 @@ def _take_entries(seen: Walk, menu: Sequence[int], kept: list[str], within: Span
 def _take_rows(seen: Walk, kept: list[str]) -> int:
     """Take out lines at the top and at the end that are nearly all links, side by side: menus. Tell how many there were."""
     lines = list(seen.lines.values())
-    if not any(
-        map(is_, lines, lines[2:])
-    ):  # anchors of one block come one after the other: there are no three
+    # Anchors of one block come one after the other: where no two that are two apart share theirs, there are no three.
+    if not any(map(is_, lines, lines[2:])):
         return 0
     rows: defaultdict[int, list[int]] = defaultdict(list)
     edge = len(kept) - _EDGE_LINES
