@@ -20,9 +20,8 @@ from pathlib import Path
 
 from freezing.cases import CASES, write_inputs
 from freezing.comparing import compared
-from freezing.running import Runner, same_address, settled
-
-from honeyguide.demo.server import serve_demo
+from freezing.running import Runner, settled
+from freezing.serving import SITE, serve
 
 
 def write(folder: Path) -> None:
@@ -32,14 +31,9 @@ def write(folder: Path) -> None:
     if len(names) < len(CASES):
         raise ValueError("two cases have one name")
     warnings.simplefilter("ignore")  # those of libraries come once in a process, with whichever case is first
-    with (
-        tempfile.TemporaryDirectory() as made,
-        serve_demo() as served,
-        same_address(served) as site,
-        settled(),
-    ):
-        write_inputs(Path(made), site)
-        runner = Runner(Path(made), site)
+    with tempfile.TemporaryDirectory() as made, serve() as served, settled():
+        write_inputs(Path(made), SITE)
+        runner = Runner(Path(made), served)
         for case in CASES:
             (folder / f"{case.name}.txt").write_bytes(runner.freeze(case).encode("utf-8", "backslashreplace"))
     for path in folder.glob("*.txt"):

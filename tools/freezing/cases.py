@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 BEGIN = "2024-06-15T08:30:00Z"  # when commands are run that do not say otherwise; half past, so that no hour is crossed
 LATER = "2024-06-17T08:30:00Z"
 THEN = "2024-06-20T08:30:00Z"
-AFTER = "2024-07-20T08:30:00Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +26,7 @@ class Case:
     name: str
     command: str
     at: str = BEGIN
+    is_later: bool = False  # whether the site has changed
 
 
 _POLITE = "--allow-private --delay 0 --retries 0"
@@ -62,10 +62,10 @@ _PICKS = (
         f"{_PICK} --profile fire-protection --include services --exclude lighting --format csv",
     ),
     Case("pick-file-jsonl", f"pick -i sites.csv {_POLITE} --no-timings -o picks.jsonl"),
-    Case("pick-file-goes-on", f"pick -i sites.csv {_POLITE} --no-timings -o picks.jsonl --retry-failed"),
+    Case("pick-file-goes-on", f"pick -i sites.csv {_POLITE} --no-timings -o picks.jsonl"),
     Case("pick-file-csv", f"{_PICK} --cap 2 -o picks.csv"),
     Case("pick-file-parquet", f"{_PICK} --cap 2 -o picks.parquet"),
-    Case("pick-reports", f"{_PICK} -o reported.jsonl --report picks.html --report picks.md --quiet"),
+    Case("pick-reports", f"{_PICK} -o shown.csv --report picks.html --report picks.md --quiet"),
     Case("pick-list-from-stdin", f"pick - {_POLITE} --no-timings --cap 1 --format csv < sites.txt"),
     Case("pick-private", "pick {site} --delay 0 --no-timings --format table"),
     Case("pick-unreachable", f"pick http://127.0.0.1:9/ {_POLITE} --no-timings"),
@@ -90,7 +90,7 @@ _CRAWLS = (
         "crawl-hybrid",
         f"{_CRAWL} --traversal hybrid --related pump --store hybrid.db --exclude blog --format table",
     ),
-    Case("crawl-links", f"{_CRAWL} --store links.db --links --max-pages 2"),
+    Case("crawl-links", f"{_CRAWL} --store links.db --links --max-pages 1"),
     Case("crawl-content", f"{_CRAWL} --store content.db --content --max-pages 2"),
     Case("crawl-file-parquet", f"{_CRAWL} --store parquet.db --max-pages 4 -o pages.parquet"),
     Case("crawl-file-csv", f"{_CRAWL} --store csv.db --max-pages 4 -o pages.csv"),
@@ -100,7 +100,7 @@ _CRAWLS = (
     ),
     Case(
         "crawl-reports",
-        f"{_CRAWL} --store report.db --quiet --report crawl.html --report crawl.md -o all.jsonl",
+        f"{_CRAWL} --store report.db --quiet --report crawl.html --report crawl.md -o all.csv",
     ),
     Case("crawl-sitemap", f"{_CRAWL} --store sitemap.db --sitemap sitemap.xml --max-pages 3 --format table"),
     Case("crawl-private", f"crawl {{site}} {_TOPIC} --delay 0 --store private.db"),
@@ -144,9 +144,6 @@ _AGAIN = (
     Case("watch-file-csv", f"watch --store bfs.db {_SLOW} --per-hour 60 --rounds 1 -o watched.csv", THEN),
     Case("watch-over", f"watch --per-hour 3 --until {LATER} --store links.db", THEN),
     Case("watch-private", "watch --store csv.db --per-hour 60 --rounds 1 --delay 0", THEN),
-    Case("explain-visited-again", "explain / --store days.db --format table", AFTER),
-    Case("explain-visited-again-jsonl", "explain / --store days.db", AFTER),
-    Case("export-changed", "export pages --store days.db --changed --format csv", AFTER),
 )
 
 _FILES = (
@@ -275,17 +272,34 @@ _ERRORS = (
     Case("error-page", "url classify /about --page about"),
 )
 
-CASES = (*_HELP, *_PICKS, *_CRAWLS, *_FILES, *_AGAIN, *_ERRORS)
+_AGED = "--store aged.db"
+_CHANGED = (
+    Case("changed-crawl", f"{_CRAWL} {_AGED} --max-pages 4 --quiet", "2024-06-01T08:30:00Z"),
+    Case("changed-enqueue", f"plan {_AGED} --now 2024-06-08T08:30:00Z --policy heuristic --top 30 --enqueue -q --format csv", "2024-06-08T08:30:00Z"),
+    Case("changed-due-table", f"crawl --due {_AGED} {_SLOW} --max-pages 20 --format table", "2024-06-08T08:30:00Z", is_later=True),
+    Case("changed-enqueue-again", f"plan {_AGED} --now 2024-06-15T08:30:00Z --policy heuristic --top 30 --enqueue -q --format csv"),
+    Case("changed-due-csv", f"crawl --due {_AGED} {_SLOW} --max-pages 30 --format csv"),
+    Case("changed-watch", f"watch {_AGED} {_SLOW} --policy heuristic --per-hour 180 --rounds 1", LATER, is_later=True),
+    Case("changed-export", f"export pages {_AGED} --changed --format csv", LATER),
+    Case("changed-explain", f"explain / {_AGED} --format table", LATER),
+    Case("changed-explain-jsonl", f"explain / {_AGED}", LATER),
+    Case("changed-explain-gone", f"explain /blog/how-often-to-check-an-alarm {_AGED} --format table", LATER),
+    Case("changed-runs", f"runs {_AGED} --format table", LATER),
+    Case("changed-plan-explain", f"plan {_AGED} --now {THEN} --explain / --format table"),
+    Case("changed-simulate", f"simulate {_AGED} --policies uniform --budgets 2d --days 2 --quiet", THEN),
+)  # fmt: skip
+
+CASES = (*_HELP, *_PICKS, *_CRAWLS, *_FILES, *_AGAIN, *_CHANGED, *_ERRORS)
 
 _KNOWN = """url,visits,lastVisited,lastChanged,topicRelevance,hubDepth,isHub
 https://larkspur.example/services,0,,,0.4,1,yes
 https://larkspur.example/blog,150,2024-06-10T08:00:00Z,2024-06-14T22:00:00Z,0.9,1,true
 https://larkspur.example/blog/our-new-van,1,2024-06-15T07:30:00Z,,0.3,5,false
 """
-_RATES = """url,visits,last_visited,last_changed,topic_relevance,hub_depth,is_hub,rate,changes,unchanged
-https://larkspur.example/services,9,2024-06-10T08:00:00Z,2024-06-09T08:00:00Z,0.4,1,yes,0.5,4,5
-https://larkspur.example/blog,15,2024-06-14T08:00:00Z,2024-06-14T08:00:00Z,0.9,1,true,2,12,3
-https://larkspur.example/privacy,3,2024-05-15T07:30:00Z,,0.3,5,false,0.01,0,3
+_RATES = """url,visits,last_visited,last_changed,topic_relevance,hub_depth,is_hub,rate_a,rate_b,importance
+https://larkspur.example/services,9,2024-06-10T08:00:00Z,2024-06-09T08:00:00Z,0.4,1,yes,4,800,
+https://larkspur.example/blog,15,2024-06-14T08:00:00Z,2024-06-14T08:00:00Z,0.9,1,true,12,700,0.9
+https://larkspur.example/privacy,3,2024-05-15T07:30:00Z,,0.3,5,false,1,9000,
 """
 _LINKS = """page,url,anchor,context,position
 https://larkspur.example/,/services,Services,,navigation

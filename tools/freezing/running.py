@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import sys
 import time
 from contextlib import contextmanager
@@ -22,14 +21,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
-from urllib.parse import urlsplit
+
+from freezing.serving import SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from freezing.cases import Case
+    from freezing.serving import Served
 
-HOST, PORT = "127.0.0.1", 43117  # where commands look for the demo site
 SECTION = "=== "
 NO_NEWLINE = "\\ no newline at the end\n"
 _STORES = (
@@ -51,7 +51,9 @@ _UNSET = (
 _TIMED = {"elapsed_s"}  # columns of CSV that hold a measured duration
 
 _PORT = re.compile(r"(127\.0\.0\.1(?:\\?:|\+|%3A))\d{4,5}\b")
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d)(\\?:)\d\d\\?:\d\d\.\d{3,6}(Z|\+00:00|\b)")
+# Times of inputs end in :00:00Z and stay; those of visits, and what is computed from them, have minutes or parts of seconds.
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d)(\\?:)(?!00\\?:00Z)\d\d\\?:\d\d(?:\.\d{3,6})?(Z|\+00:00)")
+_LONG = re.compile(r"\b\d+\.\d{9,}\b")  # what is believed of change rates hangs on the milliseconds of visits
 _ELAPSED = re.compile(r'("elapsed_s": )\d[\d.e-]*')
 _LASTED = re.compile(r"(?<=[;,] )\d+(?:\.\d+)? s$", re.MULTILINE)
 _NEXT = re.compile(r"(?<=; next in )[^;\n]+")
@@ -60,24 +62,27 @@ _NEXT = re.compile(r"(?<=; next in )[^;\n]+")
 class Runner:
     """Runs commands in a folder, one after the other; each sees the files of those before it."""
 
-    def __init__(self, folder: Path, site: str) -> None:
+    def __init__(self, folder: Path, served: Served) -> None:
         self.folder = folder
-        self.site = site
+        self.served = served
         self.version = self._run(["--version"], b"")[1].decode().split()[-1]
 
     def freeze(self, case: Case) -> str:
         """Run a command, and give what it printed, what it wrote and how it ended, as the text that is kept."""
-        line = case.command.replace("{site}", self.site)
+        line = case.command.replace("{site}", SITE)
         command, _, source = line.partition(" < ")
         data = (self.folder / source).read_bytes() if source else b""
         before = self._files()
+        self.served.is_later = case.is_later
         with clock_at(case.at):
             code, out, err = self._run(shlex.split(command), data)
         sections = [("stdout", _text(out)), ("stderr", _text(err))]
         for path, state in sorted(self._files().items()):
             if before.get(path) != state:
                 sections.append((f"file {path}", shown_file(self.folder / path)))
-        parts = [f"$ honeyguide {line}\nat {case.at}, exit code {code}\n"]
+        parts = [
+            f"$ honeyguide {line}\nat {case.at}{', the site has changed' * case.is_later}, exit code {code}\n"
+        ]
         for name, text in sections:
             body = steady_csv(text) if _is_csv(name, command) else text
             ended = body if not body or body.endswith("\n") else f"{body}\n{NO_NEWLINE}"
@@ -117,6 +122,7 @@ class Runner:
         text = re.sub(rf"(?i)(honeyguide[ /]){re.escape(self.version)}\b", r"\1VERSION", text)
         text = _PORT.sub(r"\1PORT", text)
         text = _TIME.sub(r"\1\2MM\2SS\3", text)
+        text = _LONG.sub(lambda found: f"{float(found[0]):.3g}", text)
         text = _ELAPSED.sub(r"\g<1>0", text)
         text = _LASTED.sub("N s", text)
         return _NEXT.sub("N", text)
@@ -144,21 +150,6 @@ def clock_at(moment: str) -> Iterator[None]:
     start = datetime.fromisoformat(moment).timestamp()
     with patch.object(time, "time", lambda: start + time.monotonic() - began):
         yield
-
-
-@contextmanager
-def same_address(site: str) -> Iterator[str]:
-    """Give an address for a server that is the same in every run, whatever port was free.
-
-    Equal pages are ordered by a hash of their URLs, and so by the port. Only connections of this process are led there.
-    """
-    real, there = socket.socket.connect, (HOST, urlsplit(site).port)
-
-    def connect(self: socket.socket, address: Any) -> None:
-        real(self, there if address == (HOST, PORT) else address)
-
-    with patch.object(socket.socket, "connect", connect):
-        yield f"http://{HOST}:{PORT}/"
 
 
 # --- what was written -------------------------------------------------------------------------------------------
