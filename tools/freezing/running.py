@@ -51,6 +51,7 @@ _UNSET = (
 _TIMED = {"elapsed_s"}  # columns of CSV that hold a measured duration
 
 _PORT = re.compile(r"(127\.0\.0\.1(?:\\?:|\+|%3A))\d{4,5}\b")
+_ANY_PORT = r"\1PORT"
 # Times of inputs end in :00:00Z and stay; those of visits, and what is computed from them, have minutes or parts of seconds.
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d)(\\?:)(?!00\\?:00Z)\d\d\\?:\d\d(?:\.\d{3,6})?(Z|\+00:00)")
 _LONG = re.compile(r"\b\d+\.\d{9,}\b")  # what is believed of change rates hangs on the milliseconds of visits
@@ -80,14 +81,14 @@ class Runner:
         for path, state in sorted(self._files().items()):
             if before.get(path) != state:
                 sections.append((f"file {path}", shown_file(self.folder / path)))
-        parts = [
-            f"$ honeyguide {line}\nat {case.at}{', the site has changed' * case.is_later}, exit code {code}\n"
-        ]
+        told = f"at {case.at}{', the site has changed' * case.is_later}, exit code {code}"
+        head = f"$ honeyguide {_PORT.sub(_ANY_PORT, line)}\n{told}\n"
+        parts = []
         for name, text in sections:
             body = steady_csv(text) if _is_csv(name, command) else text
             ended = body if not body or body.endswith("\n") else f"{body}\n{NO_NEWLINE}"
             parts.append(f"{SECTION}{name}\n{ended}")
-        return self._steady("".join(parts))
+        return head + self._steady("".join(parts))
 
     def _run(self, arguments: list[str], data: bytes) -> tuple[int, bytes, bytes]:
         main = import_module("honeyguide.__main__").main
@@ -120,7 +121,7 @@ class Runner:
         for folder in (self.folder, self.folder.resolve()):
             text = text.replace(str(folder), "FOLDER")
         text = re.sub(rf"(?i)(honeyguide[ /]){re.escape(self.version)}\b", r"\1VERSION", text)
-        text = _PORT.sub(r"\1PORT", text)
+        text = _PORT.sub(_ANY_PORT, text)
         text = _TIME.sub(r"\1\2MM\2SS\3", text)
         text = _LONG.sub(lambda found: f"{float(found[0]):.3g}", text)
         text = _ELAPSED.sub(r"\g<1>0", text)
