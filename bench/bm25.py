@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import honeyguide
 from bench.measure import Contest, Pair, Unit
 from bench.peers import offered
-from honeyguide.core.bm25 import contextual
+from honeyguide.core.rules.bm25 import contextual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -29,14 +29,14 @@ from bench.apart import AccessLog, run_apart
 from bench.crawl import our_command
 from bench.peers import offered
 from honeyguide.app import parse_page
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.text import fold
+from honeyguide.core.text.fold import fold
+from honeyguide.core.text.pattern import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bench.apart import Request
-    from honeyguide.core.page import Page
+    from honeyguide.core.page.page import Page
 
 TOPICS = (
     "asyncio|coroutine|event loop",

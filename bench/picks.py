@@ -31,16 +31,16 @@ from urllib.parse import urldefrag, urlsplit
 
 import honeyguide
 from bench.peers import offered
-from honeyguide.adapters.rows.picks import read_gold, read_picks
+from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.app import pick_sites
-from honeyguide.core.evaluate import judge_site, match_sites, page_name, site_key, total
-from honeyguide.core.policy import Policy
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.pick.evaluate import judge_site, match_sites, page_name, site_key, total
 from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
-    from honeyguide.core.evaluate import Gold, Totals
+    from honeyguide.core.pick.evaluate import Gold, Totals
 
     Record = dict[str, Any]
     Pick = Callable[[str], Awaitable[Record]]

@@ -34,10 +34,10 @@ _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth
 
 
 def _plan(path: str, policy: str) -> Callable[[], list[str]]:
-    import honeyguide.adapters.rows.rate_ranker  # noqa: F401 - imports are not timed
+    import honeyguide.bulk.rate_ranker  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
-    from honeyguide.adapters.rows.known import open_known
-    from honeyguide.core.ranking import Asked
+    from honeyguide.app.plan import open_known
+    from honeyguide.core.recrawl.ranking import Asked
 
     profile = load_profile("news")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import honeyguide
 from bench.measure import Contest, Pair, Unit
 from bench.peers import offered
-from honeyguide.core.facts import Facts
-from honeyguide.core.topic import link_score
+from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.topic import link_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from bench.sample import Sample
-    from honeyguide.core.page import Link, Page
-    from honeyguide.core.profile import Profile
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.rules.profile import Profile
 
     Task = Callable[[], None]
     Linked = tuple[Link, Page]

@@ -15,16 +15,16 @@ import time
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
+from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.config import bundled_profiles
-from honeyguide.core.facts import CARD, FIELDS, JOIN, Facts, Kind
-from honeyguide.core.rules import Is, Matches, Text, fields_read, leaves
+from honeyguide.core.rules.facts import CARD, FIELDS, JOIN, Facts, Kind
+from honeyguide.core.rules.language import Is, Matches, Text, fields_read, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.facts import Value
-    from honeyguide.core.profile import Profile
+    from honeyguide.core.rules.facts import Value
+    from honeyguide.core.rules.profile import Profile
 
 _BATCH = 50_000
 _NOISE = ("x", "and", "contact us", "2024", "müller", "接口", "a-b", "page")

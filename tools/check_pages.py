@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.markup.html import parse_page
-from honeyguide.adapters.markup.tame import is_page
-from honeyguide.adapters.robots import read_robots
-from honeyguide.core.scope import not_a_page
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.guards import is_page
+from honeyguide.adapters.html.page import parse_page
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.core.url.scope import not_a_page
+from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.core.host import parse_host
-from honeyguide.core.url import Url, explain, normalize
+from honeyguide.core.url.host import parse_host
+from honeyguide.core.url.url import Url, explain, normalize
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import TypeAdapter
 
-from honeyguide.cli import root
+from honeyguide.cli.main import root
 from honeyguide.config.conditions import _FOR_KIND
-from honeyguide.config.shape import ProfileShape
-from honeyguide.core.facts import FIELDS
+from honeyguide.config.shapes import ProfileShape
+from honeyguide.core.rules.facts import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,8 @@ from honeyguide.lazily import names_of
 from honeyguide.version import __version__
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.rows.rejected import Rejected
+    from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.html.markdown import parse_markdown_links
     from honeyguide.app import (
         SimulateRequest,
         WatchRequest,
@@ -34,19 +35,17 @@ if TYPE_CHECKING:
         watch_store,
     )
     from honeyguide.config import load_profile
-    from honeyguide.core.evaluate import Evaluation
-    from honeyguide.core.frontier import Budgets
-    from honeyguide.core.markdown import parse_markdown_links
-    from honeyguide.core.outcome import Outcome
-    from honeyguide.core.page import Head, Link, Occurrence, Page, Position
-    from honeyguide.core.plan import Scored, Signals
-    from honeyguide.core.policy import Policy
-    from honeyguide.core.profile import Profile
-    from honeyguide.core.ranking import Plan
-    from honeyguide.core.rules import Reason, Score
-    from honeyguide.core.scope import Verdict
-    from honeyguide.core.select import Candidate, Selection
-    from honeyguide.core.url import Url, display, normalize
+    from honeyguide.core.crawl.frontier import Budgets
+    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.page.page import Head, Link, Occurrence, Page, Position
+    from honeyguide.core.pick.evaluate import Evaluation
+    from honeyguide.core.pick.select import Candidate, Selection
+    from honeyguide.core.recrawl.plan import Scored, Signals
+    from honeyguide.core.recrawl.ranking import Plan
+    from honeyguide.core.rules.language import Reason, Score
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.scope import Verdict
+    from honeyguide.core.url.url import Url, display, normalize
     from honeyguide.errors import (
         AddressRefused,
         AskedToWait,
@@ -68,37 +67,38 @@ if TYPE_CHECKING:
         Unreachable,
         UrlError,
     )
-    from honeyguide.jobs.asked import CrawlRequest
     from honeyguide.jobs.crawl import CrawlSummary
     from honeyguide.jobs.pick import PickRequest
+    from honeyguide.jobs.request import CrawlRequest
     from honeyguide.jobs.watch import Pace
+    from honeyguide.simulation.measures import Outcome
+
 
 # Which module each name is in.
 _ROOMS = {
-    "adapters.rows.rejected": "Rejected",
-    "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file "
-    "plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
+    "adapters.files.rows": "Rejected",
+    "adapters.html.markdown": "parse_markdown_links",
+    "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
     "config": "load_profile",
-    "core.evaluate": "Evaluation",
-    "core.frontier": "Budgets",
-    "core.markdown": "parse_markdown_links",
-    "core.outcome": "Outcome",
-    "core.page": "Head Link Occurrence Page Position",
-    "core.plan": "Scored Signals",
-    "core.policy": "Policy",
-    "core.profile": "Profile",
-    "core.ranking": "Plan",
-    "core.rules": "Reason Score",
-    "core.scope": "Verdict",
-    "core.select": "Candidate Selection",
-    "core.url": "Url display normalize",
-    "errors": "AddressRefused AskedToWait Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost "
-    "NameNotFound NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
-    "jobs.asked": "CrawlRequest",
+    "core.crawl.frontier": "Budgets",
+    "core.fetching.policy": "Policy",
+    "core.page.page": "Head Link Occurrence Page Position",
+    "core.pick.evaluate": "Evaluation",
+    "core.pick.select": "Candidate Selection",
+    "core.recrawl.plan": "Scored Signals",
+    "core.recrawl.ranking": "Plan",
+    "core.rules.language": "Reason Score",
+    "core.rules.profile": "Profile",
+    "core.url.scope": "Verdict",
+    "core.url.url": "Url display normalize",
+    "errors": "AddressRefused AskedToWait Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost NameNotFound NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",
+    "jobs.request": "CrawlRequest",
     "jobs.watch": "Pace",
+    "simulation.measures": "Outcome",
 }
+
 
 __all__ = [
     "AddressRefused",
@@ -171,6 +171,7 @@ __all__ = [
     "simulate_policies",
     "watch_store",
 ]
+
 
 if not TYPE_CHECKING:  # checkers see the imports above, and tell of names that are not there
     __getattr__ = names_of(__name__, _ROOMS)

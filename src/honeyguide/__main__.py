@@ -1,6 +1,6 @@
 """`python -m honeyguide`: the same as the command `honeyguide`."""
 
-from honeyguide.cli import main
+from honeyguide.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide import load_profile
-from honeyguide.adapters.policies import load_policy, policy_names
-from honeyguide.cli import root
-from honeyguide.core.page_state import PageState
-from honeyguide.core.priors import Priors
+from honeyguide.adapters.plugins import load_policy, policy_names
+from honeyguide.cli.main import root
+from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.recrawl.signals import PageState
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PLUGIN = """
-from honeyguide.core.recrawl import Worth, judged
+from honeyguide.core.recrawl.policies import Worth, judged
 
 class Shortest:
     name = "shortest"

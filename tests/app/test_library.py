@@ -36,9 +36,10 @@ from honeyguide import (
     select_links,
     simulate_policies,
 )
-from honeyguide.adapters.simulation import made, trials
-from honeyguide.app import simulating
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.app import simulate as simulating
+from honeyguide.simulation import generated as made
+from honeyguide.simulation import trials
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 NOW = datetime(2024, 6, 15, 8, tzinfo=UTC)
 FIRE = load_profile("docs", topic="fire", related=("smoke",))

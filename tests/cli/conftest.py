@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.cli import root
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.cli.main import root
 from honeyguide.config import load_profile
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock, LoopbackServer, response
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock, LoopbackServer, response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide.app import extract_links
-from honeyguide.cli.demo import NEXT, demo
+from honeyguide.cli.commands.pick.demo import NEXT, demo
 from honeyguide.demo.server import serve_demo
 
 if TYPE_CHECKING:

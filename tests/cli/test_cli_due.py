@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from recrawling import QUICK, make_due, page
 
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

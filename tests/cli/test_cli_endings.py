@@ -13,7 +13,7 @@ import pytest
 from recrawling import make_due
 
 from honeyguide.config import load_profile
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

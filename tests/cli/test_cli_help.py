@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.cli import COMMANDS, root
+from honeyguide.cli.main import COMMANDS, root
 from honeyguide.version import __version__
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: 
 
 
 def test_summaries_of_the_root_are_those_of_the_commands() -> None:
-    for name, summary in COMMANDS.items():
+    for name, (_, summary) in COMMANDS.items():
         first = (ALL[(name,)].help or "").split("\n")[0].rstrip(".")
         assert first.startswith(summary.rstrip(".")), name
 
@@ -108,13 +108,13 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "needed", "heavy"),
     [
-        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.select"}),
+        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.commands.pick.select"}),
         (
             ["crawl", "--help"],
-            "honeyguide.cli.work",
+            "honeyguide.cli.commands.crawl.work",
             {
-                "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.markup.sitemap", "honeyguide.app.planning",
-                "honeyguide.app.watching", "honeyguide.core.markdown", "honeyguide.core.select",
+                "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.html.sitemaps", "honeyguide.app.plan",
+                "honeyguide.app.watch", "honeyguide.adapters.html.markdown", "honeyguide.core.pick.select",
             },
         ),
     ],

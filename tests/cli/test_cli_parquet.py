@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.crawled import PARQUET_COLUMNS
-from honeyguide.cli.export import COLUMNS
-from honeyguide.testing import LoopbackServer, served
+from honeyguide.cli.commands.crawl.export import COLUMNS
+from honeyguide.cli.commands.crawl.outputs import PARQUET_COLUMNS
+from honeyguide.testing.fakes import LoopbackServer, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

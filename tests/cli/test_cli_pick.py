@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.live import Log
-from honeyguide.cli.sinks import Printed
-from honeyguide.jobs.progress import Progress
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.cli.commands.pick.sinks import Printed
+from honeyguide.cli.progress import Log, Progress
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.rows import known
+from honeyguide.adapters.files import read
+from honeyguide.app import plan as known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +106,6 @@ class _Listed(list[str]):
 @pytest.mark.parametrize("small", [0, 10**9])
 @pytest.mark.usefixtures("run")  # makes the files
 def test_many_urls_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch, small: int, policy: str) -> None:
-    monkeypatch.setattr(known, "SMALL_BYTES", small)
+    monkeypatch.setattr(read, "SMALL_BYTES", small)
     table = known.open_known(["known.csv"], load_profile("news"), policy=policy)
     assert len(table.find(_Listed(["https://news.example/new", "https://news.example/world"]))) == 2

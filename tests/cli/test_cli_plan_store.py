@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
-from honeyguide.core.frontier import Budgets
-from honeyguide.core.schedules import POLICIES
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.recrawl.policies import POLICIES
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Callable

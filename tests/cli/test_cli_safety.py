@@ -11,10 +11,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.files import MAX_PAGE_BYTES
-from honeyguide.cli import Root
+from honeyguide.adapters.files.read import MAX_PAGE_BYTES
+from honeyguide.cli.main import Root
 from honeyguide.cli.output import csv_cell, json_line, number
-from honeyguide.core.harmless import printable
+from honeyguide.core.text.printable import printable
 
 if TYPE_CHECKING:
     import subprocess

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import score_link
-from honeyguide.adapters.rows import known
+from honeyguide.adapters.files import read
+from honeyguide.app import plan as known
 from honeyguide.app import score_links
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +113,7 @@ def test_columns_find_the_same_best_as_rows(
         found = score_links(path, topic=TOPIC, related=["await"], top=300, **more)
         return [(link.row.number, link.score.value) for link in found]
 
-    monkeypatch.setattr(known, "SMALL_BYTES", 1)
+    monkeypatch.setattr(read, "SMALL_BYTES", 1)
     by_columns = best()
     monkeypatch.setattr(known, "pays_by_columns", lambda _: False)
     assert by_columns == best()
@@ -129,7 +130,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
         'rules = [{ id = "slug", reason = "named so", points = 5, when = { slug = { has = ["asyncio"] } } }]\n',
         "utf-8",
     )
-    monkeypatch.setattr(known, "SMALL_BYTES", 1)
+    monkeypatch.setattr(read, "SMALL_BYTES", 1)
     path = write(tmp_path / "links.csv", made(500))
     found = list(score_links(path, topic=TOPIC, profile=tmp_path / "slugs.toml", top=100))
     assert {link.score.value for link in found} == {0.0, 5.0}
@@ -137,7 +138,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
 
 def test_plain_urls_are_normal_but_for_their_last_slash() -> None:
     pl = pytest.importorskip("polars")  # an extra
-    from honeyguide.adapters.rows.link_columns import _URL, _fact
+    from honeyguide.bulk.links import _URL, _fact
 
     rng = random.Random(5)  # noqa: S311 - made-up URLs
     parts = ("a", "B", "-", "_", ".", "/", "?", "=", "&", "9", "%41", "index.html", "..", "x")
@@ -194,7 +195,7 @@ def test_wrong_rows_can_be_skipped(
 ) -> None:
     if is_large:
         pytest.importorskip("polars")  # an extra
-        monkeypatch.setattr(known, "SMALL_BYTES", 1)
+        monkeypatch.setattr(read, "SMALL_BYTES", 1)
     rows = [
         {"url": "https://a.example/asyncio"},
         {"url": 7},

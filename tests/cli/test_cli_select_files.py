@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-    from honeyguide.core.page import Page
+    from honeyguide.core.page.page import Page
 
     Run = Callable[..., Result]
     Row = dict[str, Any]

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.cli.live import Log
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.cli.commands.plan.simulate import Progress
 from honeyguide.cli.output import Column
-from honeyguide.cli.simulated import Progress
+from honeyguide.cli.progress import Log
 from honeyguide.cli.tables import print_table as print_rows
-from honeyguide.core.history import Visit
+from honeyguide.core.recrawl.history import Visit
 
 Run = Callable[..., Result]
 SMALL = "poisson:pages=60,days=8,hosts=3"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from honeyguide.cli import root
-from honeyguide.cli.kinds import Number, Text
+from honeyguide.cli.command import Number, Text
+from honeyguide.cli.main import root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.cli.watch import Progress
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.cli.commands.plan.watch import Progress
 from honeyguide.jobs.watch import Pace, Round
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.config.build import build
 from honeyguide.config.check import check_shape, key_path
-from honeyguide.config.files import read_merged
-from honeyguide.config.problems import MAX_TOLD
+from honeyguide.config.files import MAX_TOLD, read_merged
 from honeyguide.errors import ConfigError, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from honeyguide.config.mend import Location
+    from honeyguide.config.check import Location
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
 FILTER = '[[filter]]\nid = "f"\nreason = "f"\nwhen = { pth = { has = "x" } }\n'

@@ -13,7 +13,7 @@ from honeyguide.config import bundled_profiles
 from honeyguide.config.check import check_shape
 from honeyguide.config.fields import Shape, stable_hash
 from honeyguide.config.files import read_merged, unused_terms
-from honeyguide.config.shape import ProfileShape
+from honeyguide.config.shapes import ProfileShape
 from honeyguide.errors import ConfigError, PatternError
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
@@ -257,7 +257,7 @@ def test_our_own_profiles_are_loaded_without_what_checks_others() -> None:
     code = (
         "import sys, honeyguide\n"
         "honeyguide.load_profile('company', topic='fire|alarm', related=('smoke',))\n"
-        "print('honeyguide.config.shape' in sys.modules, 'pydantic' in sys.modules)"
+        "print('honeyguide.config.shapes' in sys.modules, 'pydantic' in sys.modules)"
     )
     run = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

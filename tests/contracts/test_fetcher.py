@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, Unreachable
-from honeyguide.ports import Fetched, Fetcher, Headers
-from honeyguide.testing import FakeFetcher, LoopbackServer, Script, reset, response
+from honeyguide.ports.fetch import Fetched, Fetcher, Headers
+from honeyguide.testing.fakes import FakeFetcher, LoopbackServer, Script, reset, response
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Done, Dropped, Rest, Retry, Why
-from honeyguide.core.judge import Findings
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Rest, Retry
+from honeyguide.core.crawl.judge import Findings
+from honeyguide.core.why import Why
 from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
-from honeyguide.ports import Report
-from honeyguide.testing.history import HistoryContract
-from honeyguide.testing.store import SITE, StoreContract, ask, found, page, paths, spec
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.history import HistoryContract
+from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 
 class TestMemoryStore(StoreContract, HistoryContract):

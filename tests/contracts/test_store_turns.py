@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Done
-from honeyguide.core.history import Visit
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets, Done
+from honeyguide.core.recrawl.history import Visit
 from honeyguide.errors import Busy, StoreError
-from honeyguide.ports import Report
-from honeyguide.testing.store import ask, found, page, paths, spec
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.store import ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.adapters.store.frontier import SqliteFrontier
-    from honeyguide.core.frontier import Lease, Run
+    from honeyguide.adapters.store.sqlite.queue import SqliteFrontier
+    from honeyguide.core.crawl.frontier import Lease, Run
 
 URL = "https://a.example/"
 

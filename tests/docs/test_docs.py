@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli import main
+from honeyguide.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

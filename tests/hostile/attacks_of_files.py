@@ -17,20 +17,21 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters import inputs
-from honeyguide.adapters.rows import link_rows, plan_tables
-from honeyguide.adapters.rows.rowfiles import Raw, parse_object
-from honeyguide.adapters.simulation.made import made_world
-from honeyguide.adapters.simulation.running import Budget, simulate
-from honeyguide.adapters.simulation.trials import POLICIES
-from honeyguide.cli import root
+from honeyguide.adapters.files import links as link_rows
+from honeyguide.adapters.files import sites as inputs
+from honeyguide.adapters.files.rows import Raw, parse_object
+from honeyguide.adapters.output import plan_tables
+from honeyguide.cli.main import root
 from honeyguide.config import load_profile
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.plan import Signals
-from honeyguide.core.ranking import Row, RowTable
-from honeyguide.core.traps import Traps
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.traps import Traps
+from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.ranking import Row, RowTable
+from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
+from honeyguide.simulation.generated import made_world
+from honeyguide.simulation.run import Budget, simulate
+from honeyguide.simulation.trials import POLICIES
 
 # --- addresses, patterns, profiles --------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ def _refused(data: bytes, words: str, *command: str, suffix: str = ".txt") -> No
 
 def page_file_bytes(over: int, _limit: int) -> None:
     # The bound is a default of a function, so it is taken from there.
-    files = importlib.import_module("honeyguide.adapters.files")
+    files = importlib.import_module("honeyguide.adapters.files.read")
     with pytest.raises(InputError, match="larger than"):
         _file(b" " * (over + 1), lambda path: files.read_bytes(path, files.MAX_PAGE_BYTES))
 

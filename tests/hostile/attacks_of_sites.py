@@ -16,19 +16,21 @@ from unittest.mock import patch
 import pytest
 
 from honeyguide import app
-from honeyguide.adapters import robots
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.markup import content, feed, sitemap
-from honeyguide.adapters.markup.html import parse_head, parse_page
-from honeyguide.adapters.markup.tame import tamed
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.html import content
+from honeyguide.adapters.html import sitemaps as feed
+from honeyguide.adapters.html import sitemaps as sitemap
+from honeyguide.adapters.html.guards import tamed
+from honeyguide.adapters.html.page import parse_head, parse_page
+from honeyguide.adapters.http import robots
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import TooLarge, Unreachable
 from honeyguide.jobs.pick import PickRequest
-from honeyguide.jobs.polite import PoliteFetcher
+from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FakeFetcher, FrozenClock, LoopbackServer, response
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock, LoopbackServer, response
 
 NONE = 1 << 26  # as good as no limit
 HOME = Url.parse("https://a.example/")

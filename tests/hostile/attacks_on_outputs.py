@@ -18,29 +18,29 @@ import pytest
 from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
-from honeyguide.adapters.folder import file_name
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.page_lines import Form, PageLines
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.tables import read_back
-from honeyguide.cli import root
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.output.folder import file_name
+from honeyguide.adapters.output.page_lines import Form, PageLines
+from honeyguide.adapters.output.tables import read_back
+from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Budgets, Counts, Row, Sighting, digest_of
-from honeyguide.core.harmless import printable
-from honeyguide.core.policy import Policy
+from honeyguide.core.crawl.frontier import Budgets, Counts, Row, Sighting, digest_of
+from honeyguide.core.crawl.traps import Traps
+from honeyguide.core.fetching.policy import Policy
 from honeyguide.core.records import Record
-from honeyguide.core.traps import Traps
-from honeyguide.core.url import Url
+from honeyguide.core.text.printable import printable
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
-from honeyguide.ports import Store
-from honeyguide.report import summary as reports
+from honeyguide.ports.store import Store
+from honeyguide.report import pick as reports
 from honeyguide.report import write_report
 from honeyguide.report.crawl import Told, crawl_sheet
 from honeyguide.report.plan import PlanTold, plan_sheet
 from honeyguide.report.sheet import Pages, Sheet, Tally
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 # --- a crawl ------------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from honeyguide.adapters import addresses
-from honeyguide.cli import root
+from honeyguide.adapters.http import addresses
+from honeyguide.cli.main import root
 
 _LOOPBACK = ipaddress.IPv4Network("127.0.0.0/8")
 _PUBLIC = ipaddress.IPv4Network("127.0.0.2/32")

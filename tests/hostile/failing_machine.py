@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from honeyguide.adapters.folder import Folder
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.page_lines import Form, PageLines, Truth
-from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.output.folder import Folder
+from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import State, digest_of
+from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.records import Record
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 SITE = "https://a.example"
 SIZE = 14

@@ -6,7 +6,7 @@ import re
 
 from click.testing import Result
 
-from honeyguide.core.harmless import MAX_MARKS
+from honeyguide.core.text.printable import MAX_MARKS
 
 ESCAPES = {
     "colour": "\x1b[31mred\x1b[0m",

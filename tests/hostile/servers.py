@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from honeyguide.testing import Script, drip, response
+from honeyguide.testing.fakes import Script, drip, response
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -20,7 +20,7 @@ import pytest
 from click.testing import Result
 from servers import CHUNKED, HEAD, Page, Silent, Site, cut, kept, pour
 
-from honeyguide.testing import Script, drip
+from honeyguide.testing.fakes import Script, drip
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there is 127.0.0.2 a machine"),

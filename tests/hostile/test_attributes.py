@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters.markup.tame import LARGE_BYTES, MAX_ATTRIBUTES, tamed
+from honeyguide.adapters.html.guards import LARGE_BYTES, MAX_ATTRIBUTES, tamed
 
 PADDING = b"<!--" + b"x" * LARGE_BYTES + b"-->"
 MANY = MAX_ATTRIBUTES // 2

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters.markup import tame
-from honeyguide.adapters.markup.depth import Bounds, reach
-from honeyguide.adapters.markup.html import parse_page
-from honeyguide.core.url import Url
+from honeyguide.adapters.html import guards as tame
+from honeyguide.adapters.html.depth import Bounds, reach
+from honeyguide.adapters.html.page import parse_page
+from honeyguide.core.url.url import Url
 
 PAGE = Url.parse("https://a.example/")
 UNITS = 150  # repeated so often

@@ -10,17 +10,18 @@ from dataclasses import replace
 import pytest
 from servers import HEAD, pour
 
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_sitemap
-from honeyguide.adapters.robots import read_robots
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable
-from honeyguide.jobs import polite, sitemaps
-from honeyguide.jobs.polite import PoliteFetcher
+from honeyguide.jobs import politeness as polite
+from honeyguide.jobs import sitemaps
+from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
-from honeyguide.ports import Fetched, Headers, Part, Robots, Validators
-from honeyguide.testing import FrozenClock, LoopbackServer, Script, drip, response
+from honeyguide.ports.fetch import Fetched, Headers, Part, Robots, Validators
+from honeyguide.testing.fakes import FrozenClock, LoopbackServer, Script, drip, response
 
 A = "https://a.example"
 ROBOTS_BYTES = 500 * 1024  # what is read of robots.txt

@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 import pytest
 from servers import CHUNKED, HEAD, Talk, Talker, cut, hold, kept, pieces, pour, read_head
 
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, NotText, TimedOut, TooLarge, Unreachable
-from honeyguide.ports import Fetched, Part
-from honeyguide.testing import LoopbackServer, Script, drip, response
+from honeyguide.ports.fetch import Fetched, Part
+from honeyguide.testing.fakes import LoopbackServer, Script, drip, response
 
 # A limit must end it, and not the clock; or the one clock that is meant, and not the other.
 PATIENT = Policy(

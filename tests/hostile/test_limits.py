@@ -22,14 +22,14 @@ from attacks_of_sites import NONE
 from click.testing import CliRunner
 
 from honeyguide import app
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.cli import root
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.cli.main import root
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Budgets
-from honeyguide.core.policy import Policy
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.fetching.policy import Policy
 from honeyguide.errors import HoneyguideError
-from honeyguide.ports import Part
+from honeyguide.ports.fetch import Part
+from honeyguide.testing.memory_store import MemoryStore
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "limits.md"
 
@@ -94,32 +94,52 @@ LIMITS = [
         "body after decompression", "10,485,760 bytes", "policy:max_decoded_bytes", sites.decoded_bytes, 1000
     ),
     Limit(
-        "one header", "65,536 bytes", "adapters.wire:MAX_LINE_BYTES", sites.header_bytes, also="adapters.http"
+        "one header",
+        "65,536 bytes",
+        "adapters.http.connection:MAX_LINE_BYTES",
+        sites.header_bytes,
+        also="adapters.http.client",
     ),
     Limit(
-        "headers of an answer", "256", "adapters.wire:MAX_HEADERS", sites.header_count, also="adapters.http"
+        "headers of an answer",
+        "256",
+        "adapters.http.connection:MAX_HEADERS",
+        sites.header_count,
+        also="adapters.http.client",
     ),
     Limit(
-        "all headers of an answer", "262,144 bytes", "adapters.wire:MAX_HEAD_BYTES", sites.all_header_bytes
+        "all headers of an answer",
+        "262,144 bytes",
+        "adapters.http.connection:MAX_HEAD_BYTES",
+        sites.all_header_bytes,
     ),
     Limit("redirects of a page", "10", "policy:max_redirects", sites.redirects),
-    Limit("redirects of robots.txt", "5", "jobs.polite:_ROBOTS_REDIRECTS", sites.robots_redirects),
-    Limit("head of a page", "65,536 bytes", "adapters.http:_CUTS[HEAD]", sites.head_bytes),
-    Limit("robots.txt", "512,000 bytes", "adapters.http:_CUTS[START]", sites.robots_bytes),
-    Limit("sitemaps that robots.txt names", "1,000", "adapters.robots:_MAX_SITEMAPS", sites.robots_sitemaps),
-    Limit("sitemap", "52,428,800 bytes", "adapters.markup.sitemap:MAX_BYTES", sites.sitemap_bytes, 100_000),
+    Limit("redirects of robots.txt", "5", "jobs.politeness:_ROBOTS_REDIRECTS", sites.robots_redirects),
+    Limit("head of a page", "65,536 bytes", "adapters.http.client:_CUTS[HEAD]", sites.head_bytes),
+    Limit("robots.txt", "512,000 bytes", "adapters.http.client:_CUTS[START]", sites.robots_bytes),
     Limit(
-        "sitemap over the wire", "52,428,800 bytes", "adapters.http:MAX_FILE_BYTES", sites.file_bytes, 1000
+        "sitemaps that robots.txt names", "1,000", "adapters.http.robots:_MAX_SITEMAPS", sites.robots_sitemaps
     ),
-    Limit("entries of a sitemap", "50,000", "adapters.markup.sitemap:MAX_PAGES", sites.sitemap_pages),
+    Limit("sitemap", "52,428,800 bytes", "adapters.html.sitemaps:MAX_BYTES", sites.sitemap_bytes, 100_000),
+    Limit(
+        "sitemap over the wire",
+        "52,428,800 bytes",
+        "adapters.http.client:MAX_FILE_BYTES",
+        sites.file_bytes,
+        1000,
+    ),
+    Limit("entries of a sitemap", "50,000", "adapters.html.sitemaps:MAX_PAGES", sites.sitemap_pages),
     Limit(
         "address in a sitemap",
         "2,048 characters",
-        "adapters.markup.sitemap:MAX_URL_CHARS",
+        "adapters.html.sitemaps:MAX_URL_CHARS",
         sites.sitemap_url_chars,
     ),
     Limit(
-        "address in a feed", "2,048 characters", "adapters.markup.feed:MAX_URL_CHARS", sites.feed_url_chars
+        "address in a feed",
+        "2,048 characters",
+        "adapters.html.sitemaps:MAX_FEED_URL_CHARS",
+        sites.feed_url_chars,
     ),
     Limit("sitemaps of a crawl", "500", "jobs.sitemaps:MAX_FILES", sites.sitemap_files),
     Limit("sitemaps inside of sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
@@ -129,49 +149,47 @@ LIMITS = [
     Limit("heads of a site", "30", "jobs.pick:HEADS_AT_MOST", sites.heads),
     Limit("pages in place of dead and empty ones", "30", "jobs.pick:MAX_REPLACING", sites.replacing),
     Limit(
-        "markup of a page", "10,485,760 bytes", "adapters.markup.tame:MAX_BYTES", sites.markup_bytes, 300_000
+        "markup of a page", "10,485,760 bytes", "adapters.html.guards:MAX_BYTES", sites.markup_bytes, 300_000
     ),
-    Limit("tags of a page", "250,000", "adapters.markup.tame:MAX_TAGS", sites.markup_tags, 50_000),
-    Limit("depth of markup", "2,000 elements", "adapters.markup.tame:MAX_DEPTH", sites.markup_depth),
-    Limit("attributes of a tag", "256", "adapters.markup.tame:MAX_ATTRIBUTES", sites.markup_attributes),
-    Limit("unclosed styling", "1,000,000 copies", "adapters.markup.tame:MAX_COPIES", sites.markup_copies),
-    Limit("links of a page", "20,000", "adapters.markup.html:MAX_LINKS", sites.links, 500),
-    Limit("links of a Markdown text", "20,000", "app.links:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
-    Limit("occurrences of a link", "20", "adapters.markup.html:MAX_OCCURRENCES", sites.occurrences),
-    Limit("hrefs that are no links", "1,000", "adapters.markup.html:MAX_SKIPPED", sites.skipped_hrefs),
-    Limit("such an href", "200 characters", "adapters.markup.html:MAX_SKIPPED_HREF", sites.skipped_chars),
-    Limit("text of a page", "1,000,000 characters", "adapters.markup.walk:MAX_TEXT", sites.text_chars, 1000),
-    Limit("title, heading, anchor", "500 characters", "adapters.markup.walk:MAX_LABEL", sites.label_chars),
-    Limit(
-        "description", "2,000 characters", "adapters.markup.about:MAX_DESCRIPTION", sites.description_chars
-    ),
-    Limit("headings of a page", "500", "adapters.markup.walk:MAX_HEADINGS", sites.headings),
+    Limit("tags of a page", "250,000", "adapters.html.guards:MAX_TAGS", sites.markup_tags, 50_000),
+    Limit("depth of markup", "2,000 elements", "adapters.html.guards:MAX_DEPTH", sites.markup_depth),
+    Limit("attributes of a tag", "256", "adapters.html.guards:MAX_ATTRIBUTES", sites.markup_attributes),
+    Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
+    Limit("links of a page", "20,000", "adapters.html.page:MAX_LINKS", sites.links, 500),
+    Limit("links of a Markdown text", "20,000", "app.select:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
+    Limit("occurrences of a link", "20", "adapters.html.page:MAX_OCCURRENCES", sites.occurrences),
+    Limit("hrefs that are no links", "1,000", "adapters.html.page:MAX_SKIPPED", sites.skipped_hrefs),
+    Limit("such an href", "200 characters", "adapters.html.page:MAX_SKIPPED_HREF", sites.skipped_chars),
+    Limit("text of a page", "1,000,000 characters", "adapters.html.walk:MAX_TEXT", sites.text_chars, 1000),
+    Limit("title, heading, anchor", "500 characters", "adapters.html.walk:MAX_LABEL", sites.label_chars),
+    Limit("description", "2,000 characters", "adapters.html.page:MAX_DESCRIPTION", sites.description_chars),
+    Limit("headings of a page", "500", "adapters.html.walk:MAX_HEADINGS", sites.headings),
     Limit(
         "markup that content is read from",
         "2,097,152 bytes",
-        "adapters.markup.content:MAX_HTML_BYTES",
+        "adapters.html.content:MAX_HTML_BYTES",
         sites.content_html,
         5_000,
     ),
     Limit(
         "content of a page",
         "200,000 bytes",
-        "adapters.markup.content:MAX_MARKDOWN_BYTES",
+        "adapters.html.content:MAX_MARKDOWN_BYTES",
         sites.content_markdown,
         5_000,
     ),
-    Limit("headings of content", "200", "adapters.markup.content:MAX_HEADINGS", sites.content_headings, 20),
+    Limit("headings of content", "200", "adapters.html.content:MAX_HEADINGS", sites.content_headings, 20),
     Limit(
         "heading of content",
         "300 characters",
-        "adapters.markup.content:MAX_HEADING_CHARS",
+        "adapters.html.content:MAX_HEADING_CHARS",
         sites.content_heading_chars,
     ),
-    Limit("URL", "65,536 characters", "core.rewrite:MAX_CHARS", files.url_chars),
+    Limit("URL", "65,536 characters", "core.url.steps:MAX_CHARS", files.url_chars),
     Limit("URL in a crawl", "2,000 characters", "traps:max_url_chars", files.crawl_url_chars),
     Limit("path segments in a crawl", "20", "traps:max_segments", files.crawl_segments),
-    Limit("pattern", "4,000 characters", "core.pattern:MAX_PATTERN_CHARS", files.pattern_chars),
-    Limit("compiled pattern", "16,000 steps", "core.pattern:MAX_PROGRAM_STEPS", files.pattern_steps),
+    Limit("pattern", "4,000 characters", "core.text.pattern:MAX_PATTERN_CHARS", files.pattern_chars),
+    Limit("compiled pattern", "16,000 steps", "core.text.pattern:MAX_PROGRAM_STEPS", files.pattern_steps),
     Limit("profile", "262,144 bytes", "config.files:MAX_PROFILE_BYTES", files.profile_bytes),
     Limit("profiles that extend each other", "8", "config.files:MAX_EXTENDS", files.profile_extends),
     Limit("nesting of conditions", "20", "config.conditions:MAX_DEPTH", files.profile_conditions),
@@ -180,132 +198,157 @@ LIMITS = [
     Limit("tests of a profile", "5,000", "config.conditions:_LIMITS[tests]", files.profile_tests),
     Limit("words of a profile", "100,000", "config.conditions:_LIMITS[words]", files.profile_words),
     Limit("patterns of a profile", "200", "config.conditions:_LIMITS[patterns]", files.profile_patterns),
-    Limit("mistakes that are told", "50", "config.problems:MAX_TOLD", files.profile_problems),
-    Limit("page in a file", "20,000,000 bytes", "adapters.files:MAX_PAGE_BYTES", files.page_file_bytes, 1000),
-    Limit("line of a file", "1,000,000 bytes", "adapters.files:MAX_LINE_BYTES", files.line_bytes),
-    Limit("nesting of JSON in a line", "100", "adapters.rows.rowfiles:MAX_NESTED", files.json_nesting),
+    Limit("mistakes that are told", "50", "config.files:MAX_TOLD", files.profile_problems),
+    Limit(
+        "page in a file",
+        "20,000,000 bytes",
+        "adapters.files.read:MAX_PAGE_BYTES",
+        files.page_file_bytes,
+        1000,
+    ),
+    Limit("line of a file", "1,000,000 bytes", "adapters.files.read:MAX_LINE_BYTES", files.line_bytes),
+    Limit("nesting of JSON in a line", "100", "adapters.files.rows:MAX_NESTED", files.json_nesting),
     Limit(
         "rows on standard input",
         "4,294,967,296 bytes",
-        "adapters.rows.spool:MAX_STREAM_BYTES",
+        "adapters.files.read:MAX_STREAM_BYTES",
         files.stdin_bytes,
         1000,
     ),
-    Limit("list of sites", "200,000,000 bytes", "adapters.inputs:MAX_BYTES", files.list_bytes, 1000),
-    Limit("sites of a list", "1,000,000", "adapters.inputs:MAX_SITES", files.list_sites, 50),
-    Limit("address in a list", "2,048 characters", "adapters.inputs:MAX_SITE_CHARS", files.list_site_chars),
+    Limit("list of sites", "200,000,000 bytes", "adapters.files.sites:MAX_BYTES", files.list_bytes, 1000),
+    Limit("sites of a list", "1,000,000", "adapters.files.sites:MAX_SITES", files.list_sites, 50),
+    Limit(
+        "address in a list", "2,048 characters", "adapters.files.sites:MAX_SITE_CHARS", files.list_site_chars
+    ),
     Limit(
         "line of a list",
         "1,000,000 characters",
-        "adapters.inputs:MAX_LINE_CHARS",
+        "adapters.files.sites:MAX_LINE_CHARS",
         files.list_line_chars,
         1000,
     ),
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "adapters.rows.plan_tables:_MAX_ENTRIES",
+        "adapters.output.plan_tables:_MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),
     Limit(
         "text of a link in a row",
         "100,000 characters",
-        "adapters.rows.link_rows:MAX_TEXT",
+        "adapters.files.links:MAX_TEXT",
         files.link_row_text,
     ),
     Limit(
         "rows of one page in a file of links",
         "20,000",
-        "adapters.rows.page_rows:MAX_PAGE_ROWS",
+        "adapters.files.links:MAX_PAGE_ROWS",
         files.page_rows,
         20,
     ),
     Limit(
         "texts of one page in a file of links",
         "10,000,000 characters",
-        "adapters.rows.page_rows:MAX_PAGE_CHARS",
+        "adapters.files.links:MAX_PAGE_CHARS",
         files.page_texts,
         500,
     ),
+    Limit("pages of files of links", "1,000,000", "adapters.files.links:MAX_PAGES", files.linking_pages, 20),
     Limit(
-        "pages of files of links", "1,000,000", "adapters.rows.page_rows:MAX_PAGES", files.linking_pages, 20
+        "rows of a plan that is shown whole",
+        "1,000,000",
+        "cli.commands.plan.plan:MAX_ROWS",
+        files.plan_rows,
+        50,
     ),
-    Limit("rows of a plan that is shown whole", "1,000,000", "cli.plan:MAX_ROWS", files.plan_rows, 50),
     Limit(
         "URLs of a plan that are compared, row by row",
         "1,000,000",
-        "core.ranking:MAX_REMEMBERED",
+        "core.recrawl.ranking:MAX_REMEMBERED",
         files.compared_urls,
         20,
     ),
-    Limit("heads of a selection", "20,000", "cli.select:MAX_HEADS", files.head_rows, 50),
+    Limit("heads of a selection", "20,000", "cli.commands.pick.select:MAX_HEADS", files.head_rows, 50),
     Limit(
         "record of a pick that is judged",
         "64,000,000 bytes",
-        "adapters.rows.picks:MAX_RECORD_BYTES",
+        "adapters.files.picks:MAX_RECORD_BYTES",
         files.record_bytes,
         1000,
     ),
     Limit(
         "changes of a made-up world",
         "50,000,000",
-        "adapters.simulation.made:MAX_CHANGES",
+        "simulation.generated:MAX_CHANGES",
         files.world_changes,
         100,
     ),
     Limit(
         "fetches of a simulation",
         "50,000,000",
-        "adapters.simulation.running:MAX_FETCHES",
+        "simulation.run:MAX_FETCHES",
         files.simulated_fetches,
         100,
     ),
     Limit(
         "rows of a file to simulate",
         "20,000,000",
-        "adapters.simulation.worlds:MAX_ROWS",
+        "simulation.worlds:MAX_ROWS",
         files.world_rows,
         20,
     ),
     Limit("tries of a page", "3", "crawl:max_attempts", outputs.attempts),
     Limit("failures of a site in a row", "10", "crawl:max_site_failures", outputs.site_failures),
-    Limit("URLs of a host in a crawl", "5,000,000", "core.crowd:MAX_URLS_PER_HOST", outputs.host_urls, 8),
-    Limit("hosts of a crawl", "100,000", "core.crowd:MAX_HOSTS", outputs.crawl_hosts, 5),
+    Limit(
+        "URLs of a host in a crawl", "5,000,000", "core.crawl.limits:MAX_URLS_PER_HOST", outputs.host_urls, 8
+    ),
+    Limit("hosts of a crawl", "100,000", "core.crawl.limits:MAX_HOSTS", outputs.crawl_hosts, 5),
     Limit("links to a page that are remembered", "5", "crawl:sightings", outputs.sightings),
     Limit(
-        "families of URLs that are remembered", "20,000", "core.traps:MAX_FAMILIES", outputs.families, 2_000
+        "families of URLs that are remembered",
+        "20,000",
+        "core.crawl.traps:MAX_FAMILIES",
+        outputs.families,
+        2_000,
     ),
-    Limit("anchor that is remembered", "200 characters", "core.judge:_ANCHOR", outputs.sighting_chars),
+    Limit("anchor that is remembered", "200 characters", "core.crawl.judge:_ANCHOR", outputs.sighting_chars),
     Limit(
-        "command that a store remembers", "500 characters", "cli.crawl:_MOST_COMMAND", outputs.command_chars
+        "command that a store remembers",
+        "500 characters",
+        "cli.commands.crawl.crawl:_MOST_COMMAND",
+        outputs.command_chars,
     ),
     Limit(
-        "hosts whose pace is remembered", "10,000", "jobs.polite:_KEPT_HOSTS", outputs.remembered_hosts, 20
+        "hosts whose pace is remembered",
+        "10,000",
+        "jobs.politeness:_KEPT_HOSTS",
+        outputs.remembered_hosts,
+        20,
     ),
     Limit(
         "robots.txt files that are remembered",
         "1,000",
-        "jobs.polite:_KEPT_ROBOTS",
+        "jobs.politeness:_KEPT_ROBOTS",
         outputs.remembered_robots,
         20,
     ),
     Limit(
         "line of an output that is gone on with",
         "268,435,456 bytes",
-        "adapters.lines:MAX_LINE_BYTES",
+        "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
         1_000,
-        also="adapters.tables",
+        also="adapters.output.tables",
     ),
     Limit("line in a terminal", "4,000 characters", "cli.output:MAX_LINE_CHARS", outputs.shown_line),
-    Limit("marks on a letter", "6", "core.harmless:MAX_MARKS", outputs.marks),
-    Limit("text in a report", "200 characters", "report.summary:MAX_TEXT", outputs.report_text),
-    Limit("link in a report", "500 characters", "report.summary:MAX_URL", outputs.report_url),
-    Limit("picks of a site in a report", "50", "report.summary:MAX_SELECTED", outputs.report_selected),
-    Limit("candidates of a site in a report", "40", "report.summary:MAX_RANKED", outputs.report_ranked),
-    Limit("pages by rule in a report", "12", "report.summary:MAX_LISTED", outputs.report_listed),
-    Limit("failed sites by kind in a report", "30", "report.summary:MAX_NAMED", outputs.report_named),
+    Limit("marks on a letter", "6", "core.text.printable:MAX_MARKS", outputs.marks),
+    Limit("text in a report", "200 characters", "report.pick:MAX_TEXT", outputs.report_text),
+    Limit("link in a report", "500 characters", "report.pick:MAX_URL", outputs.report_url),
+    Limit("picks of a site in a report", "50", "report.pick:MAX_SELECTED", outputs.report_selected),
+    Limit("candidates of a site in a report", "40", "report.pick:MAX_RANKED", outputs.report_ranked),
+    Limit("pages by rule in a report", "12", "report.pick:MAX_LISTED", outputs.report_listed),
+    Limit("failed sites by kind in a report", "30", "report.pick:MAX_NAMED", outputs.report_named),
     Limit(
         "report with all candidates", "16,000,000 bytes", "report:DETAILED_BYTES", outputs.report_bytes, 3_000
     ),
@@ -314,8 +357,12 @@ LIMITS = [
     Limit(
         "other sites that a report tells apart", "100,000", "report.crawl:MAX_SITES", outputs.report_sites, 20
     ),
-    Limit("name of a file", "60 characters", "adapters.folder:MAX_NAME_CHARS", outputs.file_name_chars),
-    Limit("path of a file", "180 characters", "adapters.folder:MAX_PATH_CHARS", outputs.file_path_chars),
+    Limit(
+        "name of a file", "60 characters", "adapters.output.folder:MAX_NAME_CHARS", outputs.file_name_chars
+    ),
+    Limit(
+        "path of a file", "180 characters", "adapters.output.folder:MAX_PATH_CHARS", outputs.file_path_chars
+    ),
 ]
 by_name = pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
 
@@ -343,7 +390,7 @@ def test_a_crawl_that_goes_on_counts_on(tmp_path: Path, kind: str) -> None:
         f"{home}a": link("/c", "/d", "/e"),
         f"{home}b": link("/f", "/g", "/h"),
     }
-    with patch("honeyguide.core.crowd.MAX_URLS_PER_HOST", 5):
+    with patch("honeyguide.core.crawl.limits.MAX_URLS_PER_HOST", 5):
         outputs.crawl(pages, Budgets(max_pages=2), store)
         _, summary, _ = outputs.crawl(pages, store=store)
     assert store.frontier(store.runs()[0]).crowd() == {"a.example": 5}
@@ -367,13 +414,13 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
-    "adapters.rows.ranker:MAX_LOOKED_UP",
-    "adapters.markup.dom:_MAX_MISSES", "adapters.http:_MAX_CAUSES", "adapters.names:_MAX_THREADS", "adapters.robots:MAX_BYTES",
-    "adapters.markup.sitemap:_MAX_LINES", "adapters.markup.sitemap:_MAX_TAGS", "adapters.wire:_MAX_SPLITS", "adapters.rows.picks:MAX_NAME",
+    "bulk.ranker:MAX_LOOKED_UP",
+    "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
+    "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.picks:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
-    "config.conditions:MAX_WORDS", "config.problems:_MAX_CHARS", "core.family:MAX_ANCHOR_WORDS",
-    "core.likeness:_MAX_PARTS", "core.markdown:_MAX_LABEL", "core.markdown:_MAX_NESTED",
-    "core.pattern:_MAX_PROGRAM_BYTES",
+    "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "core.pick.location_pages:MAX_ANCHOR_WORDS",
+    "core.page.likeness:_MAX_PARTS", "adapters.html.markdown:_MAX_LABEL", "adapters.html.markdown:_MAX_NESTED",
+    "core.text.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
 
 

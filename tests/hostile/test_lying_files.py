@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from lies import ESCAPES, check, check_name
 
-from honeyguide.adapters.folder import Folder, file_name, page_text
-from honeyguide.adapters.journal import Journal
-from honeyguide.adapters.journal import Run as JournalRun
-from honeyguide.adapters.page_lines import Form, PageLines, Truth
-from honeyguide.adapters.tables import write_table
-from honeyguide.adapters.whole import PART, replacing
+from honeyguide.adapters.output.folder import Folder, file_name, page_text
+from honeyguide.adapters.output.journal import Journal
+from honeyguide.adapters.output.journal import Run as JournalRun
+from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.output.tables import write_table
+from honeyguide.adapters.output.write import PART, replacing
 from honeyguide.cli.output import csv_cell, json_line
-from honeyguide.core.harmless import escaped
-from honeyguide.core.url import Url
+from honeyguide.core.text.printable import escaped
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.report import write_report
 

@@ -20,13 +20,13 @@ from click.testing import CliRunner, Result
 from lies import ALL, ESCAPES, HTML, check, check_as, check_name
 
 from honeyguide import cli
-from honeyguide.cli import root
-from honeyguide.cli.live import Log
+from honeyguide.cli.main import root
 from honeyguide.cli.output import MAX_LINE_CHARS, line_for_people
-from honeyguide.core.harmless import legible, printable
-from honeyguide.core.url import display
+from honeyguide.cli.progress import Log
+from honeyguide.core.text.printable import legible, printable
+from honeyguide.core.url.url import display
 from honeyguide.errors import ConfigError, FetchError, HoneyguideError, InputError, Problem, StoreError, shown
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 Run = Callable[..., Result]
 

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 from servers import Page, Site, kept
 
-from honeyguide.cli import root
-from honeyguide.testing import Script, response
+from honeyguide.cli.main import root
+from honeyguide.testing.fakes import Script, response
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "check_polite.py"
 ROBOTS = "User-agent: *\nDisallow: /private\nAllow: /private/open\n"

@@ -18,10 +18,10 @@ import pytest
 from click.testing import Result
 from servers import Silent, Site, Talker, kept, read_head
 
-from honeyguide.adapters import addresses
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.http import addresses
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefused, FetchError, UrlError
 
 # Each of these is this machine, a neighbour or nobody, as a URL may spell it.

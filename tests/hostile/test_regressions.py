@@ -17,25 +17,24 @@ import pytest
 from fuzzing.files import Profiles
 
 from honeyguide import load_profile
-from honeyguide.adapters.inputs import MAX_SITES, read_sites
-from honeyguide.adapters.markup.html import parse_head, parse_page
-from honeyguide.adapters.markup.sitemap import MAX_PAGES, read_sitemap
-from honeyguide.adapters.rows.known import open_known
-from honeyguide.adapters.rows.rejected import Rejected
-from honeyguide.adapters.rows.rowfiles import MAX_NESTED
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.config.problems import MAX_TOLD
-from honeyguide.core.frontier import Done
-from honeyguide.core.listed import Sitemap
-from honeyguide.core.markdown import parse_markdown_links
-from honeyguide.core.nesting import is_deeper
-from honeyguide.core.pattern import MAX_PROGRAM_STEPS, compile_pattern
-from honeyguide.core.ranking import Asked
-from honeyguide.core.url import Url
+from honeyguide.adapters.files.rows import MAX_NESTED, Rejected
+from honeyguide.adapters.files.sites import MAX_SITES, read_sites
+from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.html.page import parse_head, parse_page
+from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.app.plan import open_known
+from honeyguide.config.files import MAX_TOLD
+from honeyguide.core.crawl.frontier import Done
+from honeyguide.core.crawl.sitemap import Sitemap
+from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.text.pattern import MAX_PROGRAM_STEPS, compile_pattern
+from honeyguide.core.text.printable import is_deeper
+from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatch, StoreError
-from honeyguide.ports import Report
-from honeyguide.testing.store import ask, digest, page, spec
-from honeyguide.testing.store import found as link
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.store import ask, digest, page, spec
+from honeyguide.testing.contracts.store import found as link
 
 HANG_S = 60  # what took minutes takes milliseconds now; this only keeps a broken version from running all day
 MB = 1 << 20

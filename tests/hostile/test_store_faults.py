@@ -20,18 +20,17 @@ import pytest
 from click.testing import CliRunner
 from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space, told
 
-from honeyguide.adapters.journal import Finished, Journal
-from honeyguide.adapters.journal import Run as JournalRun
-from honeyguide.adapters.lines import LineFile
-from honeyguide.adapters.page_lines import Form, PageLines
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.adapters.whole import replacing
-from honeyguide.cli import root
-from honeyguide.core.url import Url
+from honeyguide.adapters.output.journal import Finished, Journal
+from honeyguide.adapters.output.journal import Run as JournalRun
+from honeyguide.adapters.output.page_lines import Form, PageLines
+from honeyguide.adapters.output.write import LineFile, replacing
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.cli.main import root
+from honeyguide.core.url.url import Url
 from honeyguide.demo.server import serve_demo
 from honeyguide.errors import InputError, StoreError
-from honeyguide.ports import Fetched, Headers
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 YEAR_S = 366 * 86_400.0
 KILLS = {"kill_at_statement": (560, 18), "kill_inside": (250, 7), "kill_at_write": (SIZE, 5)}
@@ -292,7 +291,7 @@ def test_one_output_has_one_writer(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="another process is writing it"):
         PageLines.open(tmp_path / "p.jsonl", form)
     first.close()
-    warc = pytest.importorskip("honeyguide.adapters.warc")  # an extra
+    warc = pytest.importorskip("honeyguide.adapters.output.warc")  # an extra
     pytest.importorskip("warcio")  # an extra
     held = warc.WarcFile(tmp_path / "p.warc.gz", "x")
     with pytest.raises(InputError, match="another process is writing it"):

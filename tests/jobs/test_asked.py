@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Run, key_of
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.frontier import Run, key_of
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.asked import CrawlRequest, read_asked, spec_of
+from honeyguide.jobs.request import CrawlRequest, read_asked, spec_of
 
 HOME = Url.parse("https://a.example/")
 

@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide import errors
 from honeyguide.app import picker
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefused,
     AskedToWait,
@@ -23,11 +23,11 @@ from honeyguide.errors import (
     Unreachable,
 )
 from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, failed_record, pick_all
-from honeyguide.ports import Fetched, Headers
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
-    from honeyguide.testing import Answer
+    from honeyguide.testing.fakes import Answer
 
 PROSE = "Fire protection is what we do, every day, for owners of buildings of every size. " * 4
 HOME = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.jobs.progress import LINE_EVERY_S, Progress
+from honeyguide.cli.progress import LINE_EVERY_S, Progress
 
 
 def progress(*statuses: str, total: int = 10, **earlier: int) -> Progress:

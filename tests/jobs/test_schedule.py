@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Ask, Discovered, Run, RunSpec, Why, digest_of
-from honeyguide.core.url import Url
-from honeyguide.jobs.schedule import Taker, current, schedule
-from honeyguide.ports import Store
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Ask, Discovered, Run, RunSpec, digest_of
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
+from honeyguide.jobs.watch import Taker, current, schedule
+from honeyguide.ports.store import Store
+from honeyguide.testing.memory_store import MemoryStore
 
 TRACKING = load_profile("base").scope.tracking
 NOW = 1_000.0

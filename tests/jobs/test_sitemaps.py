@@ -7,19 +7,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from honeyguide.adapters.markup.sitemap import read_sitemap
-from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.store.memory import MemoryStore
+from honeyguide.adapters.html.sitemaps import read_sitemap
+from honeyguide.adapters.http.robots import read_robots
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import RunSpec, State
-from honeyguide.core.judge import Ground
-from honeyguide.core.listed import Sitemap
-from honeyguide.core.traps import Traps
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.frontier import RunSpec, State
+from honeyguide.core.crawl.judge import Ground
+from honeyguide.core.crawl.sitemap import Sitemap
+from honeyguide.core.crawl.traps import Traps
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, Unreachable
 from honeyguide.jobs import sitemaps
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages, queue_listed
-from honeyguide.ports import Fetched, Part, Robots, Validators
+from honeyguide.ports.fetch import Fetched, Part, Robots, Validators
+from honeyguide.testing.memory_store import MemoryStore
 
 HOME = "https://a.example"
 

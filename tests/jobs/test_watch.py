@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from honeyguide.jobs.watch import HOUR_S, Pace, Round, watch
-from honeyguide.testing import FrozenClock
+from honeyguide.testing.fakes import FrozenClock
 
 
 class Killed(Exception):  # noqa: N818 - what a kill looks like from inside

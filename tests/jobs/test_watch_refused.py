@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.adapters.store.stored import Reader
-from honeyguide.app.watching import StoreGround, WatchRequest
-from honeyguide.core.frontier import digest_of
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.known import Reader
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.app.watch import StoreGround, WatchRequest
+from honeyguide.core.crawl.frontier import digest_of
+from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefused, FetchError, Forbidden
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.watch import HOUR_S, Pace, watch
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FrozenClock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.core.history import Known
     from honeyguide.core.records import Record
+    from honeyguide.core.recrawl.history import Known
     from honeyguide.jobs.watch import Round
 
 ROOT = "https://a.example"

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.adapters.store.stored import Reader
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.known import Reader
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
-from honeyguide.app.watching import StoreGround, WatchRequest
-from honeyguide.core.frontier import digest_of
-from honeyguide.core.history import Visit
-from honeyguide.core.url import Url
+from honeyguide.app.watch import StoreGround, WatchRequest
+from honeyguide.core.crawl.frontier import digest_of
+from honeyguide.core.recrawl.history import Visit
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.watch import HOUR_S, Pace, Round, watch
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FrozenClock
 
 ROOT = "https://a.example"
 DAY_S = 24 * HOUR_S

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from honeyguide.testing import Script
+    from honeyguide.testing.fakes import Script
 
 PAGES = 150
 KILLS = 5

@@ -14,21 +14,21 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, StoreError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.frontier import Run
+    from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 SIZE = 60
 SHARED = 4  # pages that may share a commit

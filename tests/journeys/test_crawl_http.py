@@ -11,16 +11,16 @@ import pytest
 
 from honeyguide import app, load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.core.frontier import Budgets
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
-from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.testing import LoopbackServer, Script, response
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.testing.fakes import LoopbackServer, Script, response
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,17 +17,17 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.ports import Fetched, Headers, Part, Validators
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from honeyguide.core.records import Record
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 ROOT = "https://a.example"
 SIZE = 400

@@ -9,15 +9,16 @@ import pytest
 from test_crawl_sites import FIRE, A, Made, Web, calendar, crawl, html, pages
 
 from honeyguide import load_profile
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import resumed
-from honeyguide.core.frontier import Ask, Budgets
-from honeyguide.core.page import Link, Occurrence
-from honeyguide.core.topic import link_score
-from honeyguide.core.url import Url
-from honeyguide.ports import Fetched, Part, Store, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.core.crawl.frontier import Ask, Budgets
+from honeyguide.core.page.page import Link, Occurrence
+from honeyguide.core.rules.topic import link_score
+from honeyguide.core.url.url import Url
+from honeyguide.ports.fetch import Fetched, Part, Validators
+from honeyguide.ports.store import Store
+from honeyguide.testing.fakes import FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 PLAIN = A.replace("https:", "http:")
 ONE_AT_A_TIME = replace(FIRE, crawl=replace(FIRE.crawl, window=1, lookahead=1))

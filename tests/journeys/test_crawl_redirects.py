@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Budgets
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import Unreachable
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import CrawlSummary
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 A, B = "https://a.example", "https://b.example"
 BASE = load_profile("base")

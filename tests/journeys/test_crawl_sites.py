@@ -14,11 +14,10 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Due, digest_of
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets, Due, digest_of
+from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefused,
     AskedToWait,
@@ -29,17 +28,18 @@ from honeyguide.errors import (
     Unreachable,
 )
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from honeyguide.core.profile import Profile
     from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
     from honeyguide.errors import FetchError
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 A = "https://a.example"
 FIRE = load_profile("docs", topic="fire")

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.app.announced import take_announced
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.app.watch import take_announced
 from honeyguide.config import load_profile
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Url
-from honeyguide.jobs.asked import CrawlRequest, ground_of
+from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler
+from honeyguide.jobs.request import CrawlRequest, ground_of
 from honeyguide.jobs.sitemaps import Listing, queue_listed
-from honeyguide.ports import Fetched, Headers, Robots
-from honeyguide.testing import FakeFetcher, FrozenClock
+from honeyguide.ports.fetch import Fetched, Headers, Robots
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from honeyguide.core.frontier import Run
+    from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
-    from honeyguide.ports import Store
+    from honeyguide.ports.store import Store
 
 FIRE = load_profile("docs", topic="fire")
 WWW = "https://www.acme.example"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from honeyguide.app import pick_sites
-from honeyguide.core.policy import Policy
+from honeyguide.core.fetching.policy import Policy
 from honeyguide.core.records import Record
 from honeyguide.jobs.pick import PickRequest
-from honeyguide.testing import LoopbackServer, Script, drip, reset, response, silence
+from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, response, silence
 
 PROSE = b"<p>" + b"We test and repair what keeps people safe, every day of the year. " * 8
 INNER = b"<title>Inner</title><h1>Inner</h1>" + PROSE + b"Told at length, and only here."

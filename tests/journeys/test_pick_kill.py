@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.testing import LoopbackServer, response, served
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.testing import Script
+    from honeyguide.testing.fakes import Script
 
 SITES = 12
 LIVES = 4  # that end by a kill in the middle

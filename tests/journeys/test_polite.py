@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import honeyguide.jobs.polite
+import honeyguide.jobs.politeness
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, Forbidden, NameNotFound, TimedOut, Unreachable
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.pick import Picker, PickRequest, pick_all
-from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.ports import Fetched, Headers, Part, Validators
-from honeyguide.testing import Answer, FakeFetcher, FrozenClock, LoopbackServer, Script, response
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.testing.fakes import Answer, FakeFetcher, FrozenClock, LoopbackServer, Script, response
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.ports import Clock, Fetcher
+    from honeyguide.ports.fetch import Clock, Fetcher
 
 STEADY = Policy(jitter=0.0)
 A = "https://a.example"
@@ -154,7 +154,7 @@ def test_a_site_that_does_not_exist_is_no_matter_of_robots_txt() -> None:
 
 
 def test_robots_txt_of_a_site_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(honeyguide.jobs.polite, "_KEPT_ROBOTS", 3)
+    monkeypatch.setattr(honeyguide.jobs.politeness, "_KEPT_ROBOTS", 3)
     urls = [f"https://s{n}.example/" for n in range(8)]
     world = World({A + "/": b"", **dict.fromkeys(urls, b"")})
 

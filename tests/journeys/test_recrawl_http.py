@@ -9,24 +9,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.http import HttpFetcher
-from honeyguide.adapters.markup.documents import Documents
-from honeyguide.adapters.robots import read_robots
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.crawled import verdict_of
-from honeyguide.core.frontier import Ask, Budgets, Due, digest_of
-from honeyguide.core.policy import Policy
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Ask, Budgets, Due, digest_of
+from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.records import verdict_of
+from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
-from honeyguide.jobs.polite import PoliteFetcher
-from honeyguide.testing import FrozenClock, LoopbackServer, Script, response
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.testing.fakes import FrozenClock, LoopbackServer, Script, response
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.core.history import Known
-    from honeyguide.core.page import Page
+    from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
+    from honeyguide.core.recrawl.history import Known
 
 FIRE = load_profile("docs", topic="fire")
 DAY_S = 86400.0

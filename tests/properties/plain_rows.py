@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value
-from honeyguide.core.rules import (
+from honeyguide.core.rules.facts import FIELDS, JOIN, Facts, Kind, Value
+from honeyguide.core.rules.language import (
     Above,
     All,
     AnyOf,

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from test_scoring_properties import CARDS, FACTS
 
 from honeyguide import load_profile
-from honeyguide.adapters.rows.columns import fact_frame, read_scores, score_columns
-from honeyguide.adapters.rows.dialect import lowered
+from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
+from honeyguide.bulk.text_tests import lowered
 from honeyguide.config import bundled_profiles
-from honeyguide.core.facts import FIELDS, Facts, Value
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import CompiledCard
-from honeyguide.core.rules import (
+from honeyguide.core.rules.compile import CompiledCard
+from honeyguide.core.rules.facts import FIELDS, Facts, Value
+from honeyguide.core.rules.language import (
     Condition,
     Group,
     Is,
@@ -30,6 +29,7 @@ from honeyguide.core.rules import (
     fields_read,
     half_up,
 )
+from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.errors import PatternError
 
 pl = pytest.importorskip("polars")  # an extra

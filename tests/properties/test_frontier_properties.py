@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.store.memory import MemoryStore
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Budgets, Done, Dropped, Due, Retry, Why
-from honeyguide.core.judge import Findings
-from honeyguide.core.url import Url
-from honeyguide.ports import Report
-from honeyguide.testing.store import ask, digest, found, page, spec
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Due, Retry
+from honeyguide.core.crawl.judge import Findings
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.store import ask, digest, found, page, spec
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
-    from honeyguide.core.frontier import Discovered, Lease, Outcome
-    from honeyguide.ports import Frontier
+    from honeyguide.core.crawl.frontier import Discovered, Lease, Outcome
+    from honeyguide.ports.store import Frontier
 
 BUDGET = 40
 LANES = ("deep", "broad", "tail", "far")

@@ -5,12 +5,12 @@ import codecs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.markup import dom, walk
-from honeyguide.adapters.markup.charset import charset_of, to_utf8
-from honeyguide.adapters.markup.html import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
-from honeyguide.adapters.markup.tame import tamed, uncoloured
-from honeyguide.core.page import Link, Page
-from honeyguide.core.url import Url
+from honeyguide.adapters.html import dom, walk
+from honeyguide.adapters.html.charset import charset_of, to_utf8
+from honeyguide.adapters.html.guards import tamed, uncoloured
+from honeyguide.adapters.html.page import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
+from honeyguide.core.page.page import Link, Page
+from honeyguide.core.url.url import Url
 
 PAGE = Url.parse("https://acme.example/services/")
 UTF8 = "text/html; charset=utf-8"

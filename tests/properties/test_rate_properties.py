@@ -11,11 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.core.clocks import ArticleClock, Clock, DayProfile, SiteClock, WallClock
-from honeyguide.core.learning import Seen, after_visit
-from honeyguide.core.priors import refit
-from honeyguide.core.ranking import Best
-from honeyguide.core.rate import Rate, chance, changed, index, prior, reached, score_of, timed, unchanged
+from honeyguide.core.recrawl.clocks import ArticleClock, Clock, DayProfile, SiteClock, WallClock
+from honeyguide.core.recrawl.priors import refit
+from honeyguide.core.recrawl.ranking import Best
+from honeyguide.core.recrawl.rate import (
+    Rate,
+    chance,
+    changed,
+    index,
+    prior,
+    reached,
+    score_of,
+    timed,
+    unchanged,
+)
+from honeyguide.core.recrawl.visits import Seen, after_visit
 
 SECOND, YEAR = 1 / 3600, 8760.0
 HOURS = st.floats(math.log(SECOND), math.log(50 * YEAR)).map(math.exp)  # 1 s to 50 years, evenly by size

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from honeyguide import load_profile, select_links
 from honeyguide.config import bundled_profiles
-from honeyguide.core.facts import FIELDS, JOIN, Facts, Kind, Value, plain
-from honeyguide.core.page import Link, Occurrence, Position
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rows import CompiledCard, RuleList
-from honeyguide.core.rules import (
+from honeyguide.core.page.page import Link, Occurrence, Position
+from honeyguide.core.rules.compile import CompiledCard, RuleList
+from honeyguide.core.rules.facts import FIELDS, JOIN, Facts, Kind, Value, plain
+from honeyguide.core.rules.language import (
     Above,
     All,
     AnyOf,
@@ -32,8 +31,9 @@ from honeyguide.core.rules import (
     Text,
     half_up,
 )
-from honeyguide.core.text import ascii_words, fold, fold_case, raw_words
-from honeyguide.core.url import Url
+from honeyguide.core.text.fold import ascii_words, fold, fold_case, raw_words
+from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.url import Url
 from honeyguide.errors import PatternError
 
 WORDS = [

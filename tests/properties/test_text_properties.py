@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from honeyguide.core.text import fold, fold_case
+from honeyguide.core.text.fold import fold, fold_case
 
 # Letters that change with their neighbours, that become several or none, and those that most text has.
 PIECES = ["A", "b", " ", "\n", "’", "—", "É", "e", "\u0301", "İ", "I\u0307", "Σ", "ſ", "K", "ﬁ", "…", "½", "\u00ad", "\u00a0", "¨",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from honeyguide.core.plan import read_time
+from honeyguide.core.recrawl.plan import read_time
 
 pl = pytest.importorskip("polars")  # an extra
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,7 +18,7 @@ LATEST_US = 253_370_764_800_000_000  # what lies beyond is seen by whoever reads
 
 def by_columns(values: list[Any], dtype: Any) -> list[tuple[int | None, bool]]:
     """What a column of values says, and where that is in doubt."""
-    from honeyguide.adapters.rows.time_columns import moment_of, read_times, with_moments
+    from honeyguide.bulk.signal_columns import moment_of, read_times, with_moments
 
     frame = with_moments(
         pl.DataFrame({"t": pl.Series(values, dtype=dtype)}).lazy(), ["t"] if dtype == pl.String else []

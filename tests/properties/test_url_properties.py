@@ -6,12 +6,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from honeyguide import load_profile
-from honeyguide.core.markdown import parse_markdown_links
-from honeyguide.core.page import Link, Occurrence
-from honeyguide.core.rewrite import rewrite
-from honeyguide.core.scope import Kind, Scope, classify
-from honeyguide.core.select import merge_by_key
-from honeyguide.core.url import Tracking, Url, display, explain, normalize, resolve
+from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.core.page.page import Link, Occurrence
+from honeyguide.core.pick.select import merge_by_key
+from honeyguide.core.url.scope import Kind, Scope, classify
+from honeyguide.core.url.steps import rewrite
+from honeyguide.core.url.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
 
 # Pieces that ordinary URLs are made of, and pieces that have broken parsers.

@@ -16,7 +16,7 @@ import honeyguide.report as report_module
 from honeyguide.errors import InputError
 from honeyguide.report import write_report
 from honeyguide.report.markdown import plain
-from honeyguide.report.summary import MAX_TEXT, clean, link_of
+from honeyguide.report.pick import MAX_TEXT, clean, link_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
 
-from honeyguide.core.frontier import Counts
+from honeyguide.core.crawl.frontier import Counts
 from honeyguide.errors import InputError
 from honeyguide.report import write_sheet
 from honeyguide.report.crawl import Told, crawl_sheet
-from honeyguide.report.frame import HEADINGS
+from honeyguide.report.html import HEADINGS
 from honeyguide.report.plan import PlanTold, plan_sheet
 from honeyguide.report.sheet import MAX_LINES, MAX_PAGES, Pages, Sheet, Tally
 

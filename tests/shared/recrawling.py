@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Due, digest_of
-from honeyguide.core.url import Tracking, Url
-from honeyguide.testing import response
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.url.url import Tracking, Url
+from honeyguide.testing.fakes import response
 
 QUICK = ("--allow-private", "--delay", "0", "--retries", "0")
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.adapters.markup.html import parse_page
-from honeyguide.core.page import Link, Page
-from honeyguide.core.url import Url
+from honeyguide.adapters.html.page import parse_page
+from honeyguide.core.page.page import Link, Page
+from honeyguide.core.url.url import Url
 
 PAGE = Url.parse("https://acme.example/services/")
 

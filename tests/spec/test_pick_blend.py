@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile, select_links
-from honeyguide.core.bm25 import contextual
-from honeyguide.core.page import Head, Link, Occurrence, Position
-from honeyguide.core.select import Candidate, Selection
-from honeyguide.core.url import Url
+from honeyguide.core.page.page import Head, Link, Occurrence, Position
+from honeyguide.core.pick.select import Candidate, Selection
+from honeyguide.core.rules.bm25 import contextual
+from honeyguide.core.url.url import Url
 
 HOME = "https://acme.example/"
 NAV = Position.NAVIGATION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import select_links
-from honeyguide.core.select import Selection
+from honeyguide.core.pick.select import Selection
 
 HOME = "https://acme.example/"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import select_links
-from honeyguide.core.page import Head, Link, Occurrence
-from honeyguide.core.select import Candidate, Selection
-from honeyguide.core.url import Url
+from honeyguide.core.page.page import Head, Link, Occurrence
+from honeyguide.core.pick.select import Candidate, Selection
+from honeyguide.core.url.url import Url
 
 HOME = "https://acmefireprotection.com/"
 

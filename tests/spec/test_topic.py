@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile, score_link, score_page
-from honeyguide.core.page import Link, Occurrence, Position
-from honeyguide.core.topic import link_score, skip_rule
-from honeyguide.core.traverse import place
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.placement import place
+from honeyguide.core.page.page import Link, Occurrence, Position
+from honeyguide.core.rules.topic import link_score, skip_rule
+from honeyguide.core.url.url import Url
 
 HYBRID = load_profile("docs").traversals["hybrid"]
 FOCUSED = load_profile("docs").traversals["focused"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.markdown import parse_markdown_links
-from honeyguide.core.page import Link, Occurrence
-from honeyguide.core.scope import Scope, classify
-from honeyguide.core.select import merge_by_key
-from honeyguide.core.url import Tracking, Url, display, normalize
+from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.core.page.page import Link, Occurrence
+from honeyguide.core.pick.select import merge_by_key
+from honeyguide.core.url.scope import Scope, classify
+from honeyguide.core.url.url import Tracking, Url, display, normalize
 
 TRACKING = Tracking(("utm_*", "gclid", "fbclid"))
 SCOPE = Scope(frozenset({"pdf", "jpg", "css", "zip", "mp4"}), TRACKING)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzzing.documents import Documents, expect, pieces_of, text_of
-from honeyguide.adapters.inputs import given_sites, unique
-from honeyguide.core.scope import Kind, Scope, classify
-from honeyguide.core.url import Tracking, Url, display, explain, normalize, resolve
+from honeyguide.adapters.files.sites import given_sites, unique
+from honeyguide.core.url.scope import Kind, Scope, classify
+from honeyguide.core.url.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:

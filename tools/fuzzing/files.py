@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide import load_profile, score_link, select_links
-from honeyguide.adapters.inputs import read_sites, unique
-from honeyguide.adapters.rows.known import open_known
-from honeyguide.adapters.rows.rejected import Rejected
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.ranking import Asked
-from honeyguide.core.text import fold
+from honeyguide.adapters.files.rows import Rejected
+from honeyguide.adapters.files.sites import read_sites, unique
+from honeyguide.app.plan import open_known
+from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.text.fold import fold
+from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.errors import ConfigError, InputError, PatternError
 
 if TYPE_CHECKING:

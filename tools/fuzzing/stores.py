@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fuzzing.documents import expect
 from fuzzing.files import Files
-from honeyguide.adapters.store.sqlite import SqliteStore
-from honeyguide.core.frontier import Done, Retry, Why
-from honeyguide.core.history import Visit
-from honeyguide.core.judge import Findings
-from honeyguide.core.traps import Family
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Done, Retry
+from honeyguide.core.crawl.judge import Findings
+from honeyguide.core.crawl.traps import Family
+from honeyguide.core.recrawl.history import Visit
+from honeyguide.core.why import Why
 from honeyguide.errors import StoreError
-from honeyguide.ports import Report
-from honeyguide.testing.store import ask, digest, found, spec
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.store import ask, digest, found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

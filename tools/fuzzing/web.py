@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from fuzzing.addresses import PAGE
 from fuzzing.documents import Documents, expect, pieces_of, text_of
-from honeyguide.adapters import robots
-from honeyguide.adapters.markup import html, sitemap
-from honeyguide.core.markdown import parse_markdown_links
-from honeyguide.core.url import Url
+from honeyguide.adapters.html import page as html
+from honeyguide.adapters.html import sitemaps as sitemap
+from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.http import robots
+from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:

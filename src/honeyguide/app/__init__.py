@@ -11,36 +11,34 @@ from typing import TYPE_CHECKING
 from honeyguide.lazily import names_of
 
 if TYPE_CHECKING:
-    from honeyguide.app.again import due_runs, profile_of_run, resumed
-    from honeyguide.app.crawling import crawl_site, open_store
-    from honeyguide.app.judging import judge_picks
-    from honeyguide.app.link_files import score_links, select_files
-    from honeyguide.app.links import (
+    from honeyguide.app.crawl import crawl_site, due_runs, open_store, profile_of_run, resumed
+    from honeyguide.app.pick import judge_picks, pick_sites, picker
+    from honeyguide.app.plan import enqueue, plan_file, plan_store, rank_urls, score_url, stored_table
+    from honeyguide.app.select import (
         classify,
         default_profile,
         extract_links,
         parse_markdown,
         parse_page,
         score_link,
+        score_links,
         score_page,
+        select_files,
         select_links,
     )
-    from honeyguide.app.picking import pick_sites, picker
-    from honeyguide.app.planning import enqueue, plan_file, plan_store, rank_urls, score_url, stored_table
-    from honeyguide.app.simulating import SimulateRequest, simulate_policies
-    from honeyguide.app.watching import WatchRequest, watch_store
+    from honeyguide.app.simulate import SimulateRequest, simulate_policies
+    from honeyguide.app.watch import WatchRequest, watch_store
+
 
 _ROOMS = {
-    "again": "due_runs profile_of_run resumed",
-    "crawling": "crawl_site open_store",
-    "judging": "judge_picks",
-    "link_files": "score_links select_files",
-    "links": "classify default_profile extract_links parse_markdown parse_page score_link score_page select_links",
-    "picking": "pick_sites picker",
-    "planning": "enqueue plan_file plan_store rank_urls score_url stored_table",
-    "simulating": "SimulateRequest simulate_policies",
-    "watching": "WatchRequest watch_store",
+    "crawl": "crawl_site due_runs open_store profile_of_run resumed",
+    "pick": "judge_picks pick_sites picker",
+    "plan": "enqueue plan_file plan_store rank_urls score_url stored_table",
+    "select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
+    "simulate": "SimulateRequest simulate_policies",
+    "watch": "WatchRequest watch_store",
 }
+
 
 __all__ = [
     "SimulateRequest",
@@ -72,6 +70,7 @@ __all__ = [
     "stored_table",
     "watch_store",
 ]
+
 
 if not TYPE_CHECKING:  # checkers see the imports above, and tell of names that are not there
     __getattr__ = names_of(__name__, _ROOMS)

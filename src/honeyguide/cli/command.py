@@ -7,14 +7,15 @@ Start reading at `Group`: `honeyguide --help` lists its commands without importi
 from __future__ import annotations
 
 from importlib import import_module
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.cli.kinds import refine
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 PARTIAL = 3  # exit code: done, and something that was asked for is missing
 _WHOLE = 1_000  # characters of a summary: it is wrapped and not cut
@@ -39,12 +40,16 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A group with examples; `lazy` names the subcommands whose modules are imported on demand, with their summaries."""
+    """A group with examples; `lazy` gives the module and the summary of each subcommand that is imported on demand."""
 
     command_class = Command
 
     def __init__(
-        self, *args: Any, examples: Sequence[str] = (), lazy: Mapping[str, str] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        lazy: Mapping[str, tuple[str, str]] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, examples=examples, **kwargs)
         self.lazy = dict(lazy or {})
@@ -54,10 +59,10 @@ class Group(Command, click.Group):
         return [*self.lazy, *(name for name in super().list_commands(ctx) if name not in self.lazy)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command's module when it is asked for: command `x` is `x` in module `honeyguide.cli.x`."""
+        """Import a command's module when the command is called."""
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
-        command = getattr(import_module(f"honeyguide.cli.{cmd_name}"), cmd_name)
+        command = getattr(import_module(f"honeyguide.cli.commands.{self.lazy[cmd_name][0]}"), cmd_name)
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(
@@ -87,6 +92,47 @@ class Group(Command, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with their whole summaries; lazy ones by what is known without importing them."""
         own = {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
-        summaries = {**self.lazy, **own}
+        summaries = {**{name: summary for name, (_, summary) in self.lazy.items()}, **own}
         with formatter.section("Commands"):
             formatter.write_dl([(name, summaries[name]) for name in self.list_commands(ctx)])
+
+
+MOST = 1_000_000_000  # of whatever is counted
+MOST_DEPTH = 1_000_000
+YEAR_S = 366 * 86_400  # no option that is a time goes beyond
+
+
+class Number(click.FloatRange):
+    """A number of a range, which `nan` is not, although it is neither below nor above."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return number
+
+
+class Text(click.types.StringParamType):
+    """A text that is not empty: an empty one is a variable that was not set, and would be taken for nothing given."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a text."""
+        if value in ("", b""):
+            self.fail("it is empty; give a value, or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def refine(params: Iterable[click.Parameter]) -> None:
+    """Have options refuse empty texts, and say what they expect: not "'ten' is not a valid integer range".
+
+    Where an empty text is what an option has anyway, it says something.
+    """
+    for param in params:
+        is_text = isinstance(param, click.Option) and type(param.type) is click.types.StringParamType
+        if is_text and param.default != "":
+            param.type = Text()
+        elif isinstance(param.type, click.IntRange):
+            param.type.name = "whole number"
+        elif isinstance(param.type, click.FloatRange):
+            param.type.name = "number"

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from honeyguide.core.harmless import escaped, printable
-from honeyguide.core.records import tidy
-from honeyguide.core.url import Url, display
+from honeyguide.core.text.printable import escaped, printable, tidy
+from honeyguide.core.url.url import Url, display
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.core.rules import Reason, Score
+    from honeyguide.core.rules.language import Reason, Score
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 Format = Literal["table", "jsonl", "csv"]
 _NO_COLOR = "honeyguide.no_color"

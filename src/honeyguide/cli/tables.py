@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.output import Column
 
+
 _BETWEEN = 3  # columns of the terminal from one of ours to the next
 _TEXT_CHARS = 12  # of text in a terminal that is too narrow
 

@@ -11,38 +11,38 @@ from typing import TYPE_CHECKING
 
 from honeyguide.config.conditions import RELATED, Reader
 from honeyguide.config.fields import stable_hash
-from honeyguide.config.problems import told
-from honeyguide.core.bm25 import Query, TextField
-from honeyguide.core.facts import CARD, Kind, plain
-from honeyguide.core.family import FamilyWords
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.profile import (
+from honeyguide.config.files import told
+from honeyguide.core.page.faults import ContentRules
+from honeyguide.core.rules.bm25 import Query, TextField
+from honeyguide.core.rules.compile import CompiledCard, RuleList
+from honeyguide.core.rules.facts import CARD, Kind, plain
+from honeyguide.core.rules.language import Group, Rule, Scorecard, leaves
+from honeyguide.core.rules.profile import (
     Band,
     Bucket,
-    ContentRules,
     CrawlRules,
+    FamilyWords,
     Kinds,
     Level,
     Profile,
     Strategy,
     Topic,
+    TrapLimits,
     Traversal,
     chain_of,
 )
-from honeyguide.core.rows import CompiledCard, RuleList
-from honeyguide.core.rules import Group, Rule, Scorecard, leaves
-from honeyguide.core.scope import Scope
-from honeyguide.core.text import fold
-from honeyguide.core.topic import CARDS, SCALE
-from honeyguide.core.traps import TrapLimits
-from honeyguide.core.url import Tracking
+from honeyguide.core.rules.topic import CARDS, SCALE
+from honeyguide.core.text.fold import fold
+from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.scope import Scope
+from honeyguide.core.url.url import Tracking
 from honeyguide.errors import ConfigError, PatternError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from honeyguide.config.check import Checked
-    from honeyguide.config.shape import (
+    from honeyguide.config.shapes import (
         BandShape,
         BucketShape,
         CardShape,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         RuleShape,
         StrategyShape,
     )
+
 
 _SOME_TOPIC = "topic"
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")

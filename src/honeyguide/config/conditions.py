@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.config.problems import proposal
-from honeyguide.core.facts import CARD, FIELDS, Kind
-from honeyguide.core.pattern import compile_pattern
-from honeyguide.core.rules import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
-from honeyguide.core.text import fold_case
+from honeyguide.config.files import proposal
+from honeyguide.core.rules.facts import CARD, FIELDS, Kind
+from honeyguide.core.rules.language import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
+from honeyguide.core.text.fold import fold_case
+from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.errors import PatternError, Problem
 
 if TYPE_CHECKING:
-    from honeyguide.core.pattern import Pattern
+    from honeyguide.core.text.pattern import Pattern
+
 
 RELATED = "related"  # a term that is made of the topic's
 MAX_DEPTH = 20

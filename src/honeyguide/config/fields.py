@@ -61,7 +61,7 @@ class Shape:
     def read(cls, raw: dict[str, Any]) -> Self:
         """Read a table that is known to be right: one of our own, which the tests have checked.
 
-        >>> from honeyguide.config.shape import BandShape
+        >>> from honeyguide.config.shapes import BandShape
         >>> BandShape.read({"at_least": 3, "lane": "deep"}).table()
         {'at_least': 3.0, 'lane': 'deep', 'bonus': 0.0}
         """

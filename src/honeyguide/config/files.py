@@ -11,11 +11,14 @@ import tomllib
 from functools import cache
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from honeyguide.config.problems import proposal, told
-from honeyguide.core.nesting import is_deeper
+from honeyguide.core.text.printable import is_deeper
 from honeyguide.errors import ConfigError, Problem, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 
 _BUNDLED = Path(__file__).parents[1] / "profiles"
 MAX_PROFILE_BYTES = 1 << 18  # seven times the largest shipped profile
@@ -27,6 +30,7 @@ _MAX_DOTS = (
 )
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'")
 _REFERENCE = re.compile(r"\"\$([^\"]+)\"")
+
 
 Raw = dict[str, Any]
 
@@ -194,3 +198,47 @@ def _merge(below: Raw, above: Raw, *, whole: bool = False) -> Raw:
         else:
             merged[key] = value
     return merged
+
+
+MAX_TOLD = 50  # nobody mends more in one go
+_MAX_CHARS = 300
+
+
+def told(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Keep the first mistakes, and count the others.
+
+    >>> told([Problem("name", "is required")] * 60)[-1].what
+    '10 more mistakes; mend these first'
+    """
+    kept = [Problem(_cut(one.where), _cut(one.what)) for one in problems[:MAX_TOLD]]
+    if more := len(problems) - len(kept):
+        kept.append(Problem("", f"{more} more mistakes; mend these first"))
+    return tuple(kept)
+
+
+def proposal(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Say which of the known names may have been meant; if none is near, say which there are.
+
+    >>> proposal("absolut", ["absolute", "tier1"], "defined are")
+    'did you mean absolute?'
+    >>> proposal("zebra", ["absolute", "tier1"], "defined are")
+    'defined are absolute, tier1'
+    """
+    names = list(known)
+    near = nearest(name, names)
+    return f"{otherwise} {', '.join(names) or 'none'}" if near is None else f"did you mean {near}?"
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Find the known name that may have been meant.
+
+    >>> nearest("term", ["topic", "terms"]), nearest("colour", ["topic", "terms"])
+    ('terms', None)
+    """
+    from difflib import get_close_matches  # for mistakes only
+
+    return next(iter(get_close_matches(name[:_MAX_CHARS], known, 1)), None)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS]}…"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from honeyguide.core.profile import Profile
+    from honeyguide.core.rules.profile import Profile
 
 
 def load_profile(
@@ -42,7 +42,7 @@ def _load(
     given = {**_given("pattern", topic), **_given("related", related)}
     if not is_ours or not _is_plain(topic, related):
         return _load_checked(source, given)
-    from honeyguide.config.shape import ProfileShape
+    from honeyguide.config.shapes import ProfileShape
 
     raw = read_merged(source)
     own = ProfileShape.read(raw)
@@ -72,7 +72,7 @@ def _with_topic(raw: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def _is_plain(topic: str | None, related: tuple[str, ...] | None) -> bool:
     """Tell whether nothing can be wrong with what was given: texts, of words none too long and none with half letters."""
-    from honeyguide.config.shape import WORD_CHARS
+    from honeyguide.config.shapes import WORD_CHARS
 
     return (
         isinstance(topic, str | None)

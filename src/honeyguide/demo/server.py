@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from importlib.resources.abc import Traversable
 
+
 HOST = "127.0.0.1"
 TYPES = {".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8"}
 

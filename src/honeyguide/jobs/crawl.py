@@ -17,26 +17,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
-from honeyguide.core import crawl as machine
-from honeyguide.core.crawled import is_relevant
-from honeyguide.core.frontier import Ask, Budgets, Dropped, Granted, Retry, Why, too_deep
-from honeyguide.core.judge import Ground, seeds_again, seeds_of
+from honeyguide.core.crawl import machine
+from honeyguide.core.crawl.frontier import Ask, Budgets, Dropped, Granted, Retry, too_deep
+from honeyguide.core.crawl.judge import Ground, seeds_again, seeds_of
+from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
-from honeyguide.jobs.asked import CrawlRequest, ground_of, spec_of
-from honeyguide.jobs.endings import event_of
-from honeyguide.jobs.ours import ours
-from honeyguide.jobs.reading import Arrival, Reading
-from honeyguide.ports import Report
+from honeyguide.jobs.intake import Arrival, Reading, event_of
+from honeyguide.jobs.politeness import ours
+from honeyguide.jobs.request import CrawlRequest, ground_of, spec_of
+from honeyguide.ports.store import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.frontier import Counts, Lease, Outcome, Run
-    from honeyguide.core.profile import Profile
+    from honeyguide.core.crawl.frontier import Counts, Lease, Outcome, Run
     from honeyguide.core.records import Record
-    from honeyguide.ports import Clock, Fetched, Fetcher, Frontier, PageReader, Store, Validators
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.why import Why
+    from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader, Validators
+    from honeyguide.ports.store import Frontier, Store
+
 
 __all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
+
 
 _NO_LIMIT = 1 << 40
 # What may share a commit: half of what is leased of a site by default, so that the other half is being fetched; and no

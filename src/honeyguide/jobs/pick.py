@@ -12,24 +12,26 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.arrival import Lack, lack_of, own_text, scripts_only
-from honeyguide.core.keywords import find_keywords
-from honeyguide.core.page import Head
-from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records, tidy
-from honeyguide.core.select import Out, Request, Selection, select_links, sift
-from honeyguide.core.sites import Failure, addresses_of, worst
+from honeyguide.core.fetching.sites import Failure, addresses_of, worst
+from honeyguide.core.page.faults import Lack, lack_of, own_text, scripts_only
+from honeyguide.core.page.page import Head
+from honeyguide.core.pick.select import Out, Request, Selection, select_links, sift
+from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records
+from honeyguide.core.text.keywords import find_keywords
+from honeyguide.core.text.printable import tidy
 from honeyguide.errors import FetchError, Forbidden, UrlError
-from honeyguide.jobs.ours import ours
-from honeyguide.ports import Part
+from honeyguide.jobs.politeness import ours
+from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from honeyguide.core.page import Link, Page
-    from honeyguide.core.profile import Profile
-    from honeyguide.core.select import Candidate
-    from honeyguide.core.url import Url
-    from honeyguide.ports import Clock, Fetched, Fetcher, PageReader
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.pick.select import Candidate
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
+    from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
+
 
 HEADS_AT_MOST = 30  # PICK-11
 _NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"

@@ -12,18 +12,20 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.core.listed import place_listed
-from honeyguide.core.url import Url
+from honeyguide.core.crawl.sitemap import place_listed
+from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
-from honeyguide.jobs.ours import ours
-from honeyguide.ports import Fetcher, Part
+from honeyguide.jobs.politeness import ours
+from honeyguide.ports.fetch import Fetcher, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from honeyguide.core.judge import Ground
-    from honeyguide.core.listed import Sitemap
-    from honeyguide.ports import Frontier, Robots
+    from honeyguide.core.crawl.judge import Ground
+    from honeyguide.core.crawl.sitemap import Sitemap
+    from honeyguide.ports.fetch import Robots
+    from honeyguide.ports.store import Frontier
+
 
 MAX_FILES = 500  # sitemaps that are fetched for one crawl
 MAX_PAGES = 200_000  # pages that are taken from all of them

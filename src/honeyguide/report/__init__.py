@@ -12,10 +12,10 @@ import tempfile
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-from honeyguide.adapters.whole import replacing, unwritable
+from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.errors import InputError
 from honeyguide.report import html, markdown
-from honeyguide.report.summary import Summary, read_site
+from honeyguide.report.pick import Summary, read_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.report.sheet import Sheet
 
+
 __all__ = ["write_report", "write_sheet"]
+
 
 FORMATS: dict[str, ModuleType] = {".html": html, ".htm": html, ".md": markdown, ".markdown": markdown}
 # Written with everything that is known of each site; the sites after that with their picks alone, or no browser opens it.

@@ -10,19 +10,20 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.crawled import is_relevant
-from honeyguide.core.ranks import LANES
+from honeyguide.core.crawl.placement import LANES
+from honeyguide.core.records import is_relevant
 from honeyguide.report import sheet
-from honeyguide.report.frame import HEADINGS
+from honeyguide.report.html import HEADINGS
+from honeyguide.report.pick import MAX_URL, clean, figure, read_row
 from honeyguide.report.sheet import Line, Pages, Sheet, Tally, counted, facts_of
-from honeyguide.report.summary import MAX_URL, clean, figure, read_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from honeyguide.core.frontier import Counts
+    from honeyguide.core.crawl.frontier import Counts
     from honeyguide.core.records import Record
-    from honeyguide.report.summary import Row
+    from honeyguide.report.pick import Row
+
 
 MAX_SITES = 100_000  # other sites that are told apart; links to further ones are counted together
 _FURTHER = "further sites"

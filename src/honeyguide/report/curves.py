@@ -10,12 +10,13 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from honeyguide.report.frame import HEADINGS, opening
+from honeyguide.report.html import HEADINGS, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from honeyguide.core.outcome import Outcome
+    from honeyguide.simulation.measures import Outcome
+
 
 # Told apart by colour and by dash: neither alone is enough for everybody.
 _COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#bbbbbb")

@@ -7,17 +7,19 @@ and only what `link_of` allowed is a link.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from honeyguide.report.frame import HEADINGS, opening
 from honeyguide.report.sheet import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from honeyguide.report.pick import OutGroup, Row, Site, Step, Summary
     from honeyguide.report.sheet import Line, Sheet, Tally
-    from honeyguide.report.summary import OutGroup, Row, Site, Step, Summary
 
 # Widths of bars are classes, as no element may have a style of its own.
 _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
@@ -276,3 +278,36 @@ def _counted(line: Line, full: int) -> str:
     why = f'<small class="why">{escape(line.words)}</small>' if line.words else ""
     name = f'<span class="step">{escape(line.name)}</span>'
     return f'<div class="line">{name}{_bar(line.count, full)}<span class="num">{line.count:,}</span>{why}</div>\n'
+
+
+# The first heading of the reports of each command, no two of which have the same.
+HEADINGS = {
+    "pick": "Pages worth a visit",
+    "crawl": "What a crawl found",
+    "plan": "What to visit next",
+    "simulate": "What recrawl policies are worth",
+}
+# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
+# by its hash. A frame or a sandbox cannot be forbidden from inside a file.
+_POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+
+
+def opening(title: str, heading: str, below: str, style: str) -> str:
+    """Write everything down to the line below the first heading; `style` is added to the common style sheet."""
+    sheet = f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{style}"
+    digest = base64.b64encode(hashlib.sha256(sheet.encode("utf-8")).digest()).decode("ascii")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY.format(hash=digest))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="honeyguide">
+<title>{title}</title>
+<style>{sheet}</style>
+</head>
+<body>
+<header><h1>{heading}</h1>
+<p class="soft">{below}</p></header>
+"""

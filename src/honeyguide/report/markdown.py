@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from honeyguide.report.frame import HEADINGS
+from honeyguide.report.html import HEADINGS
 from honeyguide.report.sheet import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from honeyguide.report.pick import Row, Site, Step, Summary
     from honeyguide.report.sheet import Line, Sheet, Tally
-    from honeyguide.report.summary import Row, Site, Step, Summary
+
 
 NEXT_IN_LINE = 5  # candidates that were not chosen
 # What Markdown, in one dialect or another, acts upon inside a line: a colon or www. only where it would make a link or a

@@ -10,18 +10,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.url import Url
+from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 from honeyguide.report import sheet
-from honeyguide.report.frame import HEADINGS
+from honeyguide.report.html import HEADINGS
+from honeyguide.report.pick import MAX_URL, clean, read_row
 from honeyguide.report.sheet import Line, Pages, Sheet, Tally, counted, facts_of
-from honeyguide.report.summary import MAX_URL, clean, read_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.report.summary import Row
+    from honeyguide.report.pick import Row
+
 
 _NONE = "no host"
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from honeyguide.report.summary import clean
+from honeyguide.report.pick import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from honeyguide.report.summary import Row
+    from honeyguide.report.pick import Row
+
 
 MAX_PAGES = 200  # in a list of pages
 MAX_LINES = 50  # counts under one heading

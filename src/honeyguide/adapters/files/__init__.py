@@ -1,0 +1,1 @@
+"""Files that users name, read: rows, links, sites, labels, Parquet."""

@@ -1,0 +1,138 @@
+"""Picks and labels: the files that a judgement is made from.
+
+Owns: reading the records of `honeyguide pick` and the labels of users, and the sentence where they are wrong. Must not know:
+how picks are judged (`core.evaluate`). Picks are read one record at a time: only what is judged is kept.
+Start reading at `read_gold` and `read_picks`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from honeyguide.adapters.files.read import STDIN, name_of, read_lines, read_text
+from honeyguide.adapters.files.rows import json_object
+from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, Picked, Seen, page_name, site_key
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.core.records import Record
+
+
+MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
+_MOST_SCORE = 1e15
+MAX_NAME = 200  # characters of what was asked for but is no site
+
+
+def read_gold(path: str) -> dict[str, Gold]:
+    """Read labels, by site."""
+    found: dict[str, Gold] = {}
+    for where, row in _gold_rows(path):
+        site = _site(row, where)
+        if site in found:
+            raise InputError(f"labels {site} a second time; keep one of them", file=where)
+        found[site] = Gold(site, _labels(row, where))
+    if not found:
+        raise InputError(
+            "has no labels; write one object with site, core, acceptable, junk for each site", file=path
+        )
+    return found
+
+
+def _gold_rows(path: str) -> Iterator[tuple[str, Record]]:
+    if path == STDIN or not Path(path).is_dir():
+        yield from _rows(path)
+        return
+    for file in sorted(Path(path).glob("*.json")):
+        text = read_text(str(file))
+        yield str(file), json_object(text, str(file), is_line=False)
+
+
+def _labels(row: Record, where: str) -> dict[str, str]:
+    """Read the labels of a site; a page is junk or not, never both."""
+    found: dict[str, str] = {}
+    for label in LABELS:
+        pages = row.get(label, None if label == CORE else [])
+        if not isinstance(pages, list) or not all(isinstance(page, str) and page for page in pages):
+            raise InputError("should be a list of paths or URLs", file=where, field=label)
+        for page in pages:
+            if label == JUNK and page_name(page) in found:
+                raise InputError(
+                    f"{shown(page)} is {found[page_name(page)]} too; keep one of them", file=where, field=JUNK
+                )
+            found.setdefault(page_name(page), label)
+    return found
+
+
+def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
+    """Read the records of a run, by the site that was asked for."""
+    found: dict[str, Picked] = {}
+    for where, row in _rows(path):
+        site, homepage = _key(_asked(row, where)), row.get("homepage")
+        if site in found:
+            raise InputError(f"is a second record of {site}; keep one of them", file=where)
+        selected = _pages(row, "selected", where)
+        others = (
+            [page for page in _pages(row, "candidates", where) if page.rank is None] if keep_others else []
+        )
+        status = str(row.get("status") or "ok")
+        arrived = _key(homepage) if isinstance(homepage, str) else None
+        found[site] = Picked(site, tuple(selected), tuple(others), status, arrived)
+    return found
+
+
+def _pages(row: Record, name: str, where: str) -> list[Seen]:
+    pages = row.get(name, [])
+    if not isinstance(pages, list) or not all(
+        isinstance(page, dict) and isinstance(page.get("url"), str) for page in pages
+    ):
+        raise InputError(
+            "should be a list of objects with a url, as honeyguide pick writes them", file=where, field=name
+        )
+    return [_seen(page, place if name == "selected" else None) for place, page in enumerate(pages, 1)]
+
+
+def _seen(page: Record, place: int | None) -> Seen:
+    out, score, rank = page.get("out"), page.get("score"), page.get("rank")
+    known = isinstance(score, int | float) and abs(score) < _MOST_SCORE  # neither endless nor of 400 digits
+    return Seen(
+        url=page["url"],
+        rank=rank if isinstance(rank, int) else place,
+        score=score if known else None,
+        bucket=str(page["bucket"]) if page.get("bucket") else None,
+        out=f"{out.get('rule')}, {out.get('why')}" if isinstance(out, dict) else None,
+    )
+
+
+def _rows(path: str) -> Iterator[tuple[str, Record]]:
+    """Read JSON lines whose records may be large; each comes with the words that name its place."""
+    for line, text in read_lines(path, limit=MAX_RECORD_BYTES):
+        if text.strip():
+            where = f"{name_of(path)} line {line}"
+            yield where, json_object(text, where)
+
+
+def _site(row: Record, where: str) -> str:
+    """Read the site of labels, which must be one."""
+    site = _asked(row, where)
+    try:
+        return site_key(site)
+    except UrlError as error:
+        raise InputError(f"is no site: {shown(site)}: {error.why}", file=where, field="site") from None
+
+
+def _asked(row: Record, where: str) -> str:
+    site = row.get("site")
+    if not isinstance(site, str) or not site.strip():
+        raise InputError("is missing: the address that was asked for", file=where, field="site")
+    return site.strip()
+
+
+def _key(text: str) -> str:
+    """Name the site of a record; what was asked for may be no address, and then stands for itself."""
+    try:
+        return site_key(text)
+    except UrlError:
+        return text[:MAX_NAME]

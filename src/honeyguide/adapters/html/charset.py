@@ -1,0 +1,230 @@
+r"""The character encoding of a page's bytes.
+
+Owns: what the byte-order mark, the HTTP header, a meta element and the bytes themselves say, in that order; and what
+encoding labels mean on the web, in terms of Python's codecs. Must not know: how the bytes were fetched, or what is done
+with the text. Start reading at `charset_of`; the order of evidence and the scan for meta elements are those of the
+WHATWG HTML standard, the labels those of its Encoding standard.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+
+BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+# How far to look for a meta element. The standard stops at 1024 bytes and lets the parser start again when one comes
+# later; we cannot start again, so we look through what is the head of any real page.
+PRESCAN_BYTES = 65536
+
+
+# Python codec: the labels that mean it. Old names stand for their Microsoft supersets, as browsers have it. Encodings
+# that the standard replaces because they hide markup (iso-2022-kr, hz …) are read as ASCII.
+_LABELS = {
+    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+    "cp866": "866 cp866 csibm866 ibm866",
+    "iso8859-2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+    "iso8859-3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+    "iso8859-4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+    "iso8859-5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso8859-6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i "
+    "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
+    "iso8859-7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
+    "iso_8859-7:1987 sun_eu_greek",
+    "iso8859-8": "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
+    "iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical",
+    "iso8859-10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+    "iso8859-13": "iso-8859-13 iso8859-13 iso885913",
+    "iso8859-14": "iso-8859-14 iso8859-14 iso885914",
+    "iso8859-15": "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9",
+    "iso8859-16": "iso-8859-16",
+    "koi8-r": "cskoi8r koi koi8 koi8-r koi8_r",
+    "koi8-u": "koi8-ru koi8-u",
+    "mac-roman": "csmacintosh mac macintosh x-mac-roman",
+    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "cp874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
+    "cp1250": "cp1250 windows-1250 x-cp1250",
+    "cp1251": "cp1251 windows-1251 x-cp1251",
+    "cp1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 "
+    "iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined",
+    "cp1253": "cp1253 windows-1253 x-cp1253",
+    "cp1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 windows-1254 "
+    "x-cp1254",
+    "cp1255": "cp1255 windows-1255 x-cp1255",
+    "cp1256": "cp1256 windows-1256 x-cp1256",
+    "cp1257": "cp1257 windows-1257 x-cp1257",
+    "cp1258": "cp1258 windows-1258 x-cp1258",
+    "gb18030": "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030",
+    "big5hkscs": "big5 big5-hkscs cn-big5 csbig5 x-x-big5",
+    "euc_jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
+    "iso2022_jp": "csiso2022jp iso-2022-jp",
+    "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
+    "cp949": "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949",
+    "utf-16-be": "unicodefffe utf-16be",
+    "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+    "ascii": "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement",
+}
+_CODECS = {label: codec for codec, labels in _LABELS.items() for label in labels.split()}
+
+
+# Where nothing is declared and the bytes are not UTF-8: what pages in a language were written in before there was
+# UTF-8. The standard suggests this list for the reader's language; the page's own `lang` is the better guess.
+_LEGACY = {
+    "ar": "cp1256", "ba": "cp1251", "be": "cp1251", "bg": "cp1251", "cs": "cp1250", "el": "cp1253", "et": "cp1257",
+    "fa": "cp1256", "he": "cp1255", "hr": "cp1250", "hu": "iso8859-2", "ja": "cp932", "kk": "cp1251", "ko": "cp949",
+    "ku": "cp1254", "ky": "cp1251", "lt": "cp1257", "lv": "cp1257", "mk": "cp1251", "pl": "iso8859-2", "ru": "cp1251",
+    "sk": "cp1250", "sl": "iso8859-2", "sr": "cp1251", "tg": "cp1251", "th": "cp874", "tr": "cp1254", "tt": "cp1251",
+    "uk": "cp1251", "vi": "cp1258", "zh": "gb18030", "zh-hk": "big5hkscs", "zh-hant": "big5hkscs", "zh-tw": "big5hkscs",
+}  # fmt: skip
+
+
+_DECLARED = re.compile(
+    r"charset[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r;]+))", re.IGNORECASE
+)
+_XML = re.compile(rb"<\?xml[^>]{0,200}?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*[\"']([^\"'>]{1,40})[\"']")
+_WIDE = (b"<\0?\0x\0", b"\0<\0?\0x")  # an XML declaration in a 16-bit encoding
+_HINT = re.compile(
+    rb"<meta[ \t\r\n\f/][^>]{0,500}?charset[ \t\r\n\f]*=[ \t\r\n\f]*[\"']?([\w.:-]{1,40})", re.IGNORECASE
+)
+_LANG = re.compile(
+    rb"<html[ \t\r\n\f][^>]{0,500}?\blang[ \t\r\n]*=[ \t\r\n]*[\"']?([a-z]{2})(-[a-z]{2,4})?\b", re.IGNORECASE
+)
+# What may start at a `<`: a comment, a tag, or something else that ends at the next `>`.
+_MARKUP = re.compile(rb"<(?:(!--)|/?([A-Za-z][^ \t\n\f\r>]*+)|[!/?])")
+_ATTRIBUTE = re.compile(
+    rb"[ \t\n\f\r/]*+(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"
+    rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"([^\"]*+)(?:\"|\Z)|'([^']*+)(?:'|\Z)|([^ \t\n\f\r>]*+)))?+)"
+)
+
+
+def charset_of(content_type: str | None, body: bytes) -> str:
+    r"""Name the Python codec of a body: by its byte-order mark, the header, a meta element, or the bytes themselves.
+
+    >>> charset_of("text/html; charset=ISO-8859-1", b""), charset_of(None, "é".encode()), charset_of(None, b"\xe9t")
+    ('cp1252', 'utf-8', 'cp1252')
+    """
+    for mark, codec in BOMS:
+        if body.startswith(mark):
+            return codec
+    declared = _in_header(content_type) if content_type else None
+    return declared or _in_markup(body[:PRESCAN_BYTES]) or _in_bytes(body)
+
+
+def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
+    r"""Give a body as UTF-8 without a byte-order mark; bytes that mean nothing in its encoding become U+FFFD.
+
+    UTF-8 itself is passed through as it is, faults included: whoever reads it replaces them.
+
+    >>> to_utf8(b"\xcf\xf0\xe8\xe2\xe5\xf2", "text/html; charset=windows-1251").decode()
+    'Привет'
+    """
+    codec = charset_of(content_type, body)
+    if codec == "utf-8":
+        return body.removeprefix(codecs.BOM_UTF8)
+    if body.isascii() and not codec.startswith(("utf-16", "iso2022")):
+        return body
+    return body.decode(codec, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def codec_of(label: str) -> str | None:
+    """Find the Python codec that an encoding label means on the web, if it means one.
+
+    >>> codec_of(" Latin1 "), codec_of("utf-7")
+    ('cp1252', None)
+    """
+    return _CODECS.get(label.strip("\t\n\f\r ").lower())
+
+
+@lru_cache(maxsize=256)
+def _in_header(content_type: str) -> str | None:
+    """Read the charset parameter of a Content-Type, or of a meta element's content."""
+    found = _DECLARED.search(content_type)
+    return codec_of(found[1] or found[2] or found[3] or "") if found else None
+
+
+def codec_of_xml(start: bytes) -> str | None:
+    """Find the Python codec that the declaration of an XML document names, if it begins with one that does.
+
+    >>> codec_of_xml(b'<?xml version="1.0" encoding="ISO-8859-1"?>'), codec_of_xml(b"<urlset>")
+    ('cp1252', None)
+    """
+    if start.startswith(_WIDE):
+        return "utf-16-le" if start[0] else "utf-16-be"
+    declared = _XML.match(start)
+    return _narrow(codec_of(declared[1].decode("ascii", "replace"))) if declared else None
+
+
+def _in_markup(start: bytes) -> str | None:
+    """Look for a declaration in the first bytes of a document, as the standard's prescan does."""
+    found = None if start.startswith(_WIDE) else _narrow(_in_metas(start))
+    return found or codec_of_xml(start)
+
+
+def _narrow(codec: str | None) -> str | None:
+    """Correct a declaration that could be read as ASCII: that is in no 16-bit encoding, whatever it says."""
+    return "utf-8" if codec and codec.startswith("utf-16") else codec
+
+
+def _in_metas(start: bytes) -> str | None:
+    """Give the codec of the first meta element that declares a known one."""
+    at = 0
+    while markup := _MARKUP.search(start, at):
+        comment, name = markup.groups()
+        if comment:
+            at = start.find(b"-->", markup.start() + 2) + 3  # <!--> is a whole comment
+        elif name:
+            is_meta = name.lower() == b"meta" or name[:5].lower() == b"meta/"
+            attributes, at = _attributes(start, markup.start(2) + 4 if is_meta else markup.end())
+            if is_meta and at > 0 and markup[0][1:2] != b"/" and (found := _in_meta(attributes)):
+                return found
+        else:
+            at = start.find(b">", markup.start()) + 1
+        if at <= 2:  # the document ends inside this markup
+            return None
+    return None
+
+
+def _attributes(start: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
+    """Read the attributes of a tag; also give where the tag ends, or 0 if the document ends first."""
+    attributes: dict[bytes, bytes] = {}
+    while (found := _ATTRIBUTE.match(start, at)) and (found[1] or found.end() < len(start)):
+        at = found.end()
+        if found[1]:
+            return attributes, at
+        attributes.setdefault(found[2].lower(), found[3] or found[4] or found[5] or b"")
+    return {}, 0
+
+
+def _in_meta(attributes: dict[bytes, bytes]) -> str | None:
+    """Read one meta element: `charset`, or `content` where `http-equiv` says that it is a Content-Type."""
+    if b"charset" in attributes:
+        return codec_of(attributes[b"charset"].decode("ascii", "replace"))
+    if attributes.get(b"http-equiv", b"").lower() == b"content-type":
+        return _in_header(attributes.get(b"content", b"")[:200].decode("ascii", "replace"))
+    return None
+
+
+def _in_bytes(body: bytes) -> str:
+    """Guess from the bytes: valid UTF-8 is UTF-8; otherwise hints decide, and cp1252 by default."""
+    if body.isascii():
+        return "cp1252"  # the standard's default; any other would read the same
+    try:
+        codecs.utf_8_decode(body, "strict", False)  # not the end: a character cut in two is no fault
+    except UnicodeDecodeError:
+        return _in_hints(body[:PRESCAN_BYTES]) or "cp1252"
+    return "utf-8"
+
+
+def _in_hints(start: bytes) -> str | None:
+    """Take what is no declaration but better than nothing: a meta element gone wrong, or the page's language."""
+    named = _HINT.search(start)
+    codec = codec_of(named[1].decode("ascii", "replace")) if named else None
+    if codec and not codec.startswith("utf-"):
+        return codec
+    lang = _LANG.search(start)
+    if lang is None:
+        return None
+    language, region = lang[1].decode().lower(), (lang[2] or b"").decode().lower()
+    return _LEGACY.get(language + region) or _LEGACY.get(language)

@@ -1,0 +1,1 @@
+"""HTTP on aiohttp: the client, connections, address checks, robots.txt."""

@@ -1,0 +1,151 @@
+"""Plans in files: written as Parquet, read back from JSON lines, CSV or Parquet.
+
+Owns: the columns of a plan. Must not know: how a plan is made. Start reading at `read_plan`.
+CSV is for people: it has the reasons of a score, with three decimals, but not the rules. Their `rule` is null.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from honeyguide.adapters.files.parquet import has_schema, need_parquet, reason_type, write_parquet
+from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
+from honeyguide.adapters.files.rows import parse_object, rows_of_lines
+from honeyguide.core.text.printable import tidy
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from honeyguide.core.records import Record
+
+
+_MOST = 1e15  # of a score, or of points
+_MAX_ENTRIES = 1_000_000
+_NEEDED = ("rank", "url", "score", "points")
+_CSV_HEAD = "schema,rank,url,"  # how a plan begins that was written as CSV
+_PAID = re.compile(r" \(([+-][0-9]{1,20}(?:\.[0-9]{1,20})?)\)(?:; |$)")
+
+
+def write_plan_parquet(path: Path, records: Sequence[Record]) -> None:
+    """Write a plan as Parquet, always with the same types."""
+    need_parquet(str(path))
+    write_parquet(path, records, _schema())
+
+
+def has_plan_columns(file: str) -> bool:
+    """Tell whether a file is a plan that was written as Parquet."""
+    need_parquet(file)
+    return has_schema(file, _schema())
+
+
+def _schema() -> dict[str, pl.DataType]:
+    import polars as pl
+
+    text, number = pl.String(), pl.Float64()
+    return {
+        "schema": pl.Int64(), "rank": pl.Int64(), "url": text, "score": number, "level": text,
+        "reasons": pl.List(text),
+        "next_due": text,
+        "points": reason_type(),
+    }  # fmt: skip
+
+
+def read_plan(file: str) -> list[Record]:
+    """Read an earlier plan; what is not one is refused."""
+    records = []
+    rows = _parquet(file) if kind_of(file) == "parquet" else _text(file)
+    for place, record in enumerate(rows, 1):
+        if place > _MAX_ENTRIES:
+            raise InputError(f"has more than {_MAX_ENTRIES:,} entries", file=file)
+        if record is None or not _is_entry(record):
+            raise InputError(
+                "is no entry of a plan; give what `plan --format jsonl` or `-o` wrote", file=file, row=place
+            )
+        records.append({**record, "score": tidy(record["score"])})
+    return records
+
+
+def _text(file: str) -> Iterator[Record | None]:
+    """Read CSV or JSON lines, whichever the first line is."""
+    lines = lines_or_errors(file)
+    first = next(lines, None)
+    if first is None:
+        return
+    every = chain([first], lines)
+    if first[1].startswith(_CSV_HEAD):
+        for _, row in rows_of_lines(every, name_of(file), list):
+            if isinstance(row, InputError):
+                raise row
+            yield _of_cells(row)
+        return
+    for line, text, error in every:
+        if error is not None:
+            raise error
+        if text.strip():
+            yield parse_object(text, name_of(file), line)
+
+
+def _of_cells(row: Record) -> Record | None:
+    """Read an entry as CSV has it; None if it cannot be one."""
+    try:
+        rank, score = int(row["rank"]), float(row["score"])
+    except (KeyError, ValueError):
+        return None
+    ledger = _ledger(row.get("points", ""))
+    is_read = ledger is not None and isfinite(score)
+    return {"rank": rank, "url": row.get("url"), "score": score, "points": ledger} if is_read else None
+
+
+def _ledger(cell: str) -> list[Record] | None:
+    """Read reasons as CSV has them, `base (+50); Is a hub page (+10)`.
+
+    >>> _ledger("base (+50); Is a hub page (+10)")[1]
+    {'rule': None, 'points': 10.0, 'reason': 'Is a hub page'}
+    """
+    found: list[Record] = []
+    at = 0
+    for paid in _PAID.finditer(cell):
+        found.append({"rule": None, "points": float(paid[1]), "reason": cell[at : paid.start()]})
+        at = paid.end()
+    return found if at == len(cell) else None
+
+
+def _parquet(file: str) -> Iterator[Record]:
+    need_parquet(file)
+    import polars as pl
+
+    with opened(file):
+        pass
+    try:
+        yield from pl.scan_parquet(file, glob=False).head(_MAX_ENTRIES + 1).collect().iter_rows(named=True)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise InputError("is not Parquet that can be read", file=file) from None
+
+
+def _is_entry(record: Record) -> bool:
+    if not all(name in record for name in _NEEDED) or not isinstance(record["url"], str):
+        return False
+    ledger = record["points"]
+    return (
+        _is_number(record["score"])
+        and isinstance(ledger, list)
+        and all(
+            isinstance(entry, dict)
+            and isinstance(entry.get("rule"), str | None)
+            and isinstance(entry.get("reason"), str)
+            and _is_number(entry.get("points"))
+            for entry in ledger
+        )
+    )
+
+
+def _is_number(value: object) -> bool:
+    """Tell numbers that a plan may have from those that JSON lets pass: endless ones, ones of 400 digits."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST

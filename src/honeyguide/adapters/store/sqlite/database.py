@@ -1,0 +1,288 @@
+"""Named SQL, one connection, and what SQLite's errors mean to a person.
+
+Owns: reading `sql/*.sql`, `Database` (a connection whose transactions share commits), `translate`, `reads`.
+Must not know: what the tables mean. Start reading at `Database`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from contextlib import contextmanager
+from functools import cache, wraps
+from importlib.resources import files
+from inspect import isgeneratorfunction
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from honeyguide.adapters.store.sqlite.files import (
+    Opened,
+    check_unchanged,
+    connect,
+    hold,
+    let_go,
+    open_to_read,
+)
+from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
+_LOOK_S = 0.001  # between two looks whether it is our turn to write
+P = ParamSpec("P")
+R = TypeVar("R")
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+@cache
+def queries(name: str) -> Mapping[str, str]:
+    """Read a file of named queries."""
+    parts = _NAME.split(sql_text(f"{name}.sql"))
+    return dict(zip(parts[1::2], (text.strip() for text in parts[2::2]), strict=True))
+
+
+def sql_text(file: str) -> str:
+    """Read one of our SQL files."""
+    return (files("honeyguide") / "adapters" / "store" / "sqlite" / "sql" / file).read_text("utf-8")
+
+
+class Database:
+    """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
+
+    def __init__(self, path: str, busy_s: float = BUSY_S, *, read_only: bool = False) -> None:
+        self.path = path
+        self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
+        self._busy_s = busy_s
+        with self.translated():
+            # It never waits for others by itself: `_run` does.
+            self._opened = open_to_read(path) if read_only else Opened(connect(path))
+            self._connection = self._opened.connection
+        hold(path)
+        self._is_open = True
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def _run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Run a statement. Who is in its way lets go for moments only; SQLite itself would hardly ever look just then."""
+        deadline = 0.0
+        while True:
+            try:
+                return self._connection.execute(sql, values)
+            except sqlite3.OperationalError as error:
+                deadline = deadline or time.monotonic() + self._busy_s
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(_LOOK_S)
+
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Read rows."""
+        try:
+            return self._run(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Read the first row, or None."""
+        try:
+            return self._run(sql, values).fetchone()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        """Change something; it is committed by the next `flush`."""
+        self.begin_write()
+        try:
+            return self._connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Change many things alike."""
+        if not rows:
+            return
+        self.begin_write()
+        try:
+            self._connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def script(self, text: str) -> None:
+        """Run several statements inside the transaction."""
+        with self.translated():
+            self.begin_write()
+            for statement in statements(text):
+                self._connection.execute(statement)
+
+    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Read rows one by one, as far as the caller goes on."""
+        try:
+            yield from self._run(sql, values)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def begin_write(self) -> None:
+        """Take the write lock before reading what a decision to write depends on."""
+        if not self._connection.in_transaction:
+            with self.translated():
+                self._run("BEGIN IMMEDIATE")
+            self.turn += 1
+
+    @contextmanager
+    def transaction(self, undone: Callable[[], None] | None = None) -> Iterator[None]:
+        """Do several things whole or not at all, inside the commit that others share; `undone` learns of the latter."""
+        self.write("SAVEPOINT whole")
+        try:
+            yield
+        except BaseException:  # put in order whatever it is, and raised again
+            if self.is_open:  # a full disk may have rolled back everything already
+                self.write("ROLLBACK TO whole")
+                self.write("RELEASE whole")
+            if undone is not None:
+                undone()
+            raise
+        self.write("RELEASE whole")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something waits for a commit."""
+        return self._connection.in_transaction
+
+    def flush(self) -> None:
+        """Commit."""
+        if self.is_open:
+            with self.translated():
+                self._run("COMMIT")
+
+    def undo(self) -> None:
+        """Give up what was not committed."""
+        if self.is_open:
+            with self.translated():
+                self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Let go of the file; what was not flushed is gone."""
+        with self.translated():
+            self._connection.close()
+        if self._is_open:
+            self._is_open = False
+            let_go(self.path)
+        check_unchanged(self.path, self._opened)
+
+
+def statements(text: str) -> list[str]:
+    """Cut a script at semicolons at line ends; ours have none elsewhere."""
+    bare = "\n".join(line.partition("--")[0].rstrip() for line in text.splitlines())
+    return [statement for statement in (part.strip() for part in bare.split(";\n")) if statement.rstrip(";")]
+
+
+_SENTENCES = {
+    "SQLITE_FULL": "the disk is full; free some space, and the same command goes on",
+    "SQLITE_READONLY": "cannot be written; check the permissions of the file and its folder",
+    "SQLITE_PERM": "may not be opened; check its permissions",
+    "SQLITE_CANTOPEN": "cannot be opened; check that the folder exists and may be written",
+    "SQLITE_CORRUPT": "is damaged; restore it from a copy, or name another file",
+    "SQLITE_IOERR": "the disk failed while reading or writing",
+    "SQLITE_TOOBIG": "a text is larger than the database can hold",
+}
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def translate(error: sqlite3.Error, path: str) -> StoreError:
+    """Make a sentence of an error."""
+    name = _name(error)
+    if _is_busy(error):
+        return Busy(
+            path, "another process has been writing to it for too long; wait for it, or name another file"
+        )
+    if name == "SQLITE_NOTADB":
+        return SchemaMismatch(path, "is no Honeyguide store; name another file")
+    for start, sentence in _SENTENCES.items():
+        if name.startswith(start):
+            return StoreError(path, sentence)
+    return StoreError(path, f"cannot be used: {shown(str(error), 200)}")
+
+
+# What goes wrong where a number was expected and a text is found, a URL and no URL, a row and none.
+_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError, RecursionError)
+_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, in seconds since 1970
+
+
+def reads(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method of somebody with a `_db` say that the file is damaged where it holds what we never write.
+
+    SQLite lets any column hold any value, so only reading shows what somebody else has put there.
+    """
+
+    @wraps(method)
+    def read(*args: P.args, **settings: P.kwargs) -> R:
+        try:
+            return method(*args, **settings)
+        except _UNEXPECTED as error:
+            raise _damaged(args[0]) from error
+
+    @wraps(method)
+    def walk(*args: P.args, **settings: P.kwargs) -> Iterator[Any]:
+        try:
+            yield from cast("Iterator[Any]", method(*args, **settings))
+        except _UNEXPECTED as error:
+            raise _damaged(args[0]) from error
+
+    return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
+
+
+_NOT_NULL: dict[str, frozenset[type]] = {
+    "i": frozenset({int}),
+    "f": frozenset({int, float}),
+    "s": frozenset({str}),
+}
+_KINDS = _NOT_NULL | {kind.upper(): types | {type(None)} for kind, types in _NOT_NULL.items()}
+
+
+def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
+    """Give a row whose values are of the kinds that we write: i, f, s for whole numbers, numbers, texts; I, F, S or null.
+
+    Numbers have an end.
+
+    >>> checked((1, None, "a"), "iFs")
+    (1, None, 'a')
+    """
+    for value, types in zip(row, _types(kinds), strict=True):
+        kind = type(value)
+        if kind not in types or (kind is float and not isfinite(value)):
+            raise TypeError(kinds)
+    return row
+
+
+def moment(at: float | None) -> float | None:
+    """Give a time, if it is one: what is in no year that a calendar has we have not written."""
+    if at is not None and not _FIRST_S <= at <= _LAST_S:
+        raise ValueError(at)
+    return at
+
+
+@cache
+def _types(kinds: str) -> tuple[frozenset[type], ...]:
+    return tuple(_KINDS[kind] for kind in kinds)
+
+
+def _damaged(reader: Any) -> StoreError:
+    path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
+    return StoreError(
+        path, "holds what Honeyguide never writes; restore it from a copy, or name another file"
+    )

@@ -1,0 +1,110 @@
+"""What users say, turned into types: URLs, profiles, patterns, times.
+
+Owns: reading the arguments of library calls, and the sentence where they are wrong. Must not know: what is done with them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from honeyguide.config import load_profile
+from honeyguide.core.page.page import Position
+from honeyguide.core.recrawl.plan import Signals, read_signals
+from honeyguide.core.rules.profile import Profile
+from honeyguide.core.rules.topic import topic_of
+from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.url import Url
+from honeyguide.errors import ConfigError, InputError, Problem, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from honeyguide.core.text.pattern import Pattern
+
+
+def url_of(value: str | Url) -> Url:
+    """Read a URL."""
+    return value if isinstance(value, Url) else Url.parse(value)
+
+
+def profile_of(value: Profile | str | Path) -> Profile:
+    """Load a profile by its name or path."""
+    return value if isinstance(value, Profile) else load_profile(value)
+
+
+def profile_on(value: Profile | str | Path, topic: str | None, related: Iterable[str] = ()) -> Profile:
+    """Load a profile with a topic; one that is loaded has its topic already, for it is compiled into its rules."""
+    terms = tuple(related)
+    if not isinstance(value, Profile):
+        value = load_profile(value, topic=topic, related=terms or None)
+    elif topic not in (None, topic_of(value).source) or terms not in ((), value.topic.related):
+        raise InputError(
+            f"the profile is loaded, for {shown(topic_of(value).source)}; "
+            "give topic and related to load_profile, or the profile by its name",
+            field="topic",
+        )
+    topic_of(value)
+    return value
+
+
+def pattern_of(source: str | None) -> Pattern | None:
+    """Compile a pattern, if one is given."""
+    return None if source is None else compile_pattern(source)
+
+
+def check_strategy(profile: Profile, name: str) -> None:
+    """Refuse a strategy that the profile does not have."""
+    if name not in profile.strategies:
+        raise ConfigError(
+            profile.name,
+            (Problem("strategy", f"has no {name!r}; it has {', '.join(profile.strategies) or 'none'}"),),
+        )
+
+
+def position_of(value: str) -> Position:
+    """Read the position of a link on its page."""
+    try:
+        return Position(value)
+    except ValueError:
+        allowed = ", ".join(position.value for position in Position)
+        raise InputError(f"no position is named {value!r}; there are {allowed}", field="position") from None
+
+
+def count_of(value: int | None, field: str) -> int | None:
+    """Refuse to give none at all, or less."""
+    if value is not None and value < 1:
+        raise InputError(f"{value} is too few; give 1 or more, or None for no limit", field=field)
+    return value
+
+
+def least_of(value: float | None, most: float) -> float | None:
+    """Refuse a least score that no score is compared with in earnest."""
+    if value is not None and not 0 <= value <= most:
+        raise InputError(f"{value} is no score; they go from 0 to {most:g}", field="min_score")
+    return value
+
+
+def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
+    """Read names of levels, or one."""
+    names = (value,) if isinstance(value, str) else tuple(value)
+    known = [level.name for level in profile.levels]
+    for name in names:
+        if name not in known:
+            raise InputError(f"no level is named {name!r}; there are {', '.join(known)}", field="levels")
+    return names
+
+
+def signals_of(value: Mapping[str, Any] | Signals, number: int | None) -> Signals:
+    """Read what is known of a URL; an error names the row by its number."""
+    return value if isinstance(value, Signals) else read_signals(value, number=number)
+
+
+def moment_of(now: datetime | None) -> datetime:
+    """PLAN-4: the outermost call reads the clock, and only if it was not given the time."""
+    if now is None:
+        return datetime.now(UTC)
+    if now.tzinfo is None:
+        raise InputError("has no time zone; pass an aware datetime", field="now")
+    return now.astimezone(UTC)

@@ -1,0 +1,304 @@
+"""Files of known URLs, batch by batch: Parquet of any size, CSV and JSON lines.
+
+Owns: reading files into batches of columns, and reading single rows again. Must not know: scores, ranks.
+Start reading at `ParquetFile.batches`. polars is an extra: whoever needs this module imports it when it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.files.read import opened
+from honeyguide.adapters.files.rows import Raw, check_names, raw_rows
+from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
+from honeyguide.core.recrawl.plan import MISSING, NAMES, REQUIRED, field_name
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from honeyguide.adapters.files.rows import RawRow
+
+    Query = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+_BATCH_ROWS = 50_000  # rows of text in memory at once
+_CHUNK_ROWS = 500_000  # rows of Parquet
+_FAR = 150_000  # rows further apart than this are read apart: what lies between them would cost more to read
+_INDEX = "place of the row"
+_READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+
+
+class Batch(NamedTuple):
+    """Some rows of a file, from row `start` on, the first being 0; `raw` reads some of them again as they are."""
+
+    start: int
+    frame: pl.DataFrame
+    raw: Callable[[Sequence[int]], list[Raw]]
+
+
+class ParquetFile:
+    """A Parquet file; only the columns that are asked for are read, and rows again only where they are."""
+
+    def __init__(self, path: str, name: str = "") -> None:
+        self.name = name or path
+        with opened(path):  # what the system has to say about the path
+            self._path = Path(path)
+        try:
+            self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
+        except _READ:
+            raise self._unreadable() from None
+        check_names(list(self.schema), self.name)
+        for signal in REQUIRED:
+            if signal not in columns_of(self.schema):
+                raise InputError(MISSING, file=self.name, field=signal)
+
+    @property
+    def zoneless(self) -> list[str]:
+        """Name the signals that are timestamps of no zone; they are taken as UTC."""
+        columns = columns_of(self.schema)
+        types = {name: self.schema[columns[name]] for name in TIMES if name in columns}
+        return [
+            name for name, kind in types.items() if isinstance(kind, pl.Datetime) and kind.time_zone is None
+        ]
+
+    def batches(self, query: Query) -> Iterator[Batch]:
+        """Run a query over the file, some rows at a time and in their order."""
+        start = 0
+        try:
+            found = query(self._scan()).collect_batches(
+                chunk_size=_CHUNK_ROWS, maintain_order=True, engine="streaming"
+            )
+            for frame in found:
+                yield Batch(start, frame, self.take)
+                start += frame.height
+        except _READ:
+            raise self._unreadable() from None
+
+    def rows(self) -> Iterator[Raw]:
+        """Read all rows as they are, one by one."""
+        for batch in self.batches(lambda frame: frame):
+            for number, row in enumerate(batch.frame.iter_rows(named=True), batch.start + 1):
+                yield Raw(number, self.name, row)
+
+    def count(self) -> int:
+        """Count the rows, which the file itself says."""
+        try:
+            return int(self._scan().select(pl.len()).collect().item())
+        except _READ:
+            raise self._unreadable() from None
+
+    def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[Raw]:
+        """Read rows by their number, from 0; whole, or some columns of them."""
+        found: list[Raw] = []
+        scan = self._scan() if columns is None else self._scan().select(columns)
+        try:
+            for near in _clusters(sorted(numbers)):
+                part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
+                wanted = part[[number - near[0] for number in near]]
+                rows = zip(near, _rows_of(wanted), strict=True)
+                found += [Raw(number + 1, self.name, row) for number, row in rows]
+        except _READ:
+            raise self._unreadable() from None
+        return found
+
+    def find(self, urls: Collection[str]) -> list[Raw]:
+        """Read the rows that have one of the URLs."""
+        return self.take(self.places(urls)[PLACE].to_list())
+
+    def places(self, urls: Collection[str]) -> pl.DataFrame:
+        """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
+        url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
+        try:
+            rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX)
+            found = rows.filter(url.is_in(list(urls))).select(
+                pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH)
+            )
+            return found.collect(engine="streaming")
+        except _READ:
+            raise self._unreadable() from None
+
+    def _scan(self) -> pl.LazyFrame:
+        columns = columns_of(self.schema)
+        scan = pl.scan_parquet(self._path, glob=False).select(list(columns.values()))
+        if not self.zoneless:
+            return scan
+        return scan.with_columns(
+            pl.col([columns[name] for name in self.zoneless]).dt.replace_time_zone("UTC")
+        )
+
+    def _unreadable(self) -> InputError:
+        return InputError("is not Parquet that can be read; it may be cut off", file=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A CSV file or JSON lines; rows are read by Python, which is sure about quotes, lines and types."""
+
+    path: str
+    kind: str
+    name: str
+
+    def batches(self, query: Query) -> Iterator[Batch]:
+        """Run a query over the file, some rows at a time."""
+        rows = raw_rows(self.path, self.kind, self.name)
+        start = 0
+        while listed := list(islice(rows, _BATCH_ROWS)):
+            yield Batch(start, query(_columns(listed).lazy()).collect(), self._reader(start, listed))
+            start += len(listed)
+
+    def count(self) -> int:
+        """Count the rows by reading them."""
+        return sum(1 for _ in raw_rows(self.path, self.kind, self.name))
+
+    def find(self, urls: Collection[str]) -> list[Raw]:
+        """Read the rows that have one of the URLs."""
+        rows, wanted = enumerate(raw_rows(self.path, self.kind, self.name), 1), frozenset(urls)
+        return [
+            Raw(number, f"{self.name} line {line}", row)
+            for number, (line, row) in rows
+            if isinstance(row, dict) and isinstance(row.get("url"), str) and row["url"] in wanted
+        ]
+
+    def _reader(self, start: int, rows: list[RawRow]) -> Callable[[Sequence[int]], list[Raw]]:
+        def read(numbers: Sequence[int]) -> list[Raw]:
+            found = ((number, rows[number - start]) for number in numbers)
+            return [Raw(number + 1, f"{self.name} line {line}", row) for number, (line, row) in found]
+
+        return read
+
+
+def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give rows as Python values; times that Python has no value for stay the numbers they are, which nobody takes."""
+    try:
+        return list(frame.iter_rows(named=True))
+    except (OverflowError, pl.exceptions.PanicException):
+        if frame.height > 1:
+            return [row for at in range(frame.height) for row in _rows_of(frame[at : at + 1])]
+        moments = [name for name, kind in frame.schema.items() if kind.is_temporal()]
+        return list(frame.with_columns(pl.col(moments).cast(pl.Int64)).iter_rows(named=True))
+
+
+def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
+    """Put numbers together that are read together.
+
+    >>> list(_clusters([1, 2, 9_000_000]))
+    [[1, 2], [9000000]]
+    """
+    near: list[int] = []
+    for number in numbers:
+        if near and number - near[0] > _FAR:
+            yield near
+            near = []
+        near.append(number)
+    if near:
+        yield near
+
+
+# --- columns of rows ----------------------------------------------------------------------------------------------
+
+
+def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
+    """Make columns of rows; a row that has no values, or too few, is in doubt, and so is a column of mixed types."""
+    lacking: dict[tuple[str, ...], bool] = {}
+    listed = [{} if isinstance(row, InputError) else row for _, row in rows]
+    doubt = [_lacks(tuple(row), lacking) for row in listed]
+    columns: list[pl.Series] = []
+    is_mixed = False
+    named = dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES)
+    if "url" not in map(field_name, named):
+        named["url"] = None  # no row has any: all are in doubt, but they are rows
+    for name in named:
+        series = _series(name, [row.get(name) for row in listed])
+        is_mixed = is_mixed or series is None
+        columns.append(pl.Series(name, [None] * len(listed), dtype=pl.Null) if series is None else series)
+    return _one_name_each(
+        pl.DataFrame([*columns, pl.Series(DOUBT, [True] * len(doubt) if is_mixed else doubt)])
+    )
+
+
+def _lacks(names: tuple[str, ...], lacking: dict[tuple[str, ...], bool]) -> bool:
+    if names not in lacking:
+        known = set(map(field_name, names))
+        lacking[names] = not known.issuperset(REQUIRED)
+    return lacking[names]
+
+
+def _one_name_each(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put rows in doubt where a signal has two names: one in some rows, another in others."""
+    names = [field_name(name) for name in frame.columns]
+    if len(set(names)) == len(names):
+        return frame
+    first = [name for place, name in enumerate(frame.columns) if names.index(field_name(name)) == place]
+    return frame.select(first).with_columns(pl.lit(value=True).alias(DOUBT))
+
+
+def _series(name: str, values: list[Any]) -> pl.Series | None:
+    """Make a column of values of one type, or None."""
+    types: set[type] = set(map(type, values)) - {type(None)}
+    kinds: Mapping[frozenset[type], Any] = {
+        frozenset(): pl.Null, frozenset({str}): pl.String, frozenset({bool}): pl.Boolean,
+        frozenset({int}): pl.Int64, frozenset({float}): pl.Float64, frozenset({int, float}): pl.Float64,
+    }  # fmt: skip
+    kind = kinds.get(frozenset(types))
+    if kind is None:
+        return None
+    try:
+        if kind == pl.Float64:
+            values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=kind)
+    except (OverflowError, TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        return None
+
+
+PLACE = "place"
+
+
+class Repeats:
+    """Rows whose URL comes again: `superseded` are all but the last of each, `again` all but the first, by their places."""
+
+    def __init__(self) -> None:
+        self.superseded = pl.Series(PLACE, [], dtype=pl.get_index_type())
+        self.again = self.superseded
+        self._known: set[str] = set()
+
+    def compare(self, rows: pl.DataFrame) -> None:
+        """Take all rows, by place and by the hash of their URL; whatever was known before is in them."""
+        self.superseded, self.again = _repeated(rows)
+
+    def look_up(
+        self, urls: Iterable[str], files: Sequence[ParquetFile], rejected: Collection[tuple[str, int]]
+    ) -> bool:
+        """Look for all rows that have one of the URLs; says whether any of them does not count.
+
+        Wrong rows stand for nothing: `rejected` has them by the name of their file and their number, from 1.
+        """
+        new = [url for url in dict.fromkeys(urls) if url not in self._known]
+        if not new:
+            return False
+        self._known.update(new)
+        first, frames, out = 0, [], []
+        for file in files:
+            frames.append(file.places(new).with_columns(pl.col(PLACE) + first))
+            out += [first + number - 1 for name, number in rejected if name == file.name]
+            first += file.count() if file is not files[-1] else 0
+        rows = pl.concat(frames)
+        if rows.height == len(new):  # each comes once
+            return False
+        superseded, again = _repeated(rows.filter(~pl.col(PLACE).is_in(out)))
+        self.superseded = pl.concat([self.superseded, superseded])
+        self.again = pl.concat([self.again, again])
+        return bool(len(superseded))
+
+
+def _repeated(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Give the rows whose URL comes again later, and those whose URL came before, by hashes of 64 bits."""
+    rows = rows.sort(PLACE)
+    return (
+        rows.filter(~pl.col(HASH).is_last_distinct())[PLACE],
+        rows.filter(~pl.col(HASH).is_first_distinct())[PLACE],
+    )

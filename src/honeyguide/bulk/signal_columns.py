@@ -1,0 +1,286 @@
+"""Columns of times: those that are read by columns exactly as `core.plan.read_time` reads each of them.
+
+Owns: which forms of times that are, in polars. Must not know: files, what the times mean. Start reading at `read_times`.
+Everything else is in doubt, and read row by row. Texts are read in steps, `with_moments`, each a column of its own: written
+into one expression, the same text would be taken apart again and again.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from honeyguide.core.recrawl.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, field_name
+from honeyguide.core.recrawl.priors import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Reading = tuple[pl.Expr, pl.Expr | None]
+
+_DAY_US = 86_400_000_000
+_MILLISECONDS_FROM = 10**11  # as in core.plan
+_EPOCHS_BELOW = 2.6e14  # as in core.plan
+# Up to here (2096) a double holds milliseconds as seconds well enough for microseconds to come out exact.
+_SURE_EPOCH = 4 * 10**12
+_DATE = r"(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
+_ISO = (
+    rf"^{_DATE}(?:[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9](?:\.[0-9]{{1,9}})?"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))?$"
+)
+
+_WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
+
+
+def read_times(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    """Read times as microseconds since 1970; whether they lie in range is seen later."""
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        return column.dt.epoch("us"), None
+    if dtype == pl.Date:
+        return column.cast(pl.Int32).cast(pl.Int64) * _DAY_US, None
+    if dtype.is_integer():
+        return _from_whole(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
+    if dtype.is_float():
+        return _from_float(column), ~column.is_between(0, _EPOCHS_BELOW, closed="left")
+    return unreadable(column, pl.Int64())
+
+
+def unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
+    """Leave a column of an unexpected type to be read row by row; one of nothing but nulls is not known."""
+    return pl.lit(None, dtype=kind), column.is_not_null()
+
+
+def _from_whole(number: pl.Expr) -> pl.Expr:
+    """Read an epoch time: large numbers are milliseconds."""
+    return pl.when(number >= _MILLISECONDS_FROM).then(number * 1_000).otherwise(number * 1_000_000)
+
+
+def _from_float(column: pl.Expr) -> pl.Expr:
+    """Read an epoch time as `datetime.fromtimestamp` does: the fraction apart, and half a microsecond to the even one.
+
+    A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
+    """
+    number = column.cast(pl.Float64)
+    seconds = pl.when(number >= _MILLISECONDS_FROM).then(number / (number * 0.0 + 1000.0)).otherwise(number)
+    whole = seconds.floor()
+    fraction = ((seconds - whole) * 1e6).round(mode="half_to_even")
+    return whole.cast(pl.Int64, strict=False) * 1_000_000 + fraction.cast(pl.Int64, strict=False)
+
+
+def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+    """Read columns of texts, each as two more: microseconds since 1970, and where that is in doubt (`moment_of`)."""
+    for name in names:
+        column = pl.col(name)
+        whole, decimal, iso = (f"{step} of {name}" for step in ("whole", "decimal", "iso"))
+        frame = frame.with_columns(
+            pl.when(column.str.contains(_WHOLE)).then(column).cast(pl.Int64, strict=False).alias(whole),
+            pl.when(column.str.contains(_DECIMAL_TIME))
+            .then(column)
+            .cast(pl.Float64, strict=False)
+            .alias(decimal),
+            pl.when(column.str.contains(_ISO)).then(column).alias(iso),
+        )
+        moment, doubt = moment_of(name)
+        number, written = pl.col(whole), _from_iso(pl.col(iso))
+        read = pl.coalesce(_from_whole(number), written, _from_float(pl.col(decimal)))
+        is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
+        frame = frame.with_columns(read.alias(moment.meta.output_name()))
+        frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()))
+    return frame
+
+
+def moment_of(name: str) -> tuple[pl.Expr, pl.Expr]:
+    """Name what a column of texts was read as."""
+    return pl.col(f"moment of {name}"), pl.col(f"doubt of {name}")
+
+
+def _from_iso(iso: pl.Expr) -> pl.Expr:
+    """Read a date, with a time and its offset or without; what is no date, or no time of a day, is null."""
+    day = iso.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Int64) * _DAY_US
+    clock = pl.when(iso.str.len_bytes() > 10).then(iso)
+    hours, minutes = _digits(clock, 11), _digits(clock, 14)
+    seconds = (hours * 60 + minutes) * 60 + _digits(clock, 17)
+    fraction = clock.str.extract(r"\.([0-9]{1,6})").str.pad_end(6, "0").cast(pl.Int64, strict=False)
+    since_midnight = seconds * 1_000_000 + fraction.fill_null(0) - _offset(clock) * 60_000_000
+    is_time = clock.is_null() | ((hours < 24) & (minutes < 60))
+    return pl.when(is_time).then(day + since_midnight.fill_null(0))
+
+
+def _offset(clock: pl.Expr) -> pl.Expr:
+    """Read how many minutes a zone is ahead; none if it is Z."""
+    zone = pl.when(~clock.str.ends_with("Z")).then(clock.str.tail(6))
+    minutes = _digits(zone, 1) * 60 + _digits(zone, 4)
+    return pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes).fill_null(0)
+
+
+def _digits(text: pl.Expr, start: int) -> pl.Expr:
+    return text.str.slice(start, 2).cast(pl.Int64, strict=False)
+
+
+TIMES = {
+    "last_visited": "since_visit_s",
+    "last_changed": "since_change_s",
+}  # and the facts that are made of them
+_NUMBERS = {"topic_relevance": "relevance"}
+DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) - 1
+_EXACT = 2**53
+_TRUE, _FALSE = ("true", "True", "TRUE", "1", "yes"), ("false", "False", "FALSE", "0", "no")
+_DECIMAL = r"^[0-9]{1,9}(?:\.[0-9]{1,20})?$"
+_SHARE = r"^(?:[01]|[01]?\.[0-9]{1,30})$"
+# URLs that need no look: host names of plain labels, paths of plain characters.
+_URL = r"^https?://(?:[a-z0-9](?:-?[a-z0-9]){0,20}\.){1,4}[a-z]{2,20}(?:/[A-Za-z0-9/_~.?=&-]{0,500})?$"
+
+
+def columns_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    """Say under which name the file has each signal."""
+    found = {field_name(column): column for column in schema}
+    return {name: found[name] for name in NAMES if name in found}
+
+
+def fact_columns(
+    frame: pl.LazyFrame, now: datetime, *, with_url: bool, also: Sequence[pl.Expr] = ()
+) -> pl.LazyFrame:
+    """Read signals as facts at `now`, with the rows that are in doubt and those that lie in the future, and what is `also` wanted."""
+    schema = frame.collect_schema()
+    named = columns_of(schema)
+    texts = [named[name] for name in TIMES if name in named and schema[named[name]] == pl.String]
+    return with_moments(frame, texts).select(*_facts(schema, named, now, with_url=with_url), *also)
+
+
+def _facts(
+    schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
+) -> list[pl.Expr]:
+    now_us = (now - _EPOCH) // timedelta(microseconds=1)
+    facts: list[pl.Expr] = []
+    doubts: list[pl.Expr] = []
+    future: list[pl.Expr] = []
+    rates: list[pl.Expr] = []
+    for name, column in named.items():
+        if name == "url":
+            continue
+        is_written = name in TIMES and schema[column] == pl.String
+        value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
+        if name in TIMES:
+            future.append(value > now_us)
+            # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
+            doubts += [value < max(0, now_us - _EXACT), value > _LATEST_US]
+            value = _since(value, now_us)
+        rates += [value] if name in ("rate_a", "rate_b") else []
+        facts.append(value.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
+        doubts += [] if doubt is None else [doubt]
+    doubts += _half_a_rate(rates)
+    if with_url:
+        doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
+        facts.append(hashed(pl.col(named["url"])).alias(HASH))
+    if DOUBT in schema:  # rows that were in doubt before their columns were read
+        doubts.append(pl.col(DOUBT))
+    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
+
+
+def _half_a_rate(rates: list[pl.Expr]) -> list[pl.Expr]:
+    """Say where one of the two numbers is there without the other."""
+    if len(rates) < 2:
+        return [rate.is_not_null() for rate in rates]
+    return [rates[0].is_null() != rates[1].is_null()]
+
+
+def hashes_of(urls: list[str]) -> pl.Series:
+    """Hash URLs as the column is hashed."""
+    return pl.select(hashed(pl.lit(pl.Series(urls, dtype=pl.String)))).to_series()
+
+
+def hashed(url: pl.Expr) -> pl.Expr:
+    """Give 64 bits of each URL, by which rows are compared."""
+    return url.hash(seed=1)
+
+
+def _any(tests: list[pl.Expr]) -> pl.Expr:
+    """Say where any test is true; elsewhere it is false or null."""
+    return reduce(or_, tests) if tests else pl.lit(value=False)
+
+
+def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
+    """Seconds since then, none for the future.
+
+    Twice the time is divided by twice a million, because x + |x| is none for the future, and faster than a choice.
+    A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
+    """
+    passed = now_us - moment_us
+    twice = (passed + passed.abs()).cast(pl.Float64)
+    return twice / (twice * 0.0 + 2e6)
+
+
+def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer():
+        return number, None if dtype.is_unsigned_integer() else column < 0
+    if dtype.is_float():
+        return number, ~column.is_between(0, 1e15) | (column != column.floor())
+    if dtype == pl.String:
+        return number, ~(column.str.contains(r"^[0-9]{1,15}$") | (column == ""))
+    return unreadable(column, pl.Float64())
+
+
+def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer() or dtype.is_float():
+        return number, ~number.is_between(0, 1)
+    if dtype == pl.String:
+        looks_right = column.str.contains(_SHARE) & number.is_between(0, 1)
+        return number, ~(looks_right | (column == ""))
+    return unreadable(column, pl.Float64())
+
+
+def _positive(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    number = column.cast(pl.Float64, strict=False)
+    if dtype.is_integer() or dtype.is_float():
+        return number, ~number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
+    if dtype == pl.String:
+        looks_right = column.str.contains(_DECIMAL) & number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
+        return number, ~(looks_right | (column == ""))
+    return unreadable(column, pl.Float64())
+
+
+def _class(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    if dtype != pl.String:
+        return unreadable(column, pl.String())
+    return pl.when(column != "").then(column), ~column.is_in([*CLASSES, ""])
+
+
+def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
+    if dtype == pl.Boolean:
+        return column, None
+    if dtype.is_integer():
+        return column == 1, ~column.is_in([0, 1])
+    if dtype == pl.String:
+        flag = (
+            pl.when(column.is_in(_TRUE)).then(statement=True).when(column.is_in(_FALSE)).then(statement=False)
+        )
+        return flag, ~column.is_in([*_TRUE, *_FALSE, ""])
+    return unreadable(column, pl.Boolean())
+
+
+def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if dtype != pl.String:
+        return pl.lit(value=True)
+    return ~column.str.contains(_URL).fill_null(value=False)
+
+
+_READERS = {
+    "visits": _whole,
+    "last_visited": read_times,
+    "last_changed": read_times,
+    "topic_relevance": _share,
+    "hub_depth": _whole,
+    "is_hub": _flag,
+    "rate_a": _positive,
+    "rate_b": _positive,
+    "page_class": _class,
+    "importance": _positive,
+}

@@ -1,0 +1,1 @@
+"""Commands about crawls: crawl, explain, export, runs."""

@@ -1,0 +1,1 @@
+"""Commands that choose pages of a site: pick, select, eval, demo."""

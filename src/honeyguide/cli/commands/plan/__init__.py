@@ -1,0 +1,1 @@
+"""Commands about what to fetch next: plan, watch, simulate."""

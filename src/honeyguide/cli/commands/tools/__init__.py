@@ -1,0 +1,1 @@
+"""Commands on single URLs, pages and profiles: url, links, score, profile."""

@@ -1,0 +1,163 @@
+"""The command line: `honeyguide`.
+
+Owns: arguments, output formats, exit codes, and turning errors into one sentence. Must not know: rules, scores, HTML.
+Start reading at `main`. Each command group is a module of its own, imported when the command is called; data goes to
+standard output, messages to standard error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import gc
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from honeyguide.cli.command import Group
+from honeyguide.cli.output import no_color_option
+from honeyguide.core.text.printable import printable
+from honeyguide.errors import HoneyguideError
+from honeyguide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+ERROR = 1
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+_MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes thousands, and hardly any cycle
+
+
+# Each command: its module below `cli.commands`, and its summary. The module is loaded when the command is called.
+COMMANDS = {
+    "demo": ("pick.demo", "Show a first run, step by step, on a made-up company site."),
+    "pick": ("pick.pick", "Pick the pages worth a visit of each site, and say why."),
+    "crawl": ("crawl.crawl", "Follow a topic through a site, best links first, and say why."),
+    "explain": ("crawl.explain", "Say what became of a URL in a crawl, and why."),
+    "runs": ("crawl.runs", "List the crawls of a store."),
+    "export": ("crawl.export", "Write what a crawl found: pages, links, external links, what was put out."),
+    "eval": ("pick.evaluate", "Judge the picks of a run by labels of your own."),
+    "select": ("pick.select", "Choose the pages worth a visit among the links of a page."),
+    "links": ("tools.links", "List the links of a page, with what becomes of each."),
+    "score": ("tools.score", "Score a link or a page against a topic."),
+    "plan": ("plan.plan", "Rank known URLs by what a visit is worth now."),
+    "simulate": ("plan.simulate", "Say what a recrawl policy is worth, in a world whose changes are known."),
+    "watch": ("plan.watch", "Visit the pages of a store again, the best first, until stopped."),
+    "url": ("tools.url", "Normalise, classify and explain URLs."),
+    "profile": ("tools.profile", "List, show, check and start profiles."),
+}
+
+
+class Root(Group):
+    """The outermost group: whatever goes wrong below it ends here, as one sentence and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; no traceback reaches the user."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has seen enough (`| head`): nothing is wrong
+            _forget_output()
+            ctx.exit(0)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except HoneyguideError as error:
+            _fail(ctx, str(error))
+        except OSError as error:
+            _fail(ctx, printable(_words(error)))
+        except click.UsageError as error:
+            raise _readable(error) from None
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except Exception as error:  # the last line of defence between a bug and a screenful of traceback
+            if os.environ.get("HONEYGUIDE_DEBUG"):
+                raise
+            _fail(
+                ctx,
+                f"internal error, {type(error).__name__}: {printable(str(error))}; this is a bug, HONEYGUIDE_DEBUG=1 shows where",
+            )
+        else:
+            return result
+
+
+@click.group(
+    cls=Root,
+    lazy=COMMANDS,
+    examples=(
+        "honeyguide pick acme.example",
+        "honeyguide crawl https://docs.example.org/ --topic 'asyncio|coroutine' --max-pages 500 -o pages.jsonl",
+        "honeyguide select home.html --base https://acme.example/ --format csv",
+        "honeyguide url explain HTTP://Acme.example:80/a/../b/",
+        "honeyguide plan known.csv --top 10",
+    ),
+)
+@click.version_option(__version__, prog_name="honeyguide", message="%(prog)s %(version)s")
+@no_color_option
+def root() -> None:
+    """Say which pages of a site are worth a visit, and why.
+
+    Commands print a table for a person and JSON lines for a pipe; --format chooses. export writes no table.
+    """
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; always ends with `SystemExit`."""
+    gc.set_threshold(_MANY_OBJECTS)
+    # Whatever holds a file is closed by then; the last searches for cycles would take a fifth of a short run.
+    atexit.register(gc.freeze)
+    if sys.stdout is None:  # closed by the caller (`>&-`)
+        sys.stdout = _ClosedOutput(Path(os.devnull).open("wb"), encoding="utf-8")  # noqa: SIM115 - open to the end
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")  # a terminal without the letter shows its number
+    try:
+        root.main(None if args is None else list(args), prog_name="honeyguide")
+    except OSError as error:  # help and version are printed before there is a command to invoke
+        click.echo(printable(f"Error: {_words(error)}"), err=True)
+        raise SystemExit(ERROR) from None
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:  # nobody reads on, or the disk is full; the command itself has said so
+            _forget_output()
+
+
+class _ClosedOutput(io.TextIOWrapper):
+    """Standard output that is closed: whoever writes to it hears so, as from a disk that is full."""
+
+    def write(self, text: str, /) -> int:
+        """Refuse what should be read by somebody."""
+        if text:
+            raise OSError(errno.EBADF, "is closed; let it go to a file or a pipe", "standard output")
+        return 0
+
+
+def _fail(ctx: click.Context, message: str) -> None:
+    for line in message.split("\n"):
+        click.echo(printable(f"Error: {line}"), err=True)
+    ctx.exit(ERROR)
+
+
+def _words(error: OSError) -> str:
+    return f"{error.filename or 'output'}: {error.strerror or error}"
+
+
+def _readable(error: click.UsageError) -> click.UsageError:
+    """Make an error of ours harmless, as it names files as they are called; those of the library quote by themselves."""
+    is_ours = type(error) in (click.UsageError, click.BadParameter)
+    return click.UsageError(printable(error.format_message()), error.ctx) if is_ours else error
+
+
+def _forget_output() -> None:
+    """Let the interpreter's last flush go nowhere, or it would complain about the closed pipe."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # not a real stream: nothing will be flushed
+        return

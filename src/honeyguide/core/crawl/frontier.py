@@ -1,0 +1,350 @@
+"""The frontier as plain data: what is queued, what is leased, and how a lease ends.
+
+Owns: `Lease`, the outcomes, `Discovered`, `Standing`, `Ask` and `Granted`, identity in 64 bits.
+Must not know: where any of it is kept (adapters), why a link is placed where it is (traverse, judge), in which order
+URLs come (ranks). Start reading at `Lease`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.why import Why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from honeyguide.core.url.url import Tracking, Url
+
+# Rules that put a link out for what was known when it was met; better evidence brings it back.
+PASSING_RULES = frozenset({"irrelevant", "pruned", "tunnel-end", "max-depth"})
+
+
+class State(IntEnum):
+    """Where an entry is on its way."""
+
+    QUEUED = 0
+    LEASED = 1
+    DONE = 2
+    DROPPED = 3
+
+
+# As plain numbers: every link of every page is compared with them.
+_TAKEN = (int(State.LEASED), int(State.DONE))
+_DROPPED = int(State.DROPPED)
+
+
+TOO_DEEP = "%d links from a seed; the limit is %d"
+
+
+def too_deep(depth: int, limit: int | None) -> Why | None:
+    """Say why a link is too far from the seeds, if it is.
+
+    >>> too_deep(3, 2), too_deep(2, 2), too_deep(9, None)
+    (Why(rule='max-depth', text='3 links from a seed; the limit is 2'), None, None)
+    """
+    return None if limit is None or depth <= limit else Why("max-depth", TOO_DEEP % (depth, limit))
+
+
+class Lease(NamedTuple):
+    """Permission to fetch one URL until a deadline; `claim` is its number in the run, and the order of results."""
+
+    entry: int
+    claim: int
+    url: Url
+    site: str
+    depth: int = 0
+    lane: str = "seed"
+    priority: float = 0.0
+    link_score: float | None = None
+    weak_pages: int = 0
+    hub_depth: int = 0
+    parent: str | None = None
+    attempt: int = 1
+    is_seed: bool = False
+    is_external: bool = False
+    is_recrawl: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The page was had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """It is tried again, not before `at`. `is_fetch` is false where no page was asked for: robots.txt was not to be had."""
+
+    at: float
+    why: Why
+    is_fetch: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """It is not tried again. `is_fetch` is false where no page was asked for: robots.txt forbade it."""
+
+    why: Why
+    is_fetch: bool = True
+
+
+Outcome = Done | Retry | Dropped
+
+
+def is_fetch(outcome: Outcome) -> bool:
+    """Tell whether a page was asked for, and so counts.
+
+    >>> is_fetch(Done()), is_fetch(Dropped(Why("forbidden", "robots.txt disallows it"), is_fetch=False))
+    (True, False)
+    """
+    return isinstance(outcome, Done) or outcome.is_fetch
+
+
+class Sighting(NamedTuple):
+    """One page that links a URL: how, and what the link scored there. `points` are `rule:points`, comma-separated."""
+
+    anchor: str
+    position: str
+    score: float | None
+    points: str
+    lane: str
+
+
+class Discovered(NamedTuple):
+    """A link as the frontier takes it in: queued by `rank`, or put out by `out`. A site of None is not crawled."""
+
+    url: Url
+    digest: int
+    site: str | None
+    rank: int
+    lane: str
+    priority: float
+    score: float | None
+    depth: int
+    weak_pages: int = 0
+    hub_depth: int = 0
+    out: Why | None = None
+    sighting: Sighting | None = None
+    is_seed: bool = False
+    is_external: bool = False
+
+
+class Due(NamedTuple):
+    """A visit that a plan wants: not before `at`, in the order of `place`, lowest first."""
+
+    digest: int
+    at: float
+    place: int
+
+
+class Standing(NamedTuple):
+    """What the frontier holds of a URL already: enough to tell whether new evidence could matter."""
+
+    state: int
+    rank: int
+    seen: int
+    rule: str | None
+    is_https: bool
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no evidence changes what becomes of it."""
+        state = self.state
+        # One with a rule that is not dropped waits to be tried again, behind all others: no link brings it forward.
+        return state in _TAKEN or (
+            self.rule is not None and (state != _DROPPED or self.rule not in PASSING_RULES)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How many pages a run may fetch: in all, of one host, and of other sites. None is without limit."""
+
+    max_pages: int | None = None
+    max_pages_per_host: int | None = None
+    external_pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites.
+
+    `only_due` asks for what was scheduled, and nothing else.
+    """
+
+    now: float
+    limit: int
+    until: float
+    per_site: int = 1_000_000
+    outstanding: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    closed: frozenset[str] = frozenset()
+    budgets: Budgets = field(default_factory=Budgets)
+    only_due: bool = False
+
+
+class Rest(NamedTuple):
+    """Why nothing was granted, and when to ask again; without a time, asking again is no use."""
+
+    why: str
+    until: float | None = None
+
+
+class Granted(NamedTuple):
+    """Leases in claim order; `rest` says what stands in the way where there are none."""
+
+    leases: tuple[Lease, ...] = ()
+    rest: Rest = Rest("complete")
+
+
+def digest_of(url: Url, tracking: Tracking) -> int:
+    """Give the identity of a URL's key (URL-7) as a signed 64-bit number that is the same in every process.
+
+    >>> from honeyguide.core.url.url import Tracking, Url
+    >>> digest_of(Url.parse("http://a.example/b"), Tracking()) == digest_of(Url.parse("https://a.example/b/"), Tracking())
+    True
+    """
+    key = url.key(tracking).encode("utf-8", "backslashreplace")
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
+
+
+# --- who may be asked, and why nobody may ---
+
+_SHARED_S = 0.25  # how long to wait for another process that holds the last leases
+
+
+def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | None) -> bool:
+    """Tell whether a site may be asked: not closed, not at its limits. `external` is what other sites used up already.
+
+    >>> is_open(Ask(0.0, 1, 9.0, per_site=2), "a.example", 10, 1, None)
+    True
+    """
+    most = ask.budgets.max_pages_per_host
+    if site in ask.closed or outstanding >= ask.per_site or (most is not None and used >= most):
+        return False
+    return external is None or external < ask.budgets.external_pages
+
+
+class Waiting(NamedTuple):
+    """A site of which something is queued: when the first of it may be fetched at the earliest, and pages used of the site."""
+
+    site: str
+    until: float
+    used: int
+    is_external: bool = False
+
+
+def rest_of(ask: Ask, queued: Iterable[Waiting], external: int, held_until: float | None) -> Rest:
+    """Say why nothing was granted, and when to ask again; `external` is what other sites used up already.
+
+    A site that may not be asked any more is not waited for.
+
+    >>> asked = Ask(5.0, 1, 9.0, budgets=Budgets(max_pages_per_host=2))
+    >>> rest_of(asked, [Waiting("a.example", 8.0, 1)], 0, None), rest_of(asked, [Waiting("a.example", 8.0, 2)], 0, None)
+    (Rest(why='resting', until=8.0), Rest(why='max_pages_per_host', until=None))
+    """
+    listed = [one for one in queued if one.site not in ask.closed]
+    times = [
+        one.until
+        for one in listed
+        if one.until > ask.now and is_open(ask, one.site, one.used, 0, external if one.is_external else None)
+    ]
+    if times:
+        return Rest("resting", min(times))
+    if held_until is not None:
+        return _shared(ask, held_until)
+    if listed:
+        most = ask.budgets.max_pages_per_host
+        is_capped = most is not None and any(one.used >= most for one in listed)
+        return Rest("max_pages_per_host" if is_capped else "external_pages")
+    return Rest("site_failing" if ask.closed else "complete")
+
+
+def rest_of_full(ask: Ask, held_until: float | None) -> Rest:
+    """Say why nothing was granted where `max_pages` are had or being fetched: others may yet give theirs back.
+
+    >>> rest_of_full(Ask(5.0, 1, 9.0), None), rest_of_full(Ask(5.0, 1, 9.0), 600.0)
+    (Rest(why='max_pages', until=None), Rest(why='shared', until=5.25))
+    """
+    return Rest("max_pages") if held_until is None else _shared(ask, held_until)
+
+
+def _shared(ask: Ask, held_until: float) -> Rest:
+    return Rest("shared", min(held_until, ask.now + _SHARED_S))
+
+
+# --- what is told of a run ---
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What makes a run the same run: `key` covers command, topic and profile, but no budget.
+
+    `request` is how it was last asked for (jobs/request.py); runs of older versions have none.
+    """
+
+    key: str
+    command: str
+    topic: str | None
+    profile: str
+    profile_hash: str
+    request: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run in a store."""
+
+    id: int
+    spec: RunSpec
+    started_at: float
+    updated_at: float
+    fetched: int = 0
+    claims: int = 0
+    stopped: str | None = None
+
+
+class Row(NamedTuple):
+    """Everything the frontier knows of one URL of a run."""
+
+    entry: int
+    url: str
+    state: State
+    lane: str
+    priority: float
+    score: float | None
+    depth: int
+    parent: str | None
+    seen: int
+    attempts: int
+    claim: int | None
+    due_at: float | None
+    why: Why | None
+
+
+class Counts(NamedTuple):
+    """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule.
+
+    `due` is what was scheduled and has not been had yet.
+    """
+
+    states: Mapping[str, int]
+    lanes: Mapping[str, int]
+    out: Mapping[str, int]
+    skipped: Mapping[str, int]
+    fetched: int
+    external_links: int
+    due: int = 0
+
+
+def key_of(parts: Iterable[object]) -> str:
+    """Give the key of a run from all that makes it the same run.
+
+    >>> key_of(("focused", None)) == key_of(["focused", None]) != key_of(("focused", "None"))
+    True
+    """
+    text = repr(tuple(parts)).encode("utf-8", "backslashreplace")
+    return blake2b(text, digest_size=8).hexdigest()

@@ -1,0 +1,341 @@
+"""What a fetched page means for the crawl: its score, what happens to its branch, and what becomes of each link.
+
+Owns: `judge_page`, from a parsed page to `Findings`. Must not know: the queue, the store, fetching.
+Start reading at `judge_page`; the order of decisions about a link is `_Judge._meet_first`.
+
+A link that is known and settled costs no more than a look-up: it is counted, not scored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
+from honeyguide.core.crawl.limits import Crowd
+from honeyguide.core.crawl.placement import Placement, band_of, is_better, place, rank_of
+from honeyguide.core.crawl.traps import soft_404
+from honeyguide.core.rules.topic import link_score, page_score, skip_rule
+from honeyguide.core.text.fold import fold
+from honeyguide.core.url.scope import OTHER_SITE, Kind, classify_url
+from honeyguide.core.why import Why
+from honeyguide.errors import AddressRefused, AskedToWait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from honeyguide.core.crawl.frontier import Lease, Standing
+    from honeyguide.core.crawl.traps import Traps
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.rules.language import Score
+    from honeyguide.core.rules.profile import Profile, Traversal
+    from honeyguide.core.text.pattern import Pattern
+    from honeyguide.core.url.url import Url
+
+
+_MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
+_ANCHOR = 200  # characters of an anchor that a sighting keeps
+_SEED = Placement("seed", 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What one crawl judges by; the same for every page."""
+
+    profile: Profile
+    traversal: Traversal
+    traps: Traps
+    include: Pattern | None = None
+    exclude: Pattern | None = None
+    max_depth: int | None = None
+    follow_external: bool = False
+    score_all: bool = False
+    memo: dict[str, int] = field(default_factory=dict)
+    crowd: Crowd = field(default_factory=Crowd)
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether there is something to score; traversals that go by score need it."""
+        return self.profile.topic.pattern is not None or self.traversal.order == "score"
+
+    def digest(self, url: Url) -> int:
+        """Give the identity of a URL, from memory if it was met lately."""
+        known = self.memo.get(url.text)
+        if known is None:
+            if len(self.memo) >= _MEMO:
+                self.memo.clear()
+            known = self.memo[url.text] = digest_of(url, self.profile.scope.tracking)
+        return known
+
+
+class Candidate(NamedTuple):
+    """A link of a page with its identity."""
+
+    link: Link
+    digest: int
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a page revealed: links that are new, better placed than before, seen by yet another page, only counted.
+
+    `skipped` counts what is no page (URL-9), and pages that are not expanded (TRAP-8, TRAP-9), by rule. `scored` has all links, where that was asked for.
+    """
+
+    new: list[Discovered] = field(default_factory=list)
+    better: list[Discovered] = field(default_factory=list)
+    sightings: list[tuple[int, Sighting]] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    scored: list[tuple[Link, Score]] = field(default_factory=list)
+
+
+class Judged(NamedTuple):
+    """The page's score, what happens to its branch, and why if that is not the score's doing."""
+
+    score: Score | None
+    action: str
+    why: Why | None
+    findings: Findings
+
+
+def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
+    """Give the links of a page with their identities, each once, in document order; https stands for both (URL-7)."""
+    digest = ground.digest
+    found: dict[int, Candidate] = {}
+    for link in page.links:
+        number = digest(link.url)
+        first = found.setdefault(number, Candidate(link, number)).link
+        if first is not link:
+            found[number] = Candidate(first.joined(link), number)
+    return list(found.values())
+
+
+def judge_page(
+    page: Page, lease: Lease, candidates: Iterable[Candidate], around: Around, ground: Ground
+) -> Judged:
+    """Judge a page and all its links; `around` is what the store knows of them."""
+    score = page_score(page, ground.profile) if ground.has_topic else None
+    findings = Findings()
+    findings.skipped.update(rule for _, rule in page.skipped)
+    why = soft_404(page, ground.profile.traps) or _twin(around.twin)
+    if why is not None and not lease.is_seed:
+        findings.skipped[why.rule] += 1
+        return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
+    parent_score = _branch_score(score, lease, ground.traversal)
+    hub_depth = 0 if around.is_hub else lease.hub_depth
+    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
+    for candidate in candidates:
+        judge.meet(candidate)
+    return Judged(score, _action(judge, ground.traversal), None, findings)
+
+
+def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> float | None:
+    """Give what the links of a page go by; None always expands, without a bonus: a seed that says little (TOPIC-4)."""
+    if score is None:
+        return None
+    is_weak = band_of(score.value, traversal.pages) is traversal.pages[-1]
+    return None if lease.is_seed and is_weak else score.value
+
+
+class Around(NamedTuple):
+    """What matters for one page besides itself: its links in the store, the sites of the crawl, a page that says the same.
+
+    `is_hub` says that its links are near to a hub, which they are by being on it.
+    """
+
+    known: Mapping[int, Standing]
+    sites: frozenset[str]
+    twin: str | None = None
+    is_hub: bool = False
+
+
+def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
+    """Give the seeds as the frontier takes them in: before everything else, in their order, each once."""
+    found: dict[int, Discovered] = {}
+    for url in urls:
+        digest = ground.digest(url)
+        found.setdefault(
+            digest, Discovered(url, digest, url.site, rank_of(_SEED, 0), "seed", 0.0, None, 0, is_seed=True)
+        )
+    return list(found.values())
+
+
+def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, Standing]) -> Again:
+    """Give the seeds that were not had, to be tried again at once: whoever gives the same command asks for them.
+
+    What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
+    for good is tried again only where no seed was had, so that there is nothing else to do.
+    """
+    met = [(seed, known[seed.digest]) for seed in seeds if seed.digest in known]
+    is_empty = all(standing.state != State.DONE for _, standing in met)
+    waiting = {State.QUEUED, *([State.DROPPED] if is_empty else [])}
+    again = [
+        (seed, standing.rule)
+        for seed, standing in met
+        if standing.rule == AddressRefused.rule or (standing.rule is not None and standing.state in waiting)
+    ]
+    had = {seed.url.site for seed, standing in met if standing.state == State.DONE}
+    paused = {seed.url.site for seed, rule in again if rule.startswith("http-") or rule == AskedToWait.rule}
+    return Again([seed for seed, _ in again], {seed.url.site for seed, _ in again} - had - paused)
+
+
+class Again(NamedTuple):
+    """Seeds that are tried again, and sites whose pause is over with it: those that never answered.
+
+    A host that asked for a pause itself has it.
+    """
+
+    seeds: list[Discovered]
+    sites: set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    page: Page
+    lease: Lease
+    around: Around
+    ground: Ground
+    findings: Findings
+    parent_score: float | None
+    hub_depth: int
+    memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
+
+    def meet(self, candidate: Candidate) -> None:
+        """Decide about a link, unless nothing is left to decide."""
+        standing = self.around.known.get(candidate.digest)
+        ground, findings = self.ground, self.findings
+        if ground.score_all and ground.has_topic:
+            findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
+        if standing is None:
+            found = self._meet_first(candidate)
+            full = ground.crowd.admit(found.site)
+            if full is None:
+                findings.new.append(found)
+            else:
+                findings.skipped[full.rule] += 1
+        elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
+            if not self.lease.is_recrawl:
+                findings.again.append(candidate.digest)
+        else:
+            self._meet_again(candidate, standing)
+
+    def _meet_again(self, candidate: Candidate, standing: Standing) -> None:
+        """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few.
+
+        What is known and not settled has passed everything that a URL alone can fail.
+        """
+        findings = self.findings
+        score = self._score(candidate.link)
+        placement, rank, out = self._place(score)
+        if out is None and not standing.is_settled:
+            if standing.state == State.DROPPED or is_better(rank, standing.rank, self.ground.traversal):
+                findings.better.append(self._placed(candidate, score, rank))
+                return
+            if not standing.is_https and candidate.link.url.scheme == "https":  # URL-7: it keeps its place
+                findings.better.append(self._placed(candidate, score, standing.rank))
+                return
+        if self.lease.is_recrawl:
+            return  # this page was counted when it was first read
+        if standing.seen < self.ground.profile.crawl.sightings:
+            findings.sightings.append((candidate.digest, _sighting(candidate.link, score, placement)))
+        else:
+            findings.again.append(candidate.digest)
+
+    def _meet_first(self, candidate: Candidate) -> Discovered:
+        """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
+        link = candidate.link
+        out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.inspect(link.url)
+        if out is not None:
+            site = None if out.rule == OTHER_SITE else link.url.site
+            sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
+            return Discovered(
+                link.url, candidate.digest, site, 0, "", 0.0, None, self.lease.depth + 1,
+                hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
+            )  # fmt: skip
+        score = self._score(link)
+        return self._placed(candidate, score, self._place(score)[1])
+
+    def _placed(self, candidate: Candidate, score: Score | None, rank: int) -> Discovered:
+        link, digest = candidate
+        site = link.url.site
+        placement, _, out = self._place(score)
+        return Discovered(
+            link.url, digest, site, rank, placement.lane, placement.priority, None if score is None else score.value,
+            self.lease.depth + 1, placement.weak_pages, self.hub_depth + 1, out,
+            _sighting(link, score, placement), is_external=site not in self.around.sites,
+        )  # fmt: skip
+
+    def _held_back(self, placement: Placement) -> Why | None:
+        """Say why a link is not followed for now: by the traversal, or for its depth."""
+        if not placement.is_followed:
+            return Why(placement.reasons[-1].rule, placement.reasons[-1].text)
+        return too_deep(self.lease.depth + 1, self.ground.max_depth)
+
+    def _score(self, link: Link) -> Score | None:
+        return link_score(link, self.ground.profile) if self.ground.has_topic else None
+
+    def _place(self, score: Score | None) -> tuple[Placement, int, Why | None]:
+        """Place a link by its score, with its rank and why it is held back; all of a page's links of one score go alike."""
+        value = None if score is None else score.value
+        known = self.memo.get(value)
+        if known is None:
+            traversal = self.ground.traversal
+            if value is None:
+                placement = Placement(traversal.links[0].lane, 0, ())
+            else:
+                placement = place(value, self.parent_score, traversal, self.lease.weak_pages)
+            rank = rank_of(placement, self.lease.claim, traversal.order) if placement.is_followed else 0
+            known = self.memo[value] = placement, rank, self._held_back(placement)
+        return known
+
+    def _out_of_scope(self, link: Link) -> Why | None:
+        verdict = classify_url(link.url, self.page.url, self.ground.profile.scope)
+        if verdict.kind is Kind.SKIP:
+            return Why(verdict.rule, verdict.detail)
+        if link.url.site in self.around.sites or self.ground.follow_external:
+            return None
+        return Why(OTHER_SITE, link.url.site)
+
+    def _unwanted(self, link: Link) -> Why | None:
+        ground = self.ground
+        skip = skip_rule(link, ground.profile)
+        if skip is not None:
+            return Why(skip.id, skip.reason)
+        if ground.include is None and ground.exclude is None:
+            return None
+        text = fold(link.url.text)
+        if ground.include is not None and not ground.include.search(text):
+            return Why("include", f"URL does not match --include {ground.include.source}")
+        if ground.exclude is not None and ground.exclude.search(text):
+            return Why("exclude", f"URL matches --exclude {ground.exclude.source}")
+        return None
+
+
+def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting:
+    points = (
+        "" if score is None else ",".join([f"{reason.rule}:{reason.points:g}" for reason in score.reasons])
+    )
+    extra = [f"{reason.rule}:{reason.points:g}" for reason in placement.reasons[1:]]
+    told = ",".join([points, *extra]) if extra else points
+    value = None if score is None else score.value
+    return Sighting(link.anchor[:_ANCHOR], link.position.value, value, told, placement.lane)
+
+
+def _twin(url: str | None) -> Why | None:
+    return None if url is None else Why("TRAP-9", f"says what {url} says")
+
+
+def _action(judge: _Judge, traversal: Traversal) -> str:
+    """Name what happens to a page's branch (TOPIC-4)."""
+    if judge.lease.is_seed:
+        return "seed"
+    if judge.parent_score is None:
+        return "expand"
+    band = band_of(judge.parent_score, traversal.pages)
+    if band is not traversal.pages[-1]:
+        return "exhaust" if band.lane == "deep" and band.bonus else "expand"
+    if band.lane == "skip":
+        return "keep"
+    return "tunnel" if judge.lease.weak_pages + 1 < traversal.tunnel else "tunnel-end"

@@ -1,0 +1,148 @@
+"""Where a link goes in the queue: lanes, parent bonus, pruning, tunnelling (TOPIC-3 to TOPIC-5).
+
+Owns: `place`. Must not know: the queue itself, fetching, how scores were made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.rules.language import Reason
+
+if TYPE_CHECKING:
+    from honeyguide.core.rules.profile import Band, Traversal
+
+
+class Placement(NamedTuple):
+    """A lane and a priority, and the points that made it. `weak_pages` in a row lead here; lane `skip` is not followed."""
+
+    lane: str
+    priority: float
+    reasons: tuple[Reason, ...]
+    weak_pages: int = 0
+
+    @property
+    def is_followed(self) -> bool:
+        """Say whether the link is queued at all."""
+        return self.lane != "skip"
+
+
+def place(
+    link_score: float, parent_score: float | None, traversal: Traversal, weak_pages: int = 0
+) -> Placement:
+    """Place a link by its score and that of the page it was found on; None is a seed page, which always expands.
+
+    `weak_pages` is how many pages below the lowest useful score lead to the parent, in a row.
+
+    >>> from honeyguide.core.rules.profile import Band, Traversal
+    >>> hybrid = Traversal("hybrid", (Band(8, "deep"), Band(0, "skip")), (Band(8, "deep", 3), Band(0, "skip")))
+    >>> place(8, 9, hybrid).priority
+    11
+    """
+    reasons = [Reason("link-score", link_score, "link score")]
+    if parent_score is None:
+        return _placed(link_score, traversal, reasons, 0)
+    page = band_of(parent_score, traversal.pages)
+    if page is not traversal.pages[-1]:
+        if page.bonus:
+            reasons.append(
+                Reason("parent-bonus", page.bonus, f"found on a page that scores {parent_score:g}")
+            )
+        return _placed(link_score, traversal, reasons, 0)
+    weak = weak_pages + 1
+    if page.lane == "skip":
+        return _skipped(
+            reasons,
+            "pruned",
+            f"found on a page that scores {parent_score:g}: its links are not followed",
+            weak,
+        )
+    if weak >= traversal.tunnel:
+        return _skipped(reasons, "tunnel-end", f"{weak} weak pages in a row lead here", weak)
+    return _placed(link_score, traversal, reasons, weak)
+
+
+def _placed(link_score: float, traversal: Traversal, reasons: list[Reason], weak_pages: int) -> Placement:
+    lane = band_of(link_score, traversal.links).lane
+    if lane == "skip":
+        return _skipped(reasons, "irrelevant", f"link score {link_score:g} is too low to follow", weak_pages)
+    return Placement(lane, sum(reason.points for reason in reasons), tuple(reasons), weak_pages)
+
+
+def _skipped(reasons: list[Reason], rule: str, text: str, weak_pages: int) -> Placement:
+    return Placement("skip", 0, (*reasons, Reason(rule, 0, text)), weak_pages)
+
+
+def band_of(score: float, bands: tuple[Band, ...]) -> Band:
+    """Find the band a score falls into; bands are ordered from the top."""
+    return next((band for band in bands if score >= band.at_least), bands[-1])
+
+
+# Lanes from the first to the last; what is tried again comes after everything else, so that when a pause ends does not
+# change the order of the rest.
+LANES = ("seed", "deep", "broad", "tail", "far", "again")
+_LANE_NUMBER = {name: number for number, name in enumerate(LANES)}
+_LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
+_LAST_WAVE = (1 << _WAVE_BITS) - 1
+_LAST_STEP = (1 << _STEP_BITS) - 1
+_STEPS_PER_POINT = 100  # priorities are told apart to the hundredth of a point
+# What is scheduled comes before all lanes, in the order of the plan: its ranks are negative. What of it is tried again
+# follows in the second half of them.
+_DUE, _DUE_AGAIN = -(1 << 62), -(1 << 61)
+_LAST_PLACE = (1 << _LANE_BITS) - 1
+
+
+def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
+    """Give the place in the queue as one number, lowest first; ties are first discovered first (TOPIC-5).
+
+    `deep` is newest wave first, so that a good branch is exhausted before its siblings; the others are best first.
+    `order` may be `breadth` or `depth` instead: then scores do not count.
+
+    >>> from honeyguide.core.crawl.placement import Placement
+    >>> old, new = Placement("deep", 13, ()), Placement("deep", 8, ())
+    >>> rank_of(new, 7) < rank_of(old, 3) < rank_of(Placement("broad", 10, ()), 9)
+    True
+    """
+    step = (
+        0
+        if order != "score"
+        else _LAST_STEP - max(0, min(_LAST_STEP, round(placement.priority * _STEPS_PER_POINT)))
+    )
+    is_wave = placement.lane == "deep" if order == "score" else order == "depth"
+    waves = (_LAST_WAVE - min(wave, _LAST_WAVE)) << _STEP_BITS if is_wave else 0
+    return (_LANE_NUMBER[placement.lane] << _LANE_BITS) + waves + step
+
+
+def rank_again(rank: int) -> int:
+    """Give the place of what is tried again: after everything else, in its old order there.
+
+    >>> rank_again(rank_again(5)) == rank_again(5)
+    True
+    >>> rank_due(1) < rank_due(2) < rank_again(rank_due(1)) < 0
+    True
+    """
+    if rank < 0:
+        return _DUE_AGAIN + (rank & _LAST_PLACE)
+    return (_LANE_NUMBER["again"] << _LANE_BITS) + (rank & ((1 << _LANE_BITS) - 1))
+
+
+def rank_due(place: int) -> int:
+    """Give the rank of what is scheduled: before everything that is not, in the order of the plan.
+
+    >>> rank_due(0) < rank_due(1) < 0
+    True
+    """
+    return _DUE + max(0, min(place, _LAST_PLACE))
+
+
+def is_better(rank: int, than: int, traversal: Traversal) -> bool:
+    """Tell whether a link met again moves up: by a better lane or more points, or, depth first, by being newer."""
+    if traversal.order == "breadth" or not traversal.moves_up:
+        return False
+    if traversal.order == "depth":
+        return rank < than
+    return _evidence(rank) < _evidence(than)
+
+
+def _evidence(rank: int) -> tuple[int, int]:
+    return rank >> _LANE_BITS, rank & _LAST_STEP

@@ -1,0 +1,1 @@
+"""How we behave towards servers: the fetch policy, the pace of requests, a site's addresses."""

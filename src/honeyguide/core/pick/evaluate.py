@@ -1,0 +1,283 @@
+"""How good the picks of a run are, by the user's own labels, and what changed between two runs.
+
+Owns: what counts as the same page, the figures of a site and of a run, and the reasons for a change. Must not know:
+files, formats, how picks were made. Start reading at `judge_site` and `compare_sites`.
+
+A site is *good* when three quarters of the cap are pages that its labels call core or acceptable, or all such pages
+where the site has fewer. A pick that no label names is neither good nor junk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from honeyguide.core.text.printable import tidy
+from honeyguide.core.url.url import Url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+CORE, ACCEPTABLE, JUNK = LABELS = ("core", "acceptable", "junk")
+
+
+def page_name(target: str) -> str:
+    """Give one name to all spellings of a page that mean the same on a static host; only path and query count.
+
+    >>> [page_name(target) for target in ("/About/", "https://a.example/about.html", "about/index.htm", "/about?id=7")]
+    ['/about', '/about', '/about', '/about?id=7']
+    """
+    if "://" in target:
+        target = target.split("/", 3)[3] if target.count("/") > 2 else ""
+    path, mark, query = target.partition("#")[0].partition("?")
+    path = f"/{unquote(path).lower().strip('/')}"
+    for end in ("/index.html", "/index.htm", ".html", ".htm"):
+        path = path.removesuffix(end)
+    return f"{path.rstrip('/')}{mark if query else ''}{query}"
+
+
+def site_key(text: str) -> str:
+    """Give host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
+
+    >>> site_key("Acme.example"), site_key("http://acme.example:80/home"), site_key("https://www.acme.example:8443")
+    ('acme.example', 'acme.example', 'www.acme.example:8443')
+    """
+    return Url.parse(text if "://" in text else f"https://{text}").site
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The labels of a site: names of pages (`page_name`) and what each is."""
+
+    site: str
+    labels: Mapping[str, str]
+
+    def label(self, url: str) -> str | None:
+        """Look a page up; a label without query holds whatever the query."""
+        name = page_name(url)
+        return self.labels.get(name) or self.labels.get(name.partition("?")[0])
+
+    def count(self, *labels: str) -> int:
+        """Count the pages that have one of these labels."""
+        return sum(label in labels for label in self.labels.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a run decided about one page: its place among the picks, or the rule that put it out."""
+
+    url: str
+    rank: int | None = None
+    score: float | None = None
+    bucket: str | None = None
+    out: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """One site in a run: the pages selected, best first, and every other page that was considered.
+
+    `site` and `homepage` are host and port of what was asked for and of where that led.
+    """
+
+    site: str
+    selected: tuple[Seen, ...] = ()
+    others: tuple[Seen, ...] = ()
+    status: str = "ok"
+    homepage: str | None = None
+
+
+def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:
+    """Find the record of each labelled site: the one that was asked for, else the one whose homepage it is.
+
+    >>> run = {"a.example": Picked("a.example", homepage="www.a.example")}
+    >>> {site: picked.site for site, picked in match_sites(["www.a.example", "b.example"], run).items()}
+    {'www.a.example': 'a.example'}
+    """
+    wanted = list(gold)
+    found = {site: run[site] for site in wanted if site in run}
+    arrived = {picked.homepage: picked for picked in reversed(list(run.values())) if picked.site not in found}
+    return {site: picked for site in wanted if (picked := found.get(site) or arrived.get(site))}
+
+
+# --- figures ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The figures of one site. `labels` are those of its picks, in their order; None where no label names the page."""
+
+    site: str
+    labels: tuple[str | None, ...]
+    buckets: tuple[str, ...]
+    core: int
+    good: int
+    junk: int
+    core_pages: int
+    is_core: bool
+    is_good: bool
+    has_record: bool = True
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to complain about: good, and no junk."""
+        return self.is_good and not self.junk
+
+
+def judge_site(gold: Gold, picked: Picked | None, cap: int) -> Judged:
+    """Count what the first `cap` picks of a site are; no record is judged as no picks.
+
+    >>> gold = Gold("a.example", {"/services": CORE, "/about": ACCEPTABLE, "/van": JUNK})
+    >>> judged = judge_site(gold, Picked("a.example", (Seen("https://a.example/services/"),)), cap=4)
+    >>> judged.core, judged.good, judged.is_good
+    (1, 1, False)
+    """
+    chosen = picked.selected[:cap] if picked else ()
+    labels = tuple(gold.label(seen.url) for seen in chosen)
+    distinct = Counter(dict(zip([page_name(seen.url) for seen in chosen], labels, strict=True)).values())
+    core, good = distinct[CORE], distinct[CORE] + distinct[ACCEPTABLE]
+    need = 3 * cap // 4  # SPEC section 4: at least 3 of 4 picks
+    return Judged(
+        site=gold.site,
+        labels=labels,
+        buckets=tuple(seen.bucket or "other" for seen in chosen),
+        core=core,
+        good=good,
+        junk=distinct[JUNK],
+        core_pages=gold.count(CORE),
+        is_core=core >= min(need, gold.count(CORE)),
+        is_good=good >= min(need, gold.count(CORE, ACCEPTABLE)),
+        has_record=picked is not None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Picks counted by what they are."""
+
+    picks: int
+    core: int
+    good: int
+    junk: int
+
+    @property
+    def precision(self) -> float | None:
+        """The share of picks that are core or acceptable; None without picks."""
+        return share(self.good, self.picks)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The figures of a run."""
+
+    sites: int
+    good: int
+    core: int
+    picks: Tally
+    coverage: float | None
+    buckets: Mapping[str, Tally]
+
+
+def total(judged: Sequence[Judged]) -> Totals:
+    """Add the figures of all sites up; buckets come with the most picks first."""
+    picks = [pair for site in judged for pair in zip(site.buckets, site.labels, strict=True)]
+    sizes = Counter(bucket for bucket, _ in picks)
+    return Totals(
+        sites=len(judged),
+        good=sum(site.is_good for site in judged),
+        core=sum(site.is_core for site in judged),
+        picks=_tally(label for _, label in picks),
+        coverage=share(sum(site.core for site in judged), sum(site.core_pages for site in judged)),
+        buckets={
+            bucket: _tally(label for other, label in picks if other == bucket)
+            for bucket in sorted(sizes, key=lambda bucket: (-sizes[bucket], bucket))
+        },
+    )
+
+
+def _tally(labels: Iterable[str | None]) -> Tally:
+    counts = Counter(labels)
+    return Tally(counts.total(), counts[CORE], counts[CORE] + counts[ACCEPTABLE], counts[JUNK])
+
+
+def share(part: int, whole: int) -> float | None:
+    """Divide; the share of nothing is not known."""
+    return part / whole if whole else None
+
+
+# --- two runs ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A page that `entered` the picks, `left` them or `moved` within them, and why."""
+
+    kind: str
+    url: str
+    why: str
+
+
+def compare_sites(now: Picked, before: Picked) -> list[Change]:
+    """Say which picks of a site differ from another run, and why: the new picks first, then those that are gone.
+
+    >>> before = Picked("a.example", (), (Seen("/team", None, 60, None, "cap: 4 better pages were taken"),))
+    >>> compare_sites(Picked("a.example", (Seen("/team", 4, 75),)), before)[0].why
+    'rank 4; score 60 to 75; was out by cap: 4 better pages were taken'
+    """
+    new, old = _by_name(now.selected), _by_name(before.selected)
+    changes = [_entered(seen, before) for name, seen in new.items() if name not in old]
+    changes += [_left(seen, now) for name, seen in old.items() if name not in new]
+    moved = [(seen, old[name]) for name, seen in new.items() if name in old and old[name].rank != seen.rank]
+    return [*changes, *(Change("moved", seen.url, _both(seen, was)) for seen, was in moved)]
+
+
+def _by_name(pages: Iterable[Seen]) -> dict[str, Seen]:
+    return {page_name(seen.url): seen for seen in pages}
+
+
+def _entered(seen: Seen, before: Picked) -> Change:
+    was = _by_name(before.others).get(page_name(seen.url))
+    parts = [f"rank {seen.rank}", _scores(was, seen), f"was {_fate(was, before)}"]
+    return Change("entered", seen.url, "; ".join(filter(None, parts)))
+
+
+def _left(was: Seen, now: Picked) -> Change:
+    seen = _by_name(now.others).get(page_name(was.url))
+    parts = [f"rank was {was.rank}", _scores(was, seen), f"is {_fate(seen, now)}"]
+    return Change("left", was.url, "; ".join(filter(None, parts)))
+
+
+def _both(seen: Seen, was: Seen) -> str:
+    return "; ".join(filter(None, (f"rank {was.rank} to {seen.rank}", _scores(was, seen))))
+
+
+def _scores(was: Seen | None, seen: Seen | None) -> str:
+    """Say how the score changed; where one is not known, the other alone."""
+    old, new = (None if one is None else one.score for one in (was, seen))
+    if old is None or new is None:
+        known = new if old is None else old
+        return "" if known is None else f"score {tidy(known)}"
+    return f"score {tidy(old)}" if old == new else f"score {tidy(old)} to {tidy(new)}"
+
+
+def _fate(seen: Seen | None, run: Picked) -> str:
+    """Say what kept a page from being picked in a run."""
+    if seen is None:
+        return "not linked" if run.status in ("ok", "partial") else f"not seen, the site was {run.status}"
+    return f"out by {seen.out}" if seen.out else "not chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A run, judged: its sites, and by site what changed since another run; None without one."""
+
+    sites: tuple[Judged, ...]
+    changes: Mapping[str, Sequence[Change]] | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """The figures of the run."""
+        return total(self.sites)

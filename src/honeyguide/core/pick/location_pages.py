@@ -1,0 +1,250 @@
+"""Families of pages that differ only in a name: one page per town, the doorways of local search.
+
+Owns: `find_families`. Must not know: scores, what is done with such pages (a filter of the profile decides).
+Start reading at `find_families`. A family is found by shape, not by a list of towns: siblings share the fixed words of
+their slug or a folder, their anchor text is the changing part alone, and something says that it is a name: a state
+beside it, "in" before it, or that the page never writes the word in lower case. Which words name a trade, a state
+or a folder of places is profile data.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from honeyguide.core.rules.facts import plain, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.rules.profile import FamilyWords
+    from honeyguide.core.url.url import Url
+
+_WORD = re.compile(r"[^\W_]+")
+MAX_ANCHOR_WORDS = 6  # a longer anchor text is a sentence
+PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings, not prose
+_GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """A link as the family search sees it: folder, words of the slug, words of each short anchor text.
+
+    `capitals` are the words of its anchor texts that begin with a capital letter: what does not is no name.
+    """
+
+    link: Link
+    folder: str
+    slug: tuple[str, ...]
+    anchors: tuple[tuple[str, ...], ...]
+    capitals: frozenset[str]
+
+
+def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
+    """Say for each link that belongs to a family of names what that family is.
+
+    `page` is where the links stand; without it, a name must be recognised by a state beside it.
+    """
+    siblings = [_sibling(link) for link in links]
+    if page is not None:  # /de is a language on a German page, not Delaware
+        words = words._replace(states=words.states - {(page.language or "")[:2]})
+    common = None if page is None else ordinary_words(page)
+    found: dict[Url, str] = {}
+    for story, least, members in _shapes(siblings, words):
+        names = [
+            (sibling, name)
+            for sibling, name in members
+            if _may_be_name(name, words) and sibling.capitals.issuperset(name)
+        ]
+        if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
+            for sibling, _ in names:
+                found.setdefault(sibling.link.url, f"{story} ({len(names)} pages)")
+    for sibling in siblings:
+        if sibling.link.url not in found and (place := _town_and_state(sibling, words)):
+            found[sibling.link.url] = place
+    return found
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------
+
+Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that changes
+
+
+def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
+    """List every set of siblings that share a shape, and how many it takes to make a family of them."""
+    found: dict[tuple[str, int], dict[Url, Member]] = defaultdict(dict)
+    for sibling in siblings:
+        for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
+            for story, least, name in _shapes_of(sibling, anchor, words):
+                found[story, least].setdefault(sibling.link.url, (sibling, name))
+    for (story, least), members in sorted(found.items()):
+        yield story, least, list(members.values())
+
+
+def _shapes_of(
+    sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords
+) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """List the shapes that one anchor text gives a link, each with the part of it that would be the name."""
+    least = words.min_size
+    for fixed in _fixed_words(sibling, anchor, words):
+        yield f"pages that share '{fixed}' and differ in a name", least, anchor
+    if _may_hold_names(sibling.folder, words) and _without_states(sibling.slug, words) == anchor:
+        yield f"pages under {sibling.folder} that differ in a name", least, anchor
+    if name := _name_after_preposition(anchor, words):
+        yield "links that read 'in' and a name", least, name
+    if anchor == sibling.slug:
+        yield from _guesses(sibling, words)
+
+
+def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Guess which end of a slug is the name where the anchor repeats all of it.
+
+    "Tree surgeon Stamford" says so by its capitals; without them it takes twice as many to make a family.
+    """
+    slug = sibling.slug
+    for cut in range(1, len(slug)):
+        for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
+            if not words.generic.issuperset(fixed):
+                least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
+                yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
+
+
+def _may_hold_names(folder: str, words: FamilyWords) -> bool:
+    """Tell folders of pages from the root, and from those of a language: /en, /tr."""
+    name = folder.rpartition("/")[2]
+    return len(name) > 2 or name in words.states
+
+
+def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    """Return the words of the slug that stand around the anchor's words, if the anchor is a part of it."""
+    slug, size = sibling.slug, len(anchor)
+    for start in range(len(slug) - size + 1):
+        if slug[start : start + size] == anchor:
+            rest = slug[:start] + slug[start + size :]
+            return tuple(word for word in rest if word not in words.generic)
+    return ()
+
+
+def _without_states(slug: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    return slug[:-1] if len(slug) > 1 and slug[-1] in words.states else slug
+
+
+def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
+    for place in range(1, len(anchor) - 1):
+        if anchor[place] in words.before_names and len(anchor) - place <= 4:
+            return anchor[place + 1 :]
+    return ()
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
+    """Decide whether the changing parts are names: something must say so of most of them."""
+    beside_state = sum(
+        not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
+    )
+    proper = 0 if common is None else sum(common.isdisjoint(name) for _, name in names)
+    return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
+
+
+def _may_be_name(name: tuple[str, ...], words: FamilyWords) -> bool:
+    """At most three words, none of which belongs to a trade."""
+    return len(name) <= 3 and not any(word.startswith(words.no_names) or word.isdigit() for word in name)
+
+
+def _folder_words(sibling: Sibling) -> list[str]:
+    return [word for part in sibling.folder.split("/") for word in part.split()]
+
+
+def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
+    """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
+    for anchor in sibling.anchors:
+        if (
+            len(anchor) > 1
+            and anchor[-1] in words.states
+            and sibling.slug[: len(anchor)] == anchor
+            and _may_be_name(anchor[:-1], words)
+        ):
+            return "a town and its state"
+    return None
+
+
+def ordinary_words(page: Page) -> frozenset[str] | None:
+    """Collect the words that a page writes in lower case at least once: names never are.
+
+    None where that says nothing: in German, which capitalises every noun, and on pages with hardly any prose.
+    """
+    if (page.language or "").startswith("de"):
+        return None
+    words = frozenset(ascii_form(word) for word in _WORD.findall(page.text) if word.islower())
+    return words if len(words) >= PROSE_WORDS else None
+
+
+def _sibling(link: Link) -> Sibling:
+    segments = link.url.segments
+    if segments and re.fullmatch(r"index\.[a-z]{3,5}", segments[-1]):
+        segments = segments[:-1]
+    anchors = (tuple(plain_words(occurrence.anchor)) for occurrence in link.occurrences)
+    return Sibling(
+        link,
+        "/" + "/".join(plain(segment) for segment in segments[:-1]),
+        tuple(plain_words(stem_of(segments[-1]))) if segments else (),
+        tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= MAX_ANCHOR_WORDS)),
+        frozenset(_capitals(link)),
+    )
+
+
+def _capitals(link: Link) -> Iterator[str]:
+    for occurrence in link.occurrences:
+        for word in _WORD.findall(occurrence.anchor):
+            if not word[0].islower():
+                yield from plain_words(word)
+
+
+def plain_words(text: str) -> list[str]:
+    """Cut text into folded words, as slugs and anchors are compared.
+
+    >>> plain_words("St. Louis, MO")
+    ['st', 'louis', 'mo']
+    """
+    return _WORD.findall(ascii_form(plain(text)))
+
+
+def ascii_form(text: str) -> str:
+    """Write accents as slugs do, so that "Köln" meets /koeln.
+
+    >>> ascii_form("köln"), ascii_form("nîmes")
+    ('koeln', 'nimes')
+    """
+    if text.isascii():
+        return text
+    spelled = unicodedata.normalize("NFD", text.translate(_GERMAN))
+    return "".join(c for c in spelled if not unicodedata.combining(c))
+
+
+def similar(one: Iterable[str], other: Iterable[str]) -> float:
+    """Share of words that two slugs have in common, 0 to 1; plural or not makes no difference.
+
+    >>> similar(["fire", "alarms"], ["fire", "alarm"])
+    1.0
+    """
+    left, right = ({word.rstrip("s") for word in words} for words in (one, other))
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def folder_of_places(link: Link, words: FamilyWords) -> bool:
+    """Say whether a link lies in a folder that lists places, such as /city/ or /markets/."""
+    segments = link.url.segments
+    return len(segments) > 1 and stem_of(segments[0]) in words.places
+
+
+def stories(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
+    """Return what is known about a link's family, for the fact `family`."""
+    if link.url in families:
+        return families[link.url]
+    return f"in a folder of places, /{link.url.segments[0]}" if folder_of_places(link, words) else None

@@ -1,0 +1,1 @@
+"""When to visit known pages again: history, change rates, policies, ranking."""

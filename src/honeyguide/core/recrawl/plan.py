@@ -1,0 +1,300 @@
+"""Plan: what a known URL is worth now (PLAN-1 to PLAN-4).
+
+Owns: `Signals`, their reading and checking, levels, ranking. Must not know: files, the clock: `now` is a parameter.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from honeyguide.core.recrawl.priors import CLASSES, PageClass
+from honeyguide.core.rules.facts import Facts
+from honeyguide.core.text.fold import HALF
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from honeyguide.core.rules.language import Score
+    from honeyguide.core.rules.profile import Level, Profile
+
+
+# Rates and importances from here to there: the index of a page is then neither lost nor infinite.
+LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
+# Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
+_MILLISECONDS_FROM = 1e11
+_DATE_CHARS = 10  # what is longer has a time
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What is known of a URL; None is not known.
+
+    The last four are for the policy that learns: what is believed of the change rate (`core.rate`), the class of the page,
+    and its importance, where it is not to follow from the relevance.
+    """
+
+    url: str
+    visits: int | None = None
+    last_visited: datetime | None = None
+    last_changed: datetime | None = None
+    topic_relevance: float | None = None
+    hub_depth: int | None = None
+    is_hub: bool | None = None
+    rate_a: float | None = None
+    rate_b: float | None = None
+    page_class: PageClass | None = None
+    importance: float | None = None
+
+
+class Scored(NamedTuple):
+    """A URL with its score, the reasons, and its level (PLAN-2)."""
+
+    signals: Signals
+    score: Score
+    level: Level
+
+    @property
+    def url(self) -> str:
+        """The URL as it was given."""
+        return self.signals.url
+
+
+def score_url(signals: Signals, now: datetime, profile: Profile) -> Scored:
+    """Score one URL at `now`."""
+    score = profile.score("plan", plan_facts(signals, now))
+    return Scored(signals, score, level_of(score.value, profile))
+
+
+def rank_urls(
+    rows: Iterable[Signals], now: datetime, profile: Profile, top: int | None = None
+) -> list[Scored]:
+    """Score URLs and order them, the best first, ties in input order; only `top` of them are ever kept."""
+    scored = (score_url(signals, now, profile) for signals in rows)
+    if top is None:
+        return sorted(scored, key=lambda item: -item.score.value)
+    numbered = ((item.score.value, -place, item) for place, item in enumerate(scored))
+    best = heapq.nlargest(top, numbered, key=lambda entry: entry[:2])
+    return [item for _, _, item in best]
+
+
+def plan_facts(signals: Signals, now: datetime) -> Facts:
+    """Turn signals into facts at `now`; what lies in the future happened just now."""
+    return Facts(
+        since_visit_s=_since(signals.last_visited, now),
+        since_change_s=_since(signals.last_changed, now),
+        relevance=signals.topic_relevance,
+        visits=None if signals.visits is None else float(signals.visits),
+        hub_depth=None if signals.hub_depth is None else float(signals.hub_depth),
+        is_hub=signals.is_hub,
+    )
+
+
+def _since(moment: datetime | None, now: datetime) -> float | None:
+    return None if moment is None else max(0.0, (now - moment).total_seconds())
+
+
+def level_of(value: float, profile: Profile) -> Level:
+    """Name the range a score falls into."""
+    return next((level for level in profile.levels if value >= level.at_least), profile.levels[-1])
+
+
+# --- reading rows -----------------------------------------------------------------------------------------------
+
+_CAMEL = {
+    "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
+    "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
+}  # fmt: skip
+NAMES = tuple(field.name for field in fields(Signals))
+REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
+MISSING = f"is missing; needed are {', '.join(REQUIRED)}, and all but url may be empty"
+
+
+def field_name(column: str) -> str:
+    """Translate the seed's camelCase names."""
+    return _CAMEL.get(column, column)
+
+
+def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> Signals:
+    """Check one row of a file or a mapping; the error names the row and the field.
+
+    >>> read_signals({"url": "https://a.example/", "visits": 3, "topicRelevance": 0.5, "hubDepth": 1, "isHub": "true"}).is_hub
+    True
+    """
+    known = {field_name(key): value for key, value in row.items() if key is not None}
+    for name in REQUIRED:
+        if name not in known:
+            raise InputError(MISSING, file=file, row=number, field=name)
+    values: dict[str, Any] = {}
+    for name, read in _READERS.items():
+        try:
+            values[name] = read(known.get(name))
+        except (ValueError, OverflowError) as error:
+            raise InputError(
+                f"{_shown(known.get(name))} {error}", file=file, row=number, field=name
+            ) from None
+    if (values["rate_a"] is None) != (values["rate_b"] is None):
+        name = "rate_a" if values["rate_a"] is None else "rate_b"
+        raise InputError(
+            "is missing; a rate is two numbers, rate_a and rate_b", file=file, row=number, field=name
+        )
+    return Signals(**values)
+
+
+def future_fields(signals: Signals, now: datetime) -> Iterator[str]:
+    """Name the times that lie in the future, for a warning."""
+    for name in ("last_visited", "last_changed"):
+        moment = getattr(signals, name)
+        if moment is not None and moment > now:
+            yield name
+
+
+def _shown(value: Any) -> str:
+    """Write a value as a person would."""
+    if isinstance(value, date):
+        return shown(value.isoformat())
+    return shown(value) if isinstance(value, str) else shown(repr(value))
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _url(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("should be an http(s) URL")
+    if not value.isascii() and HALF.search(value):
+        raise ValueError("has half a character in it, which no file can hold")
+    try:
+        Url.parse(value)
+    except UrlError as error:
+        raise ValueError(f"is not an http(s) URL: {error.why}") from None
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if _is_empty(value):
+        return None
+    if isinstance(value, bool):
+        raise ValueError("should be a number")  # noqa: TRY004 - one kind of error for all bad values
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError("should be a number") from None
+    if not math.isfinite(number):
+        raise ValueError("should be a finite number")
+    return number
+
+
+def _whole(value: Any) -> int | None:
+    number = _number(value)
+    if number is None:
+        return None
+    if number < 0 or number != int(number):
+        raise ValueError("should be a whole number, 0 or more")
+    return int(number)
+
+
+def _share(value: Any) -> float | None:
+    number = _number(value)
+    if number is not None and not 0 <= number <= 1:
+        raise ValueError("should lie between 0 and 1")
+    return number
+
+
+def _positive(value: Any) -> float | None:
+    number = _number(value)
+    if number is not None and not LEAST_POSITIVE <= number <= MOST_POSITIVE:
+        raise ValueError(f"should lie between {LEAST_POSITIVE:g} and {MOST_POSITIVE:g}")
+    return number
+
+
+def _class(value: Any) -> PageClass | None:
+    if _is_empty(value):
+        return None
+    for name in CLASSES:
+        if value == name:
+            return name
+    raise ValueError(f"should be one of {', '.join(CLASSES)}")
+
+
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def _flag(value: Any) -> bool | None:
+    if _is_empty(value):
+        return None
+    if isinstance(value, bool):
+        return value
+    flag = _FLAGS.get(str(value).strip().lower())
+    if flag is None:
+        raise ValueError("should be true or false")
+    return flag
+
+
+def read_time(value: Any) -> datetime | None:
+    """Read ISO 8601 with a zone, epoch seconds or milliseconds, or a date object; a date is its midnight in UTC.
+
+    >>> read_time("2024-06-10T08:00:00Z") == read_time(1718006400) == read_time("1718006400000")
+    True
+    >>> read_time("2024-06-10") == read_time(date(2024, 6, 10)) == read_time("2024-06-10T00:00:00Z")
+    True
+    """
+    if _is_empty(value):
+        return None
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, date):
+        moment = _midnight(value)
+    else:
+        moment = _parse_time(value)
+    if moment.tzinfo is None:
+        raise ValueError("has no time zone; write it like 2024-06-10T08:00:00Z")
+    moment = moment.astimezone(UTC)
+    if not _EARLIEST <= moment < _LATEST:
+        raise ValueError("should lie between the years 1970 and 9998")
+    return moment
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def _parse_time(value: Any) -> datetime:
+    try:
+        number = None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = None
+    if number is not None:
+        if not 0 <= number < 2.6e14:
+            raise ValueError("should be an epoch time in seconds or milliseconds")
+        return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
+    text = str(value).strip()
+    try:
+        return (
+            _midnight(date.fromisoformat(text)) if len(text) <= _DATE_CHARS else datetime.fromisoformat(text)
+        )
+    except ValueError:
+        raise ValueError("is not a time; write it like 2024-06-10T08:00:00Z") from None
+
+
+_READERS: dict[str, Any] = {
+    "url": _url,
+    "visits": _whole,
+    "last_visited": read_time,
+    "last_changed": read_time,
+    "topic_relevance": _share,
+    "hub_depth": _whole,
+    "is_hub": _flag,
+    "rate_a": _positive,
+    "rate_b": _positive,
+    "page_class": _class,
+    "importance": _positive,
+}

@@ -1,0 +1,142 @@
+"""Priors: where a page starts that nobody has watched yet.
+
+Owns: fitting a prior to the rates of other pages, shrinking hosts towards classes. Must not know: visits, files.
+Start reading at `Priors.of`, then `refit_priors`.
+
+A prior is fitted in logarithms: rates of pages spread over decades, and the mean of such numbers is the mean of the few
+fastest. Log rates of a Gamma have mean digamma(a) - log b and variance trigamma(a); both are matched to what is believed
+of all pages together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from honeyguide.core.recrawl.rate import Rate, prior
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+
+PageClass = Literal["hub", "article", "page"]
+CLASSES: tuple[PageClass, ...] = ("hub", "article", "page")
+# Hours from change to change, of pages that nothing is known of: a day, three days, thirty days.
+FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page": 720.0}
+
+
+LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
+WEIGHT = 20.0  # a host, or a class, speaks as loud as its parent with this many pages
+_ASYMPTOTIC = 6.0  # from here on the series of digamma and trigamma are exact to 6 digits
+_HALVINGS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Priors by class, and by host and class where there were enough pages to say."""
+
+    classes: Mapping[PageClass, Rate] = field(
+        default_factory=lambda: {name: prior(hours) for name, hours in FIRST_INTERVAL_H.items()}
+    )
+    hosts: Mapping[tuple[str, PageClass], Rate] = field(default_factory=dict)
+
+    def of(self, host: str, page_class: PageClass) -> Rate:
+        """Give the prior of a page.
+
+        >>> Priors().of("a.example", "hub")
+        Rate(a=0.5, b=12.0)
+        """
+        return self.hosts.get((host, page_class)) or self.classes[page_class]
+
+
+class Watched(NamedTuple):
+    """What is believed of one page that was visited at least twice."""
+
+    host: str
+    page_class: PageClass
+    rate: Rate
+
+
+def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
+    """Learn the priors from the pages: hosts shrink towards their class, classes towards where they started."""
+    by_class: dict[PageClass, list[Rate]] = defaultdict(list)
+    by_host: dict[tuple[str, PageClass], list[Rate]] = defaultdict(list)
+    for page in pages:
+        by_class[page.page_class].append(page.rate)
+        by_host[page.host, page.page_class].append(page.rate)
+    classes = {name: shrunk(by_class.get(name, []), start.classes[name]) for name in CLASSES}
+    return Priors(classes, {key: shrunk(rates, classes[key[1]]) for key, rates in by_host.items()})
+
+
+def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:
+    """Fit a prior to some pages, as near to the parent's as they are few.
+
+    >>> shrunk([], Rate(0.5, 100.0))
+    Rate(a=0.5, b=100.0)
+    """
+    if not rates:
+        return parent
+    own, share = refit(rates), len(rates) / (len(rates) + WEIGHT)
+    a = _blended(own.a, parent.a, share)
+    return Rate(a, a * _blended(own.mean_interval_h, parent.mean_interval_h, share))
+
+
+def _blended(own: float, parent: float, share: float) -> float:
+    return math.exp(share * math.log(own) + (1.0 - share) * math.log(parent))
+
+
+def refit(rates: Collection[Rate]) -> Rate:
+    """Fit a Gamma to what is believed of many pages: the mean and the variance of their log rates.
+
+    >>> fitted = refit([Rate(1.0, 10.0), Rate(1.0, 100.0), Rate(1.0, 1000.0)])
+    >>> round(fitted.a, 2), round(fitted.b)
+    (0.49, 23)
+    """
+    logs = [digamma(rate.a) - math.log(rate.b) for rate in rates]
+    mean = math.fsum(logs) / len(logs)
+    within = math.fsum(trigamma(rate.a) for rate in rates) / len(logs)
+    between = math.fsum((value - mean) ** 2 for value in logs) / len(logs)
+    a = _trigamma_inverse(within + between)
+    return Rate(a, math.exp(digamma(a) - mean))
+
+
+def _trigamma_inverse(variance: float) -> float:
+    """Find a; trigamma falls."""
+    low, high = math.log(LEAST_A), math.log(MOST_A)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if trigamma(math.exp(middle)) > variance:
+            low = middle
+        else:
+            high = middle
+    return math.exp(high)
+
+
+def digamma(x: float) -> float:
+    """Give the derivative of log Gamma.
+
+    >>> round(digamma(1.0), 5), round(digamma(0.5), 5)
+    (-0.57722, -1.96351)
+    """
+    shift = 0.0
+    while x < _ASYMPTOTIC:
+        shift -= 1.0 / x
+        x += 1.0
+    square = 1.0 / (x * x)
+    return shift + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+
+
+def trigamma(x: float) -> float:
+    """Give the second derivative of log Gamma.
+
+    >>> round(trigamma(1.0), 5), round(trigamma(0.5), 5)
+    (1.64493, 4.9348)
+    """
+    shift = 0.0
+    while x < _ASYMPTOTIC:
+        shift += 1.0 / (x * x)
+        x += 1.0
+    square = 1.0 / (x * x)
+    return shift + 1.0 / x + square * (0.5 + (1 / 6 - square * (1 / 30 - square / 42)) / x)

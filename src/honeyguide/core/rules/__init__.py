@@ -1,0 +1,1 @@
+"""The rule language: conditions, facts, scorecards, their compiler, and the profile that holds them."""

@@ -1,0 +1,130 @@
+"""BM25 of a link's texts against a query, on an absolute scale from 0 to 1.
+
+Owns: `Query`, `contextual`. Must not know: selection, profiles.
+The usual BM25 weighs words by how rare they are among the documents at hand, so a score changes when another link
+joins the page. Here word weights and usual lengths are fixed, and 1 is what a field reaches that is the query itself
+(PICK-13): a score depends on the link alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.rules.language import Reason, Score, half_up
+from honeyguide.core.text.fold import ascii_words, fold, raw_words, singular, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+_DECIMALS = 6
+
+
+class TextField(NamedTuple):
+    """A field that the query is matched against: its weight, and the length such texts usually have, in words."""
+
+    name: str
+    weight: float
+    usual_words: float
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query and the constants of BM25: `k1` bounds what repetition is worth, `b` what length costs."""
+
+    text: str
+    fields: tuple[TextField, ...]
+    k1: float = 1.2
+    b: float = 0.75
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """The distinct words of the query."""
+        return tuple(dict.fromkeys(tokens(fold(self.text))))
+
+    @cached_property
+    def forms(self) -> Mapping[str | bytes, str]:
+        """The spellings that count for each term, singular and plural, as text and as ASCII."""
+        spelled = {form: term for term in self.terms for form in (term, f"{term}s") if singular(form) == term}
+        both: dict[str | bytes, str] = {form.encode(): term for form, term in spelled.items()}
+        return both | spelled
+
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        """What is the same for every text of a field, worked out once."""
+        return tuple(self._scale(field) for field in self.fields)
+
+    def _scale(self, field: TextField) -> Scale:
+        fixed, per_word = self.k1 * (1 - self.b), self.k1 * self.b / field.usual_words
+        size = len(self.terms)
+        best = size / (1 + fixed + per_word * size) or 1.0
+        return Scale(
+            field.name,
+            f"bm25-{field.name}",
+            f" in {field.name.replace('_', ' ')}",
+            field.weight / best,
+            field.weight,
+            fixed,
+            per_word,
+        )
+
+
+class Scale(NamedTuple):
+    """BM25 of one field: `fixed + per_word * length` is what length costs, `unit` turns the sum into points."""
+
+    field: str
+    rule: str
+    where: str
+    unit: float
+    weight: float
+    fixed: float
+    per_word: float
+
+
+class Contextual(NamedTuple):
+    """A contextual score and the query words that made it."""
+
+    score: Score
+    matched: tuple[str, ...]
+
+
+def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
+    """Score texts by field name, case-blind; a text that is not known pays nothing, and the score says so.
+
+    >>> query = Query("fire alarm", (TextField("title", 0.5, 8), TextField("anchor", 0.5, 3)))
+    >>> contextual(query, {"title": "fire alarm", "anchor": None}.get).score.value
+    0.5
+    """
+    reasons: list[Reason] = []
+    matched: dict[str, None] = {}
+    unknown: list[str] = []
+    total = 0.0
+    forms = query.forms
+    is_silent = forms.keys().isdisjoint  # most texts say nothing of the query
+    for field, rule, where, unit, weight, fixed, per_word in query.scales:
+        text = text_of(field)
+        if text is None:
+            unknown.append(field)
+            continue
+        folded = text if text.isascii() else fold(text)  # often only a dash or a quote was not
+        words = ascii_words(folded) if folded.isascii() else raw_words(folded)
+        if is_silent(words):
+            continue
+        found = [forms[word] for word in words if word in forms]
+        reached, found = _reach(found, fixed + per_word * len(words))
+        points = half_up(min(weight, unit * reached), _DECIMALS)
+        total += points
+        matched.update(dict.fromkeys(found))
+        reasons.append(Reason(rule, points, ", ".join(found) + where))
+    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), tuple(unknown)), tuple(matched))
+
+
+def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:
+    """Sum what each term reaches that was found in a text, and name each once."""
+    distinct = list(dict.fromkeys(found))
+    if len(distinct) == len(found):
+        return sum([1 / (1 + norm)] * len(found)), found
+    counts = [found.count(term) for term in distinct]
+    return sum([count / (count + norm) for count in counts]), distinct

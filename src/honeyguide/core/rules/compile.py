@@ -1,0 +1,296 @@
+"""Rows: scorecards and rule lists compiled to Python, evaluated a row at a time.
+
+Owns: the row evaluator. Must not know: TOML, which rules exist. Start reading at `CompiledCard`.
+Each card becomes one generated function, because a closure per condition costs three times as much; a plain evaluator
+in the tests says the same about random cards and facts. Nothing of a profile reaches the generated text but numbers
+and quoted words: other values are bound to names.
+
+What is not known is neither true nor false. So every condition is written twice, as "known to hold" (`_Writer.holds`)
+and as "known not to hold" (`_Writer.fails`); `not` swaps the two.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, assert_never
+
+from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, Kind
+from honeyguide.core.rules.language import (
+    Above,
+    All,
+    AnyOf,
+    Below,
+    Is,
+    Matches,
+    Not,
+    Reason,
+    Score,
+    Text,
+    fields_read,
+    half_up,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from honeyguide.core.page.page import Head, Link
+    from honeyguide.core.rules.facts import Value
+    from honeyguide.core.rules.language import Condition, Group, Leaf, Rule, Scorecard
+
+    Row = Mapping[str, Value]
+
+
+_UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped over
+
+
+class CompiledCard:
+    """A scorecard that is compiled when it first runs: no command uses all of a profile."""
+
+    def __init__(self, card: Scorecard) -> None:
+        self.card = card
+
+    @cached_property
+    def score(self) -> Callable[[Row], Score]:
+        """Score a row of facts."""
+        scored: Callable[[Row], Score] = _compile(self.card, _Writer("row"))
+        return scored
+
+    @cached_property
+    def score_link(self) -> Callable[[Link, Head | None], Score]:
+        """Score a link straight, which spares the row."""
+        scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
+        return scored
+
+
+class RuleList:
+    """Rules of which the first match decides: filters, buckets, drops. Compiled when they first do."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules = tuple(rules)
+
+    @cached_property
+    def first(self) -> Callable[[Row], Rule | None]:
+        """Find the rule that decides about a row of facts."""
+        writer = _Writer("row")
+        lines = [f"    if {writer.holds(rule.when)}: return {writer.bind(rule)}" for rule in self.rules]
+        decide: Callable[[Row], Rule | None] = writer.function("decide(row)", [*lines, "    return None"])
+        return decide
+
+
+def _compile(card: Scorecard, writer: _Writer) -> Any:
+    lines = [f"    total = {card.base!r}", "    out = []", "    pays = out.append", "    unknown = ()"]
+    if card.base:
+        lines.append(f"    pays({writer.bind(Reason('base', card.base, 'base', quiet=True))})")
+    for group in card.groups:
+        lines += _group(group, writer, card.decimals)
+    if card.decimals:  # sums of whole numbers are exact
+        lines.append(f"    total = half_up(total, {card.decimals})")
+    low, high = writer.bind(card.low), writer.bind(card.high)
+    if not (math.isinf(card.low) and math.isinf(card.high)):
+        lines.append(
+            f"    if not {low} <= total <= {high}: total = adjust(out, 'range', total, min(max(total, {low}), {high}), {card.decimals})"
+        )
+    for name in fields_read(card):
+        if name not in FIELDS or FIELDS[name].may_be_unknown:
+            lines.append(f"    if {writer.read(name)} is None: unknown += ({name!r},)")
+    lines.append("    return new(Score, (total, tuple(out), unknown))")
+    return writer.function("score(row)" if writer.source == "row" else "score(link, head=None)", lines)
+
+
+def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
+    """Write a group: `first` is a chain of if and elif, `all` is an if for each rule."""
+    lines = ["    before = total"] if group.at_most is not None else []
+    word = "if"
+    for rule in group.rules:
+        reason = Reason(rule.id, half_up(rule.points, decimals), rule.reason, rule.quiet, rule.tag)
+        if rule.per is None:
+            lines += [
+                f"    {word} {writer.holds(rule.when)}:",
+                f"        total += {reason.points!r}; pays({writer.bind(reason)})",
+            ]
+        else:
+            paid = f"pay({writer.bind(rule)}, {decimals}, {writer.name(rule.per)})"
+            lines += [
+                f"    {word} {writer.holds(rule.when)} and {writer.read(rule.per)} is not None:",
+                f"        reason = {paid}; total += reason.points; pays(reason)",
+            ]
+        word = "elif" if group.mode == "first" else "if"
+    if group.at_most is not None:
+        cap = writer.bind(group.at_most)
+        lines.append(
+            f"    if total - before > {cap}: total = adjust(out, {group.name + '-cap'!r}, total, before + {cap}, {decimals})"
+        )
+    return lines
+
+
+class _Writer:
+    """Writes one function: facts are read when first needed, and once."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._bound: dict[str, Any] = {
+            "Score": Score,
+            "half_up": half_up,
+            "adjust": _adjust,
+            "pay": _pay,
+            "new": tuple.__new__,
+            "JOIN": JOIN,
+            "_": object(),
+        }
+        self._fields: dict[str, str] = {}
+
+    def bind(self, value: object) -> str:
+        """Give a value a name in the function's world."""
+        name = f"k{len(self._bound)}"
+        self._bound[name] = value
+        return name
+
+    def name(self, field: str) -> str:
+        """Name the variable of a fact, once it was read."""
+        return self._fields.setdefault(field, f"f{len(self._fields)}")
+
+    def read(self, field: str) -> str:
+        """Read a fact into its variable, unless it is there."""
+        name = self.name(field)
+        if self.source == "row":
+            fresh = f"row[{field!r}]"
+        else:
+            fresh = f"{self.bind(FILL[field])}(link, head)" if field in FILL else "None"
+        return f"({name} if {name} is not _ else ({name} := {fresh}))"
+
+    def function(self, head: str, lines: list[str]) -> Any:
+        """Compile what was written."""
+        start = [f"    {' = '.join(self._fields.values())} = _"] if self._fields else []
+        text = "\n".join([f"def {head}:", *start, *lines])
+        exec(compile(text, f"<compiled {head}>", "exec"), self._bound)  # noqa: S102 - our own text; words are quoted, values bound
+        return self._bound[head.partition("(")[0]]
+
+    def holds(self, condition: Condition) -> str:
+        """Write: the condition is known to hold."""
+        match condition:
+            case All(parts):
+                return _joined("and", map(self.holds, parts), "True")
+            case AnyOf(parts):
+                return _joined("or", map(self.holds, parts), "False")
+            case Not(part):
+                return self.fails(part)
+            case _:
+                return f"({self.read(condition.field)} is not None and {self._test(condition)})"
+
+    def fails(self, condition: Condition) -> str:
+        """Write: the condition is known not to hold."""
+        match condition:
+            case All(parts):
+                return _joined("or", map(self.fails, parts), "False")
+            case AnyOf(parts):
+                return _joined("and", map(self.fails, parts), "True")
+            case Not(part):
+                return self.holds(part)
+            case _:
+                return f"({self.read(condition.field)} is not None and not {self._test(condition)})"
+
+    def _test(self, leaf: Leaf) -> str:
+        """Write the test of a fact that is known and read."""
+        value = self.name(leaf.field)
+        match leaf:
+            case Below(_, bound):
+                return f"{value} < {self.bind(bound)}"
+            case Above(_, bound):
+                return f"{value} > {self.bind(bound)}"
+            case Is(field, values):
+                known = self.bind(frozenset(values))
+                one = f"{value} in {known}"
+                return (
+                    f"({one} or (JOIN in {value} and not {known}.isdisjoint({value}.split(JOIN))))"
+                    if _has_parts(field)
+                    else one
+                )
+            case Text():
+                return self._text(leaf, value)
+            case Matches(field, pattern):
+                if pattern.terms is not None:
+                    return self._contains(value, pattern.terms)
+                return self._on_parts(field, value, pattern.search)
+            case _:
+                assert_never(leaf)
+
+    def _text(self, leaf: Text, value: str) -> str:
+        terms = leaf.terms
+        match leaf.test:
+            case "has":
+                return self._contains(value, terms)
+            case "word":
+                return f"{self.bind(_word_test(terms))}({value})"
+            case "starts":
+                return self._on_parts(
+                    leaf.field,
+                    value,
+                    lambda text: text.startswith(terms),
+                    f"{value}.startswith({self.bind(terms)})",
+                )
+            case "ends":
+                return self._on_parts(
+                    leaf.field,
+                    value,
+                    lambda text: text.endswith(terms),
+                    f"{value}.endswith({self.bind(terms)})",
+                )
+            case _:
+                assert_never(leaf.test)
+
+    def _contains(self, value: str, terms: tuple[str, ...]) -> str:
+        """Containment needs no splitting: no term contains the join."""
+        if len(terms) > _UNROLLED:
+            return f"any([term in {value} for term in {self.bind(terms)}])"
+        return _joined("or", (f"{term!r} in {value}" for term in terms), "False")
+
+    def _on_parts(self, field: str, value: str, test: Callable[[str], bool], short: str | None = None) -> str:
+        """Where a fact holds several texts, any of them may pass."""
+        whole = short or f"{self.bind(test)}({value})"
+        if not _has_parts(field):
+            return whole
+        return f"({whole} if JOIN not in {value} else any(map({self.bind(test)}, {value}.split(JOIN))))"
+
+
+def _joined(word: str, parts: Iterable[str], empty: str) -> str:
+    listed = list(parts)
+    return f"({f' {word} '.join(listed)})" if listed else empty
+
+
+def _has_parts(field: str) -> bool:
+    return field in FIELDS and FIELDS[field].kind is Kind.TEXTS
+
+
+def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:
+    """Find whole words, beginnings of words (`repair*`) and phrases between spaces; lists of words may be long."""
+    words = frozenset(term for term in terms if " " not in term and not term.endswith("*"))
+    beginnings = tuple(term[:-1] for term in terms if " " not in term and term.endswith("*"))
+    phrases = tuple(
+        f" {term.removesuffix('*')}{'' if term.endswith('*') else ' '}" for term in terms if " " in term
+    )
+
+    def test(value: str) -> bool:
+        text = value.replace(JOIN, " | ")
+        cut = text.split(" ")
+        if not words.isdisjoint(cut) or (beginnings and any(word.startswith(beginnings) for word in cut)):
+            return True
+        text = f" {text} "
+        return len(cut) > 1 and any(phrase in text for phrase in phrases)
+
+    return test
+
+
+def _pay(rule: Rule, decimals: int, value: float) -> Reason:
+    """Pay by the unit, at most so much."""
+    amount = rule.points * float(value)
+    if rule.at_most is not None and amount > rule.at_most:
+        amount = rule.at_most
+    return Reason(rule.id, half_up(amount, decimals), rule.reason, rule.quiet, rule.tag)
+
+
+def _adjust(reasons: list[Reason], rule: str, total: float, limit: float, decimals: int) -> float:
+    """Note what a limit took away, so that the points still add up."""
+    limit = half_up(limit, decimals)
+    reasons.append(Reason(rule, half_up(limit - total, decimals), f"limited to {limit:g}", quiet=True))
+    return limit

@@ -1,0 +1,191 @@
+"""The rule language: conditions, rules, groups, scorecards, and the scores they make.
+
+Owns: the nodes and what they mean. Must not know: TOML, links, where facts come from, how nodes are evaluated.
+Start reading at `Scorecard`. The nodes are plain data: `core.rows` compiles them for one row at a time, an evaluator
+over whole columns compiles the same ones.
+
+A condition on a fact that is not known is neither true nor false: a rule does not pay for it, and `not` of it does not
+pay either.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from honeyguide.core.rules.facts import Value
+    from honeyguide.core.text.pattern import Pattern
+
+
+TextTest = Literal["starts", "ends", "has", "word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text fact starts with, ends with or contains any of the terms; `word` means whole words, `repair*` beginnings."""
+
+    field: str
+    test: TextTest
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """A fact equals one of the values."""
+
+    field: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A number is strictly below the bound."""
+
+    field: str
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A number is strictly above the bound."""
+
+    field: str
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A text fact matches a topic pattern."""
+
+    field: str
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part holds; with no parts, always."""
+
+    parts: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part is known not to hold."""
+
+    part: Condition
+
+
+Leaf = Text | Is | Below | Above | Matches
+Condition = Leaf | All | AnyOf | Not
+ALWAYS = All()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Pays `points`, or `points` for each unit of the fact `per`, when its condition holds.
+
+    A quiet rule is in the ledger like any other, but not among the words shown to people. Tags make up the short
+    `selection_reason` of a pick; a filter may show a fact behind its reason.
+    """
+
+    id: str
+    reason: str
+    points: float = 0.0
+    when: Condition = ALWAYS
+    per: str | None = None
+    at_most: float | None = None
+    quiet: bool = False
+    tag: str = ""
+    show: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rules of which the first match pays (`first`) or every match (`all`), together `at_most` so much."""
+
+    name: str
+    mode: Literal["first", "all"]
+    rules: tuple[Rule, ...]
+    at_most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """Base plus groups, kept in range. Each payment is rounded half up to `decimals`, so sums are what they seem."""
+
+    name: str
+    groups: tuple[Group, ...]
+    base: float = 0.0
+    low: float = -math.inf
+    high: float = math.inf
+    decimals: int = 6
+
+
+class Reason(NamedTuple):
+    """One line of a score's ledger. A named tuple, like `Score`, because they are made by the million."""
+
+    rule: str
+    points: float
+    text: str
+    quiet: bool = False
+    tag: str = ""
+
+
+class Score(NamedTuple):
+    """A number that explains itself: the points of its reasons add up to its value."""
+
+    value: float
+    reasons: tuple[Reason, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The reasons as people read them."""
+        return tuple(reason.text for reason in self.reasons if not reason.quiet)
+
+
+def half_up(value: float, decimals: int = 0) -> float:
+    """Round half up, towards plus infinity on a tie, as JavaScript does.
+
+    >>> half_up(4.5), half_up(-2.5), half_up(0.49999999999999994)
+    (5.0, -2.0, 0.0)
+    """
+    scale = 10.0**decimals
+    scaled = value * scale
+    if not abs(scaled) < 2.0**52:  # no fraction left to round, or not a number
+        return value
+    floor = math.floor(scaled)
+    return (floor + 1 if scaled - floor >= 0.5 else floor) / scale
+
+
+def leaves(condition: Condition) -> Iterator[Leaf]:
+    """Walk the tests of a condition, whatever they are nested in."""
+    match condition:
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from leaves(part)
+        case Not(part):
+            yield from leaves(part)
+        case _:
+            yield condition
+
+
+def fields_read(card: Scorecard) -> tuple[str, ...]:
+    """Every fact that the card reads, in the order of its rules."""
+    names: dict[str, None] = {}
+    for rule in (rule for group in card.groups for rule in group.rules):
+        names.update((leaf.field, None) for leaf in leaves(rule.when))
+        if rule.per is not None:
+            names[rule.per] = None
+    return tuple(names)

@@ -1,0 +1,228 @@
+"""What is good, as data: the `Profile` that every decision reads.
+
+Owns: the shape of a profile once it is loaded and compiled. Must not know: TOML, files.
+Start reading at `Profile`; `honeyguide.config` builds one from TOML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.rules.compile import RuleList
+from honeyguide.core.rules.facts import CARD, Facts
+from honeyguide.core.rules.language import fields_read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from honeyguide.core.page.faults import ContentRules
+    from honeyguide.core.page.page import Head, Link
+    from honeyguide.core.rules.bm25 import Query
+    from honeyguide.core.rules.compile import CompiledCard
+    from honeyguide.core.rules.language import Score, Scorecard
+    from honeyguide.core.text.pattern import Pattern
+    from honeyguide.core.url.scope import Scope
+
+_NO_RULES = RuleList()
+
+
+class Bucket(NamedTuple):
+    """A kind of page; `priority` breaks ties, `handicap` is what it must be ahead by to win (PICK-17)."""
+
+    name: str
+    priority: int
+    handicap: float = 0.0
+
+
+class Kinds(NamedTuple):
+    """The buckets of a profile or strategy: rules of which the first match names the bucket."""
+
+    rules: RuleList
+    buckets: Mapping[str, Bucket]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How pick orders and takes: which card, which drops, which ties, how many.
+
+    `cards` are all that the strategy reads, each after the cards that it reads itself. `distinct` is how alike two
+    slugs must be for the second to be left out; at 1 nothing is. `kinds` are buckets of its own, if it has any.
+    """
+
+    name: str
+    card: str
+    cards: tuple[str, ...]
+    cap: int
+    order: tuple[str, ...]
+    epsilon: float = 0.0
+    filters: RuleList = _NO_RULES
+    drops: RuleList = _NO_RULES
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    reads_heads: bool = False
+    distinct: float = 1.0
+    kinds: Kinds | None = None
+
+
+class Topic(NamedTuple):
+    """What a crawl is about: a pattern, and terms that are near to it."""
+
+    pattern: Pattern | None = None
+    related: tuple[str, ...] = ()
+
+
+class Band(NamedTuple):
+    """A range of scores from `at_least` up, and what happens to what falls into it."""
+
+    at_least: float
+    lane: str
+    bonus: float = 0.0
+
+
+class Traversal(NamedTuple):
+    """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
+
+    `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether. `lookahead`
+    overrules that of the crawl.
+    """
+
+    name: str
+    links: tuple[Band, ...]
+    pages: tuple[Band, ...]
+    tunnel: int = 0
+    moves_up: bool = False
+    order: str = "score"
+    lookahead: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRules:
+    """The numbers of the crawl itself; how each is meant stands beside it in the base profile."""
+
+    lookahead: int = 8
+    window: int = 64
+    max_attempts: int = 3
+    max_site_failures: int = 10
+    retry_s: float = 60.0
+    patience_s: float = 120.0
+    lease_s: float = 600.0
+    sightings: int = 5
+    hub_points: float = 60.0
+
+    def for_traversal(self, traversal: Traversal) -> CrawlRules:
+        """Give the numbers of a crawl that moves this way."""
+        return self if traversal.lookahead is None else replace(self, lookahead=traversal.lookahead)
+
+
+class Level(NamedTuple):
+    """A name for a range of plan scores (PLAN-2)."""
+
+    name: str
+    at_least: float
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Scope, filters, scorecards, strategies, traversals and levels; immutable and hashed.
+
+    `hash` covers everything that it decides by; `own_hash` what its file says, without a topic that was given besides.
+    """
+
+    name: str
+    description: str
+    hash: str
+    own_hash: str
+    scope: Scope
+    cards: Mapping[str, CompiledCard]
+    chains: Mapping[str, tuple[str, ...]]
+    filters: RuleList
+    skips: RuleList
+    kinds: Kinds
+    families: FamilyWords
+    content: ContentRules
+    strategies: Mapping[str, Strategy]
+    traversals: Mapping[str, Traversal]
+    levels: tuple[Level, ...]
+    query: Query
+    topic: Topic
+    crawl: CrawlRules
+    traps: TrapLimits
+
+    def score(self, card: str, facts: Facts) -> Score:
+        """Score a card, after the cards it reads."""
+        chain = self.chains[card]
+        return self.cards[card].score(facts) if len(chain) == 1 else self.scores(chain, facts)[card]
+
+    def score_link(self, card: str, link: Link, head: Head | None = None) -> Score:
+        """Score one card of one link: the short way where no other card is read."""
+        if len(self.chains[card]) == 1:
+            return self.cards[card].score_link(link, head)
+        return self.score(card, Facts(link, head))
+
+    def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
+        """Score cards in the given order; each becomes a fact for the next."""
+        scores: dict[str, Score] = {}
+        for name in cards:
+            scores[name] = self.cards[name].score(facts)
+            facts[CARD + name] = scores[name].value
+        return scores
+
+    def kinds_of(self, strategy: Strategy) -> Kinds:
+        """Return the buckets a strategy works with."""
+        return strategy.kinds or self.kinds
+
+    def with_query(self, text: str) -> Profile:
+        """Return the same profile asking another query."""
+        return replace(self, query=replace(self.query, text=text))
+
+
+def chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
+    """Order a card's dependencies; raises ValueError on a cycle."""
+    done: dict[str, None] = {}
+    open_: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in done:
+            return
+        if name in open_:
+            raise ValueError(" -> ".join([*open_, name]))
+        open_[name] = None
+        for read in fields_read(cards[name]):
+            if read.startswith(CARD):
+                visit(read.removeprefix(CARD))
+        open_.pop(name)
+        done[name] = None
+
+    visit(card)
+    return tuple(done)
+
+
+class FamilyWords(NamedTuple):
+    """What the shapes are recognised by; all of it profile data, folded."""
+
+    min_size: int = 3
+    places: frozenset[str] = frozenset()  # folders of places: city, markets, ...
+    states: frozenset[str] = frozenset()  # names and codes that stand beside a town
+    before_names: frozenset[str] = frozenset()  # in, near, à, bei, ...
+    no_names: tuple[str, ...] = ()  # beginnings of words that are never a town's: roof, commercial, ...
+    generic: frozenset[str] = frozenset()  # words that make no family: services, us, page, ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrapLimits:
+    """Where a site without end is recognised; how each is meant stands beside it in the base profile."""
+
+    max_url_chars: int = 2_000
+    max_segments: int = 20
+    max_repeats: int = 3
+    sessions: tuple[str, ...] = ()
+    max_sessions: int = 1
+    facet_params: int = 3
+    max_facets: int = 100
+    max_dates: int = 120
+    alike: float = 0.9
+    max_alike: int = 6
+    soft_404: tuple[str, ...] = ()
+    soft_404_chars: int = 2_000
+    min_twin_chars: int = 100

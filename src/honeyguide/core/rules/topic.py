@@ -1,0 +1,54 @@
+"""Topic relevance of links and pages (TOPIC-1, TOPIC-2): facts in, explained scores out.
+
+Owns: which facts the topic cards read. Must not know: the points (profile), the queue (traverse).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.rules.facts import Facts
+from honeyguide.core.text.fold import fold
+from honeyguide.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.rules.language import Rule, Score
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.text.pattern import Pattern
+
+
+CARDS = ("link", "page")  # what is scored against a topic
+SCALE = 10.0  # TOPIC-1, TOPIC-2: where their scores end; crawls order by hundredths of it, and plans by the share of it
+MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
+
+
+def link_score(link: Link, profile: Profile) -> Score:
+    """Score a link against the profile's topic, 0 to 10."""
+    topic_of(profile)
+    return profile.score_link("link", link)
+
+
+def page_score(page: Page, profile: Profile) -> Score:
+    """Score a page against the profile's topic, 0 to 10."""
+    topic = topic_of(profile)
+    facts = Facts(
+        page_title=fold(page.title),
+        heading_matches=float(sum(topic.search(fold(heading)) for heading in page.headings)),
+        mentions=float(topic.count(fold(page.text), MENTIONS_ENOUGH)),
+    )
+    return profile.score("page", facts)
+
+
+def skip_rule(link: Link, profile: Profile) -> Rule | None:
+    """Return the rule that keeps a crawl away from a link (TOPIC-6), if one does."""
+    return profile.skips.first(Facts(link))
+
+
+def topic_of(profile: Profile) -> Pattern:
+    """Return the topic, or say that there is none."""
+    if profile.topic.pattern is None:
+        raise ConfigError(
+            profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),)
+        )
+    return profile.topic.pattern

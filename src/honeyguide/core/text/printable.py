@@ -1,0 +1,110 @@
+r"""Text from strangers, made harmless for whoever looks at it.
+
+Owns: which characters do something other than being read: they steer a terminal, turn the direction of a line, or hide
+in it. Must not know: where the text goes, and what it says. Start reading at `printable`, for people; `escaped` is for
+JSON, where nothing may get lost.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+MAX_MARKS = 6  # on one letter: no script needs more, and a hundred of them cover the lines around
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters that show nothing
+# Marks that show nothing: what they carry is not for a reader. Two of them (U+FE0E, U+FE0F) choose how a sign looks.
+_HIDDEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f").union(
+    map(chr, range(0xFE00, 0xFE0E)), map(chr, range(0xE0100, 0xE01F0))
+)
+# What JSON allows as it is and a terminal obeys, an editor takes for a new line, nobody sees, or no file can hold:
+# written out, so that every version of Unicode agrees.
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0d\ufeff\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Make text harmless for a terminal: no escapes, no line breaks, nothing that turns, hides or piles up letters.
+
+    >>> printable("a\tb\x1b[31m \u202ec")
+    'a b\\x1b[31m c'
+    """
+    return text if text.isascii() and text.isprintable() else "".join(_kept(text, _stand_in))
+
+
+def legible(text: str) -> str:
+    r"""Make text harmless as `printable` does, but leave out what cannot be shown, instead of its number.
+
+    >>> legible("a\tb\x1b[31m \u202ec")
+    'a b[31m c'
+    """
+    return text if text.isascii() and text.isprintable() else "".join(_kept(text, lambda _: ""))
+
+
+def _kept(text: str, stand_in: Callable[[str], str]) -> Iterator[str]:
+    marks = 0
+    for char in text:
+        marks = marks + 1 if char >= "\u0300" and unicodedata.category(char) in ("Mn", "Me") else 0
+        if marks > MAX_MARKS or char in _HIDDEN_MARKS:
+            continue
+        if char in _BLANK or (char.isspace() and char not in "\x1c\x1d\x1e\x1f\x85"):
+            yield " "
+        else:
+            yield char if char.isprintable() else stand_in(char)
+
+
+def _stand_in(char: str) -> str:
+    return "" if unicodedata.category(char) == "Cf" else ascii(char)[1:-1]
+
+
+def escaped(json: str, *, pairs: bool = True) -> str:
+    r"""Escape in JSON what does something to whoever looks at it; whoever reads it gets the same values.
+
+    Characters beyond U+FFFF become two escapes, which only JSON takes for one character; `pairs` says whether that is so.
+
+    >>> escaped('"a\u202eb\U000e0041"')
+    '"a\\u202eb\\udb40\\udc41"'
+    """
+    return _UNSAFE.sub(_escape if pairs else _escape_short, json)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _escape_short(match: re.Match[str]) -> str:
+    return _escape(match) if ord(match[0]) < 0x10000 else match[0]
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Tell whether lists and tables are nested deeper than `most`; nothing is followed further than that.
+
+    >>> is_deeper([{"a": []}], 3), is_deeper([{"a": []}], 2)
+    (False, True)
+    """
+    level = [value]
+    for _ in range(most + 1):
+        inner = [part for part in level if isinstance(part, dict | list)]
+        if not inner:
+            return False
+        level = [item for part in inner for item in (part.values() if isinstance(part, dict) else part)]
+    return True
+
+
+def tidy(number: float | None) -> float | int | None:
+    """Write 94.0 as 94.
+
+    >>> tidy(94.0), tidy(0.5), tidy(None)
+    (94, 0.5, None)
+    """
+    return int(number) if number is not None and number == int(number) else number

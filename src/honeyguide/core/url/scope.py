@@ -1,0 +1,136 @@
+"""Which links are pages of the site at hand, which lead elsewhere, and which lead to no page at all.
+
+Owns: URL-9 to URL-11, one `Verdict` with its deciding rule for each link.
+Must not know: where links come from, or what makes a page worth a visit. Extensions and tracking parameters are
+profile data and arrive in `Scope`. Start reading at `classify`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from honeyguide.core.url.steps import scheme_of, trim
+from honeyguide.core.url.url import Tracking, Url
+from honeyguide.errors import UrlError
+
+
+class Kind(StrEnum):
+    """What becomes of a link."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+    SKIP = "skip"
+
+
+class Verdict(NamedTuple):
+    """What scope says about a link: the slug and id of the rule that decided, and what it saw."""
+
+    kind: Kind
+    rule: str
+    id: str
+    detail: str = ""
+    url: Url | None = None
+
+
+class Scope(NamedTuple):
+    """What a profile says about links: extensions without dot and in lower case, parameters that only track."""
+
+    skip_extensions: frozenset[str] = frozenset()
+    tracking: Tracking = Tracking()
+
+
+OTHER_SITE = "other-site"  # the rule of links that leave the crawl (URL-11)
+# What puts links out, in the order in which it is asked, in words that hold for all of them.
+RULE_WORDS = {
+    "empty": "empty link",
+    "fragment-only": "leads to a place on the same page",
+    "scheme": "mail, telephone, script: no web page",
+    "unparsable": "not a URL",
+    "limit": "more than is read of one page",
+    "same-page": "leads to the page itself",
+    "extension": "a file, not a page",
+    OTHER_SITE: "leads to another site",
+}
+_EMPTY = Verdict(Kind.SKIP, "empty", "URL-9")
+_FRAGMENT = Verdict(Kind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
+
+
+def not_a_page(href: str) -> Verdict | None:
+    """Tell whether no URL can come from an href: it is empty, a fragment, or of a foreign scheme (URL-9).
+
+    >>> not_a_page(" MailTo:info@a.example").detail
+    'mailto'
+    >>> not_a_page("/about") is None
+    True
+    """
+    text = trim(href)
+    if not text:
+        return _EMPTY
+    if text.startswith("#"):
+        return _FRAGMENT
+    scheme = scheme_of(text)
+    return None if scheme in ("", "http", "https") else _skip("scheme", scheme[:40])
+
+
+def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: str | None = None) -> Verdict:
+    """Give the verdict on an href of a page; `base` is the page's `<base href>`, if it has one.
+
+    >>> page = Url.parse("https://a.example/about/")
+    >>> verdict = classify("team.PDF?x=1", page, Scope(frozenset({"pdf"})))
+    >>> verdict.kind.value, verdict.rule, verdict.id, verdict.detail
+    ('skip', 'extension', 'URL-9', '.pdf')
+    """
+    if verdict := not_a_page(href):
+        return verdict
+    try:
+        url = Url.parse(href, page if base is None else _start(base, page))
+    except UrlError as error:
+        return _skip("unparsable", error.why)
+    return classify_url(url, page, scope, seed)
+
+
+def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> Verdict:
+    """Give the verdict on a URL that a page links to.
+
+    >>> classify_url(Url.parse("https://www.a.example/"), Url.parse("https://a.example/"), Scope()).kind.value
+    'outside'
+    """
+    if _is_same(url, page, scope.tracking):
+        return _skip("same-page", "", url)
+    extension = _extension(url)
+    if extension in scope.skip_extensions:
+        return _skip("extension", f".{extension}", url)
+    site = url.site
+    if site == (seed or page).site:
+        return Verdict(Kind.INSIDE, "same-site", "URL-10", site, url)
+    return Verdict(Kind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
+
+
+def _start(base: str, page: Url) -> Url:
+    """Give what the links of a page with a `<base href>` start from; one that is no URL counts for nothing."""
+    try:
+        return Url.parse(base, page)
+    except UrlError:
+        return page
+
+
+def _skip(rule: str, detail: str = "", url: Url | None = None) -> Verdict:
+    return Verdict(Kind.SKIP, rule, "URL-9", detail, url)
+
+
+def _is_same(url: Url, page: Url, tracking: Tracking) -> bool:
+    """Tell whether two URLs have one key: scheme and tracking parameters make no other page of it (URL-7)."""
+    one, other = url.text, page.text
+    if (
+        "?" in one or "?" in other or abs(len(one) - len(other)) == 1
+    ):  # without query, only an s can be between them
+        return url.key(tracking) == page.key(tracking)
+    return one == other
+
+
+def _extension(url: Url) -> str:
+    """Give what follows the last dot of the last segment, in lower case; parameters after a semicolon are no part."""
+    path = url.text.partition("?")[0]
+    dot = path.rfind(".", path.rfind("/"))
+    return path[dot + 1 :].partition(";")[0].lower() if dot > 0 else ""

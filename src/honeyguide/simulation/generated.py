@@ -1,0 +1,275 @@
+"""Worlds that are made up: steady, bursty, periodic and seasonal pages, pages that die, and a news site.
+
+Owns: the makers of `World`s, their settings, and reading `poisson:pages=2000,days=30`. Must not know: policies,
+fetches. Start reading at `made_world`. One seed, one world, on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from honeyguide.errors import InputError, shown
+from honeyguide.simulation.worlds import ARTICLE, HUB, NEVER, PAGE, World, hindsight_rates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import Generator
+
+    from honeyguide.simulation.worlds import Floats, Ints
+
+
+MAX_CHANGES = 50_000_000
+_DAY = 24.0
+_EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The settings of a made-up world; `interval` is the median of days from change to change, `spread` how far pages differ.
+
+    `spread` is the standard deviation of the rates' logarithm.
+    """
+
+    pages: int = 2000
+    days: float = 60.0
+    hosts: int = 20
+    interval: float = 10.0
+    spread: float = 1.5
+    importance: float = 0.95  # pages matter from 1 down to 1 less this; 0: all matter the same
+    hubs: int = 20  # of a news site
+    articles: float = 200.0  # that appear in a day
+
+
+_MOST = {
+    "pages": 1e6,
+    "days": 36_500,
+    "hosts": 1e5,
+    "interval": 1e5,
+    "spread": 5,
+    "importance": 0.99,
+    "hubs": 1e4,
+    "articles": 1e5,
+}
+
+
+def made_world(text: str, seed: int, days: float | None = None) -> World:
+    """Make the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrules it."""
+    name, _, rest = text.partition(":")
+    made = _settings(name, rest, Made())
+    made = made if days is None else replace(made, days=days)
+    world = MAKERS[name](made, np.random.Generator(np.random.PCG64(seed)))
+    return replace(world, name=text)
+
+
+def is_made(text: str) -> bool:
+    """Say whether a text names a made-up world rather than a file."""
+    return text.partition(":")[0] in MAKERS
+
+
+def _settings(name: str, rest: str, made: Made) -> Made:
+    known = {field.name: field.type for field in fields(Made)}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        if key not in known:
+            raise InputError(f"{shown(key)} is none of its settings: {', '.join(known)}", file=name)
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        least = 0.0 if key in ("spread", "importance") else 1e-6
+        if not least <= number <= _MOST[key] or (known[key] == "int" and number != int(number)):
+            kind = "a whole number from 1" if known[key] == "int" else "a number from 0"
+            kind = kind if known[key] == "int" or not least else "a number above 0 and up"
+            most = f"{_MOST[key]:,.2f}".removesuffix(".00")
+            raise InputError(f"{shown(value)} should be {kind} to {most}", file=name, field=key)
+        value_of: Any = int(number) if known[key] == "int" else number
+        made = replace(made, **{key: value_of})
+    return made
+
+
+# --- pages that stay --------------------------------------------------------------------------------------------
+
+
+def _poisson(made: Made, rng: Generator) -> World:
+    """Let every page change at its own steady rate."""
+    rates = _rates(made, rng)
+    pages, times = _steady(rates, made.days * _DAY, rng)
+    return replace(_world(made, rng, pages, times), rates=rates, is_steady=True)
+
+
+def _bursty(made: Made, rng: Generator) -> World:
+    """Let changes come in bursts: a few within a day, then a long rest."""
+    hours = made.days * _DAY
+    starts, times = _steady(_rates(made, rng) / 4.0, hours, rng)
+    extra = rng.geometric(1 / 4, len(starts)) - 1  # four changes in a burst, on average
+    pages = np.repeat(starts, extra)
+    later = np.repeat(times, extra) + rng.exponential(8.0, len(pages))
+    pages, times = np.concatenate([starts, pages]), np.concatenate([times, later])
+    return _world(made, rng, pages[times < hours], times[times < hours])
+
+
+def _periodic(made: Made, rng: Generator) -> World:
+    """Let pages change like clockwork, each with its own period and phase, a tenth of it early or late."""
+    hours = made.days * _DAY
+    rates = np.minimum(_rates(made, rng), 1.0)
+    counts = np.ceil(hours * rates).astype(np.int64) + 1
+    pages = np.repeat(np.arange(made.pages), counts)
+    step = np.arange(len(pages)) - np.repeat(np.cumsum(counts) - counts, counts)
+    phase = rng.random(made.pages)[pages] + rng.normal(0.0, 0.1, len(pages))
+    times = (step + phase - 1.0) / rates[pages]
+    is_inside = (times > 0.0) & (times < hours)
+    return _world(made, rng, pages[is_inside], times[is_inside])
+
+
+def _seasonal(made: Made, rng: Generator) -> World:
+    """Let sites sleep at night and on Sundays, and now and then change a third of their pages within an hour."""
+    hours = made.days * _DAY
+    pages, times = _steady(_rates(made, rng) * 2.0, hours, rng)
+    is_awake = (times % _DAY >= 8.0) & (times % _DAY < 20.0) & ((times // _DAY) % 7 < 6)
+    kept = rng.random(len(times)) < np.where(is_awake, 1.0, 0.1)
+    pages, times = pages[kept], times[kept]
+    host = _hosts(made)
+    edits = np.sort(rng.random(max(1, int(made.days / 20))) * hours)
+    for at in edits:
+        touched = np.flatnonzero((host == rng.integers(made.hosts)) & (rng.random(made.pages) < 1 / 3))
+        pages = np.concatenate([pages, touched])
+        times = np.concatenate([times, at + rng.random(len(touched))])
+    return _world(made, rng, pages[times < hours], times[times < hours])
+
+
+def _mixed(made: Made, rng: Generator) -> World:
+    """Let a third of the pages change steadily, a third in bursts and a third never; some of each come late or die."""
+    hours = made.days * _DAY
+    steady = _poisson(made, rng)
+    bursty = _bursty(made, rng)
+    kind = rng.integers(0, 3, made.pages)
+    of_steady, of_bursty = _pages_of(steady), _pages_of(bursty)
+    chosen_s, chosen_b = kind[of_steady] == 0, kind[of_bursty] == 1
+    pages = np.concatenate([of_steady[chosen_s], of_bursty[chosen_b]])
+    times = np.concatenate([steady.times[chosen_s], bursty.times[chosen_b]])
+    born = np.where(rng.random(made.pages) < 0.2, rng.random(made.pages) * hours, 0.0)
+    gone = np.where(rng.random(made.pages) < 0.2, born + rng.random(made.pages) * hours, NEVER)
+    is_alive = (times > born[pages]) & (times < gone[pages])
+    return _world(made, rng, pages[is_alive], times[is_alive], (born, gone))
+
+
+def _pages_of(world: World) -> Ints:
+    return np.repeat(np.arange(world.size), np.diff(world.offsets))
+
+
+def _rates(made: Made, rng: Generator) -> Floats:
+    return np.exp(rng.normal(0.0, made.spread, made.pages)) / (made.interval * _DAY)
+
+
+def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
+    """Draw changes at steady rates: their pages and times."""
+    if float(np.sum(rates)) * hours > MAX_CHANGES:
+        raise InputError(f"would have more than {MAX_CHANGES:,} changes; take fewer pages or days")
+    counts = rng.poisson(rates * hours)
+    pages = np.repeat(np.arange(len(rates)), counts)
+    return pages, rng.random(len(pages)) * hours
+
+
+def _hosts(made: Made) -> Ints:
+    """Give the first host half of what the second and third have together, and so on: some are large, most small."""
+    share = 1.0 / np.arange(1, made.hosts + 1)
+    edges = np.cumsum(share / share.sum())
+    return np.minimum(np.searchsorted(edges, (np.arange(made.pages) + 0.5) / made.pages), made.hosts - 1)
+
+
+def _world(
+    made: Made, rng: Generator, pages: Ints, times: Floats, lives: tuple[Floats, Floats] | None = None
+) -> World:
+    """Sort the changes, and give pages their names, hosts and importance."""
+    size, hours = made.pages, made.days * _DAY
+    born, gone = lives or (np.zeros(size), np.full(size, NEVER))
+    order = np.lexsort((times, pages))
+    offsets = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(pages, minlength=size), out=offsets[1:])
+    host = _hosts(made)
+    return World(
+        name="",
+        hours=hours,
+        pages=[f"https://h{h}.example/{p}" for p, h in enumerate(host)],
+        hosts=tuple(f"h{h}.example" for h in range(made.hosts)),
+        host=host,
+        kind=np.full(size, PAGE),
+        weight=1.0 - made.importance * rng.random(size),
+        born=born,
+        gone=gone,
+        hub=np.full(size, -1),
+        offsets=offsets,
+        times=times[order],
+        rates=hindsight_rates(offsets, np.minimum(gone, hours) - born),
+    )
+
+
+# --- news -------------------------------------------------------------------------------------------------------
+
+
+def _news(made: Made, rng: Generator) -> World:
+    """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
+
+    An article has three changes in its life, half of them in its first six hours, and by the age of x hours
+    x / (x + 6) of them. After ten days nobody asks for it any more.
+    """
+    hours, hubs = made.days * _DAY, made.hubs
+    count = int(rng.poisson(made.articles * made.days))
+    born = np.sort(_by_day(rng, count, made.days))
+    size = 1.0 / np.arange(1, hubs + 1)
+    hub = rng.choice(hubs, size=count, p=size / size.sum())
+    edits = rng.poisson(_EDITS, count)
+    owner = np.repeat(np.arange(count), edits)
+    share = rng.random(len(owner))
+    age = _HALF_H * share / (1.0 - share)
+    pages = np.concatenate([hub, owner + hubs])  # each new article is a change of its hub
+    times = np.concatenate([born, born[owner] + age])
+    is_inside = (times < hours) & np.concatenate([np.ones(count, np.bool_), age < _LIFE_H])
+    pages, times = pages[is_inside], times[is_inside]
+    shape = replace(made, pages=hubs + count)
+    lives = np.concatenate([np.zeros(hubs), born]), np.concatenate([np.full(hubs, NEVER), born + _LIFE_H])
+    world = _world(shape, rng, pages, times, lives)
+    is_hub = np.arange(hubs + count) < hubs
+    return replace(
+        world,
+        host=np.concatenate([np.arange(hubs), hub]) % made.hosts,
+        kind=np.where(is_hub, HUB, ARTICLE),
+        weight=np.where(is_hub, 3.0, 1.0),
+        hub=np.concatenate([np.full(hubs, -1), hub]),
+        is_end_known=True,
+    )
+
+
+def _archive(made: Made, rng: Generator) -> World:
+    """Tell the same news as a history does that knows times only: no classes, no hubs that list them, and no end."""
+    news = _news(made, rng)
+    return replace(
+        news,
+        kind=np.full(news.size, PAGE),
+        weight=np.ones(news.size),
+        gone=np.full(news.size, NEVER),
+        hub=np.full(news.size, -1),
+        rates=hindsight_rates(news.offsets, news.hours - news.born),
+        is_end_known=False,
+    )
+
+
+def _by_day(rng: Generator, count: int, days: float) -> Floats:
+    """Draw times, three in four of them between six and twenty-two."""
+    hour = np.where(rng.random(count) < 0.75, 6.0 + 16.0 * rng.random(count), 24.0 * rng.random(count))
+    return np.minimum(np.floor(rng.random(count) * days) * _DAY + hour, days * _DAY - 1e-6)
+
+
+MAKERS: dict[str, Callable[[Made, Generator], World]] = {
+    "poisson": _poisson,
+    "bursty": _bursty,
+    "periodic": _periodic,
+    "seasonal": _seasonal,
+    "mixed": _mixed,
+    "news": _news,
+    "archive": _archive,
+}

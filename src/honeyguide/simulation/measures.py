@@ -1,0 +1,227 @@
+"""Outcome: what a recrawl policy achieved in a simulation.
+
+Owns: the figures of one run, as data. Must not know: how they are measured (`adapters.simulation`), how they look.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from honeyguide.core.recrawl.rate import known_index_by
+from honeyguide.simulation.worlds import NEVER
+
+if TYPE_CHECKING:
+    from honeyguide.simulation.run import Budget, Log
+    from honeyguide.simulation.worlds import Floats, Ints, World
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a policy, or a bound, achieved in a world with a budget; None is not known, or not said of bounds.
+
+    Freshness is the share of importance whose copy was as the page was, over time; `late` is the second half. Ages and
+    delays are in hours. `curve` has the freshness of equal parts of the run, `days` that of the first five days.
+    """
+
+    world: str
+    budget: str
+    policy: str
+    is_reference: bool
+    freshness: float
+    late: float
+    of_best: float | None = None
+    of_all_knowing: float | None = None
+    mean_age_h: float | None = None
+    nothing_share: float | None = None
+    discovery_h: float | None = None
+    fetches: int | None = None
+    hosts: tuple[tuple[str, int], ...] = ()
+    days: tuple[float, ...] = ()
+    curve: tuple[float, ...] = ()
+
+
+_HALVINGS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Times at which pages were fresh, or were not: page, beginning, end."""
+
+    pages: Ints
+    since: Floats
+    until: Floats
+
+
+def fresh_spans(world: World, log: Log) -> Spans:
+    """Say when copies were fresh."""
+    pages, times, ends = _copies(world, log)
+    until = np.minimum(world.next_change(pages, times), ends)
+    return Spans(pages, times, until)
+
+
+def stale_spans(world: World, log: Log) -> Spans:
+    """Say when copies were out of date, or pages had no copy yet."""
+    pages, times, ends = _copies(world, log)
+    since = np.minimum(world.next_change(pages, times), ends)
+    first = np.full(world.size, NEVER)
+    np.minimum.at(first, pages, times)
+    every = np.arange(world.size)
+    begin = np.maximum(world.born, 0.0)
+    end = np.minimum(np.minimum(first, world.gone), world.hours)
+    return Spans(
+        np.concatenate([pages, every]),
+        np.concatenate([since, begin]),
+        np.concatenate([ends, np.maximum(end, begin)]),
+    )
+
+
+def _copies(world: World, log: Log) -> tuple[Ints, Floats, Floats]:
+    """Give every copy: its page, its time, and when it ended: by the next fetch, with the page, or with the run."""
+    start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0)) if log.is_copied else np.zeros(0, np.int64)
+    is_there = world.gone[log.pages] > log.times
+    pages = np.concatenate([start, log.pages[is_there]])
+    times = np.concatenate([np.zeros(len(start)), log.times[is_there]])
+    order = np.lexsort((times, pages))
+    pages, times = pages[order], times[order]
+    ends = np.minimum(world.gone[pages], world.hours)
+    is_same = pages[1:] == pages[:-1]
+    ends[:-1] = np.where(is_same, times[1:], ends[:-1])
+    return pages, times, ends
+
+
+def freshness(world: World, spans: Spans, edges: Floats) -> Floats:
+    """Give the share of importance that was fresh, between each two edges."""
+    fresh = _within(spans, world.weight[spans.pages], edges)
+    lives = Spans(np.arange(world.size), np.maximum(world.born, 0.0), np.minimum(world.gone, world.hours))
+    there = _within(lives, world.weight, edges)
+    return np.divide(fresh, there, out=np.zeros(len(fresh)), where=there > 0)
+
+
+def _within(spans: Spans, weight: Floats, edges: Floats) -> Floats:
+    """Add up weighted time between each two edges: exact, whatever lies across them."""
+    return np.diff(_ramp(spans.since, weight, edges) - _ramp(spans.until, weight, edges))
+
+
+def _ramp(times: Floats, weight: Floats, edges: Floats) -> Floats:
+    """Add up w (x - t) over all times before each edge x."""
+    order = np.argsort(times, kind="stable")
+    place = np.searchsorted(times[order], edges, "right")
+    of_weight = np.concatenate([[0.0], np.cumsum(weight[order])])
+    of_moment = np.concatenate([[0.0], np.cumsum((weight * times)[order])])
+    return np.asarray(edges * of_weight[place] - of_moment[place])
+
+
+def mean_age(world: World, spans: Spans, since: float) -> float:
+    """Give how long copies had been out of date, in hours, over all pages and all time from `since` on."""
+    weight = world.weight[spans.pages]
+    begin = np.maximum(spans.since, since)
+    is_late = spans.until > begin
+    grown = ((spans.until - spans.since) ** 2 - (begin - spans.since) ** 2) / 2
+    begin_life = np.maximum(world.born, since)
+    lived = np.maximum(np.minimum(world.gone, world.hours) - begin_life, 0.0)
+    total = float(np.sum(world.weight * lived))
+    return float(np.sum((weight * grown)[is_late])) / total if total else 0.0
+
+
+def discovery_delay(world: World, log: Log) -> float | None:
+    """Give the mean hours from a page's birth to its first fetch, or to the end of the run; None if none was born."""
+    born = np.flatnonzero(world.born > 0.0)
+    if not len(born):
+        return None
+    first = np.full(world.size, world.hours)
+    np.minimum.at(first, log.pages, log.times)
+    return float(np.mean(np.minimum(first, world.gone)[born] - world.born[born]))
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------
+
+
+def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> Spans:
+    """Bound what anybody could do who knew every change: each fetch follows a change at once and lasts until the next.
+
+    Of the spans between changes, the best are taken, and never more after any moment than the budget has fetches from
+    then on. Processed from the end: the worst goes when there are too many.
+    """
+    pages, since, until = _between_changes(world, is_copied)
+    at = np.ceil(since / tick) * tick
+    gain = world.weight[pages] * (until - at)
+    order = np.argsort(-at, kind="stable")
+    order = order[gain[order] > 0]
+    kept: list[tuple[float, int]] = []
+    last = int(np.ceil(world.hours / tick))
+    for job in order.tolist():
+        heapq.heappush(kept, (float(gain[job]), job))
+        if len(kept) > (last - round(at[job] / tick)) * tick * budget.per_day / 24.0:
+            heapq.heappop(kept)
+    chosen = np.array(sorted(job for _, job in kept), np.int64)
+    free = _first_spans(world) if is_copied else Spans(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    return Spans(
+        np.concatenate([free.pages, pages[chosen]]),
+        np.concatenate([free.since, at[chosen]]),
+        np.concatenate([free.until, until[chosen]]),
+    )
+
+
+def _first_spans(world: World) -> Spans:
+    """Give the spans that the copies of the start were fresh."""
+    start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0))
+    zero = np.zeros(len(start))
+    until = np.minimum(world.next_change(start, zero), np.minimum(world.gone[start], world.hours))
+    return Spans(start, zero, until)
+
+
+def _between_changes(world: World, is_copied: bool) -> tuple[Ints, Floats, Floats]:
+    """Give the spans between two changes, or from birth to the first; those that copies of the start cover are left out."""
+    every = np.arange(world.size)
+    needs_first = (world.born > 0.0) | (world.hub >= 0) if is_copied else np.full(world.size, True)
+    pages = np.concatenate([np.repeat(every, np.diff(world.offsets)), every[needs_first]])
+    since = np.concatenate([world.times, np.maximum(world.born[needs_first], 0.0)])
+    until = np.minimum(world.next_change(pages, since), np.minimum(world.gone[pages], world.hours))
+    return pages, since, until
+
+
+def optimal_freshness(world: World, budget: Budget) -> float:
+    """Give the freshness of the best fixed rates for steady pages: one price for all, a higher one where a host is full.
+
+    A page is fetched whenever the index at its known rate reaches the price; each host, and all together, pay the
+    lowest price at which their fetches fit. Cho and Garcia-Molina 2003; with host limits, Kolobov et al. 2019.
+    """
+    per_hour = budget.per_day / 24.0
+    floor = np.zeros(len(world.hosts))
+    if budget.host_per_day is not None:
+        floor = _prices(world, world.host, len(world.hosts), budget.host_per_day / 24.0)
+    everywhere = np.zeros(world.size, np.int64)
+    price = _prices(world, everywhere, 1, per_hour, floor[world.host])
+    z = _visits_at(world, np.maximum(price[0], floor[world.host]))
+    fresh = np.where(np.isfinite(z), -np.expm1(-z) / z, 0.0)
+    return float(np.sum(world.weight * fresh) / np.sum(world.weight))
+
+
+def _prices(world: World, group: Ints, groups: int, per_hour: float, floor: Floats | float = 0.0) -> Floats:
+    """Find the lowest price at which each group stays within its fetches, by halving."""
+    low = np.full(groups, np.log(1e-12))
+    high = np.full(groups, np.log(float(np.max(world.weight / world.rates))) + 1e-9)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        z = _visits_at(world, np.maximum(np.exp(middle)[group], floor))
+        visits = np.where(np.isfinite(z), world.rates / z, 0.0)
+        is_dear = np.bincount(group, visits, minlength=groups) <= per_hour
+        high = np.where(is_dear, middle, high)
+        low = np.where(is_dear, low, middle)
+    return np.asarray(np.exp(high))
+
+
+def _visits_at(world: World, price: Floats) -> Floats:
+    """Say how many changes pass between two visits of each page at a price; infinite if it is never visited."""
+    target = price * world.rates / world.weight
+    low, high = np.full(world.size, np.log(1e-9)), np.full(world.size, np.log(60.0))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_enough = known_index_by(np, 1.0, np.exp(middle)) >= target
+        high = np.where(is_enough, middle, high)
+        low = np.where(is_enough, low, middle)
+    return np.where(target < 1.0, np.exp(high), NEVER)

@@ -1,0 +1,257 @@
+"""The simulator: a policy spends a budget of fetches in a world, tick by tick; every fetch is noted.
+
+Owns: the course of a run, what a policy may see of the world, budgets and host limits. Must not know: what the fetches
+were worth (`measures.py`), any policy in particular. Start reading at `simulate`.
+A policy learns of a change only by a visit. Fetches happen at the beginning of a tick; changes happen when they happen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from honeyguide.errors import InputError
+from honeyguide.simulation.worlds import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from honeyguide.simulation.worlds import Floats, Ints, World
+
+    Flags = NDArray[np.bool_]
+
+
+MAX_FETCHES = 50_000_000
+_TICKS_H = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 24.0)
+_MOST_TICKS = 20_000  # a longer run takes longer ticks
+_DAY_H = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be fetched: in a day, of one host in a day; `name` is how it was asked for."""
+
+    name: str
+    per_day: float
+    host_per_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a policy can see before the first fetch: facts about the pages, never their changes.
+
+    `is_known` and `visited` are kept up to date by the simulator: a page that was never visited was so at -infinity.
+    `published` is what an article says of itself, once it is known.
+    """
+
+    kind: Ints
+    host: Ints
+    hosts: int
+    weight: Floats
+    hub: Ints
+    is_known: Flags
+    visited: Floats
+    published: Floats
+    per_day: float
+
+    @property
+    def cycle_h(self) -> float:
+        """How long the budget takes to fetch every known page once."""
+        return _DAY_H * max(int(np.count_nonzero(self.is_known)), 1) / self.per_day
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """What the fetches of one tick found. `since` is when each page was visited before; -infinity if never.
+
+    `discovered` counts the pages that nobody knew before.
+    """
+
+    now: float
+    pages: Ints
+    since: Floats
+    is_changed: Flags
+    is_gone: Flags
+    discovered: Ints
+
+    @property
+    def is_first(self) -> Flags:
+        """Which pages had never been visited."""
+        return ~np.isfinite(self.since)
+
+
+class SimPolicy(Protocol):
+    """Decides what to fetch: the highest scores first, ties by the number of the page."""
+
+    def scores(self, now: float) -> Floats:
+        """Say what a visit of each page is worth now."""
+        ...
+
+    def learn(self, visits: Visits) -> None:
+        """Take into account what visits found."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Every fetch of a run, in order: its page, its time, and whether it found something new."""
+
+    pages: Ints
+    times: Floats
+    is_news: Flags
+    is_copied: bool
+
+
+def tick_of(world: World, budget: Budget) -> float:
+    """Choose how long a tick is: an hour, or longer so that each has a fetch and there are not too many."""
+    least = max(_DAY_H / budget.per_day, world.hours / _MOST_TICKS)
+    return next((tick for tick in _TICKS_H if tick >= least), _TICKS_H[-1])
+
+
+def simulate(
+    world: World, budget: Budget, policy_of: Callable[[Sight], SimPolicy], *, is_copied: bool = True
+) -> Log:
+    """Let a policy spend its budget; `is_copied` starts it with a copy of every page that is there."""
+    if budget.per_day / _DAY_H * world.hours > MAX_FETCHES:
+        raise InputError(f"budget {budget.name} is more than {MAX_FETCHES:,} fetches; take less of it")
+    run = _Run(world, budget, is_copied)
+    policy = policy_of(run.sight)
+    tick = tick_of(world, budget)
+    for number in range(int(np.ceil(world.hours / tick))):
+        run.tick(number * tick, tick, policy)
+    return run.log(is_copied=is_copied)
+
+
+class _Run:
+    """A run on its way."""
+
+    def __init__(self, world: World, budget: Budget, is_copied: bool) -> None:
+        self._world = world
+        self._per_tick = budget.per_day / _DAY_H
+        self._host_limit = None if budget.host_per_day is None else budget.host_per_day / _DAY_H
+        self._allowed = 0.0
+        self._host_allowed = np.zeros(len(world.hosts))
+        listed = np.flatnonzero(world.hub < 0)
+        self._births = listed[np.argsort(world.born[listed], kind="stable")]
+        self._born = world.born[self._births]
+        self._waiting = {
+            int(hub): np.flatnonzero(world.hub == hub) for hub in np.unique(world.hub[world.hub >= 0])
+        }
+        is_there = (world.born <= 0.0) & (world.hub < 0)
+        self.sight = Sight(
+            world.kind,
+            world.host,
+            len(world.hosts),
+            world.weight,
+            world.hub,
+            is_there.copy(),
+            np.where(is_there & is_copied, 0.0, -NEVER),
+            world.born,
+            budget.per_day,
+        )
+        self._next_birth = int(np.searchsorted(self._born, 0.0, "right"))
+        self._fetched: list[tuple[Ints, float, Flags]] = []
+
+    def tick(self, now: float, tick: float, policy: SimPolicy) -> None:
+        """Hear of new pages, choose, fetch, learn."""
+        self._hear(now)
+        self._allowed += self._per_tick * tick
+        self._host_allow(tick)
+        count = int(self._allowed + 1e-9)
+        if count == 0:
+            return
+        scores = np.where(self.sight.is_known, policy.scores(now), -NEVER)
+        pages = self._choose(scores, count)
+        self._allowed = min(self._allowed - len(pages), self._per_tick * tick + 1.0)
+        if len(pages):
+            policy.learn(self._fetch(pages, now))
+
+    def log(self, *, is_copied: bool) -> Log:
+        """Give all fetches."""
+        pages = [part[0] for part in self._fetched] or [np.zeros(0, np.int64)]
+        times = [np.full(len(part[0]), part[1]) for part in self._fetched] or [np.zeros(0)]
+        news = [part[2] for part in self._fetched] or [np.zeros(0, np.bool_)]
+        return Log(np.concatenate(pages), np.concatenate(times), np.concatenate(news), is_copied)
+
+    def _hear(self, now: float) -> None:
+        """Learn of new pages that need no hub, and of old ones that are done with."""
+        end = int(np.searchsorted(self._born, now, "right"))
+        new = self._births[self._next_birth : end]
+        self.sight.is_known[new] = True
+        self._next_birth = end
+        if self._world.is_end_known:
+            self.sight.is_known[self._world.gone <= now] = False
+
+    def _host_allow(self, tick: float) -> None:
+        if self._host_limit is not None:
+            more = self._host_limit * tick
+            self._host_allowed = np.minimum(self._host_allowed + more, more + 1.0)
+
+    def _choose(self, scores: Floats, count: int) -> Ints:
+        if self._host_limit is None:
+            return best_of(scores, count)
+        caps = np.floor(self._host_allowed + 1e-9).astype(np.int64)
+        pages = best_within(scores, count, self._world.host, caps)
+        self._host_allowed -= np.bincount(self._world.host[pages], minlength=len(caps))
+        return pages
+
+    def _fetch(self, pages: Ints, now: float) -> Visits:
+        world, sight = self._world, self.sight
+        since = sight.visited[pages].copy()
+        is_gone = world.gone[pages] <= now
+        is_changed = (world.next_change(pages, since) <= now) & np.isfinite(since) & ~is_gone
+        is_news = (is_changed | ~np.isfinite(since)) & ~is_gone
+        sight.visited[pages] = now
+        sight.is_known[pages[is_gone]] = False
+        discovered = np.zeros(len(pages), np.int64)
+        for place in np.flatnonzero(world.kind[pages] == 1):
+            discovered[place] = self._discover(int(pages[place]), now)
+        self._fetched.append((pages, now, is_news))
+        return Visits(now, pages, since, is_changed, is_gone, discovered)
+
+    def _discover(self, hub: int, now: float) -> int:
+        """Find the pages that a hub lists by now."""
+        waiting = self._waiting.get(hub)
+        if waiting is None:
+            return 0
+        is_out = self._world.born[waiting] <= now
+        found = waiting[is_out]
+        self._waiting[hub] = waiting[~is_out]
+        self.sight.is_known[found] = True
+        return len(found)
+
+
+def best_of(scores: Floats, count: int) -> Ints:
+    """Take the highest scores, ties by page; what has no score at all is never taken.
+
+    >>> best_of(np.array([1.0, 3.0, 3.0, -np.inf, 3.0]), 2).tolist()
+    [1, 2]
+    """
+    able = int(np.count_nonzero(scores > -NEVER))
+    count = min(count, able)
+    if count <= 0:
+        return np.zeros(0, np.int64)
+    cut = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above = np.flatnonzero(scores > cut)
+    level = np.flatnonzero(scores == cut)[: count - len(above)]
+    return np.sort(np.concatenate([above, level]))
+
+
+def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
+    """Take the highest scores, at most `caps` of each host.
+
+    >>> best_within(np.array([1.0, 3.0, 2.0]), 2, np.array([1, 0, 0]), np.array([1, 1])).tolist()
+    [0, 1]
+    """
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > -NEVER]
+    by_host = np.argsort(host[order], kind="stable")
+    sizes = np.bincount(host[order], minlength=len(caps))
+    place = np.empty(len(order), np.int64)
+    place[by_host] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = order[place < caps[host[order]]][:count]
+    return np.sort(kept)

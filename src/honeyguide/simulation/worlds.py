@@ -1,0 +1,333 @@
+"""Worlds to simulate: which pages there are, and when each of them really changed.
+
+Owns: `World`, and reading one from a CSV of change times. Must not know: policies, fetches, scores. Generated worlds
+are in `made.py`. Start reading at `World`. numpy is an extra: whoever needs this module imports it when it does.
+Times are hours since the world's start; what happened before is not kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from honeyguide.adapters.files.read import name_of
+from honeyguide.adapters.files.rows import csv_rows
+from honeyguide.adapters.store.sqlite.database import Database, queries
+from honeyguide.core.page.likeness import can_compare
+from honeyguide.core.recrawl.history import site_of
+from honeyguide.core.recrawl.plan import read_time
+from honeyguide.core.recrawl.signals import LEAST_RELEVANCE, UNKNOWN_RELEVANCE
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+PAGE, HUB, ARTICLE = 0, 1, 2
+CLASSES = ("page", "hub", "article")
+MAX_ROWS = 20_000_000
+HOUR_S = 3600.0
+NEVER = math.inf
+# What a row can tell besides a change; a move or a technical note leaves what readers see as it was.
+_CREATED, _DELETED = "created", "deleted"
+_SILENT = frozenset({"moved", "tech", "other"})
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Pages and their changes.
+
+    Page p changed at `times[offsets[p]:offsets[p + 1]]`. It is there from `born` until `gone`. `hub` is the page whose
+    visit finds it, -1 where the crawler hears of it by itself. `rates` are changes per hour, where the maker of the
+    world knows them; `is_steady` says that changes came at just these rates, all the time and independently.
+    `is_end_known` says that pages are not gone after their time but done with, and everybody knows it.
+    """
+
+    name: str
+    hours: float
+    pages: Sequence[str]
+    hosts: tuple[str, ...]
+    host: Ints
+    kind: Ints
+    weight: Floats
+    born: Floats
+    gone: Floats
+    hub: Ints
+    offsets: Ints
+    times: Floats
+    rates: Floats
+    is_steady: bool = False
+    is_end_known: bool = False
+    start: datetime = field(default=datetime(2024, 1, 1, tzinfo=UTC))
+
+    @property
+    def size(self) -> int:
+        """How many pages there are, over the whole time."""
+        return len(self.born)
+
+    @property
+    def alive(self) -> float:
+        """How many pages there are at a time, on average."""
+        return float(np.sum(np.minimum(self.gone, self.hours) - np.maximum(self.born, 0.0)) / self.hours)
+
+    def next_change(self, pages: Ints, after: Floats) -> Floats:
+        """Say when pages change next after a time; NEVER if they do not."""
+        place = self.place_after(pages, after)
+        found = np.full(len(pages), NEVER)
+        is_there = place < self.offsets[pages + 1]
+        found[is_there] = self.times[place[is_there]]
+        return found
+
+    def place_after(self, pages: Ints, after: Floats) -> Ints:
+        """Find the first change of each page later than a time, by halving, all pages at once."""
+        low, high = self.offsets[pages].copy(), self.offsets[pages + 1].copy()
+        while np.any(is_open := low < high):
+            middle = (low + high) // 2
+            is_later = self.times[np.minimum(middle, max(len(self.times) - 1, 0))] > after
+            high = np.where(is_open & is_later, middle, high)
+            low = np.where(is_open & ~is_later, middle + 1, low)
+        return low
+
+
+def packed(changes: Sequence[Floats]) -> tuple[Ints, Floats]:
+    """Lay the sorted changes of each page one after the other."""
+    offsets = np.zeros(len(changes) + 1, np.int64)
+    np.cumsum([len(times) for times in changes], out=offsets[1:])
+    return offsets, np.concatenate(changes) if changes else np.zeros(0)
+
+
+def hindsight_rates(offsets: Ints, lived: Floats) -> Floats:
+    """Estimate the rates that only the whole history tells; a page that never changed has half a change."""
+    return np.maximum(np.diff(offsets), 0.5) / np.maximum(lived, 1e-9)
+
+
+# --- from a file ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What part of a history counts: from a moment on, for some days; all of it where nothing is said."""
+
+    start: datetime | None = None
+    days: float | None = None
+
+
+@dataclass(slots=True)
+class History:
+    """What is told of one page: times in seconds since 1970 with what happened, in any order; its host, class, weight."""
+
+    rows: list[tuple[float, str]] = field(default_factory=list)
+    host: str = ""
+    kind: int = PAGE
+    weight: float = 1.0
+
+
+def read_world(path: str, window: Window, seed: int) -> World:
+    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError` if it cannot be.
+
+    Pages are numbered in an order that the seed shuffles. Neighbours in a file or an alphabet often change together, and
+    whoever goes through them in that order would be lucky, or not, with all of them at once.
+    """
+    name = name_of(path)
+    histories: dict[str, History] = {}
+    for number, (line, row) in enumerate(_rows(path, name), 1):
+        if number > MAX_ROWS:
+            raise InputError(f"has more than {MAX_ROWS:,} rows; split it", file=name)
+        _add(histories, row, f"{name} line {line}", number)
+    if not histories:
+        raise InputError("has no rows; give at least one change", file=name)
+    return world_of(name, histories, window, seed)
+
+
+def world_of(name: str, histories: dict[str, History], window: Window, seed: int) -> World:
+    """Make a world of what is told of its pages, as far as the window reaches."""
+    moments = [at for history in histories.values() for at, _ in history.rows]
+    first = min(moments) if window.start is None else window.start.timestamp()
+    last = max(moments) if window.days is None else first + window.days * 86_400
+    if last <= first:
+        raise InputError("spans no time; give --from and --days so that some of it counts", file=name)
+    pages = sorted(histories)
+    shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(len(pages))
+    return _world(name, {pages[place]: histories[pages[place]] for place in shuffled}, first, last)
+
+
+def _rows(path: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Read the rows, each with its line."""
+    for line, row in csv_rows(path, name, partial(_header, name=name)):
+        if isinstance(row, InputError):
+            raise row
+        yield line, row
+
+
+def _header(cells: list[str], name: str) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    for wanted in ("page", "timestamp"):
+        if names.count(wanted) != 1:
+            what = "twice" if wanted in names else "no column of that name"
+            raise InputError(
+                f"its first line has {what}; expected are page,timestamp and perhaps kind,host,class,importance",
+                file=name,
+                field=wanted,
+            )
+    return names
+
+
+def _add(histories: dict[str, History], row: dict[str, str], where: str, number: int) -> None:
+    """Take one row into account; the error names the row and the field."""
+    try:
+        field_name = "page"
+        page = _page(row["page"])
+        field_name = "timestamp"
+        at = _moment(row["timestamp"])
+        kind = row.get("kind", "").strip().lower()
+        history = histories.get(page)
+        if history is None:
+            field_name = "class"
+            class_of = CLASSES.index(_one_of(row.get("class", ""), CLASSES) or "page")
+            field_name = "importance"
+            weight = _weight(row.get("importance", ""))
+            history = histories[page] = History(
+                [], row.get("host", "").strip() or _host(page), class_of, weight
+            )
+    except ValueError as error:
+        raise InputError(
+            f"{shown(row.get(field_name, ''))} {error}", file=where, row=number, field=field_name
+        ) from None
+    history.rows.append((at, kind))
+
+
+def _page(text: str) -> str:
+    if not text.strip():
+        raise ValueError("should name a page")
+    return text.strip()
+
+
+def _moment(text: str) -> float:
+    moment = read_time(text)
+    if moment is None:
+        raise ValueError("is not a time; write it like 2024-06-10T08:00:00Z")
+    return moment.timestamp()
+
+
+def _one_of(text: str, known: Sequence[str]) -> str:
+    word = text.strip().lower()
+    if word and word not in known:
+        raise ValueError(f"should be one of {', '.join(known)}")
+    return word
+
+
+def _weight(text: str) -> float:
+    if not text.strip():
+        return 1.0
+    try:
+        weight = float(text)
+    except ValueError:
+        raise ValueError("should be a number") from None
+    if not 0 < weight <= 1e6:
+        raise ValueError("should lie above 0, and not above a million")
+    return weight
+
+
+def _host(page: str) -> str:
+    """Name the host of a page that is a URL; other names have none."""
+    if "://" not in page:
+        return ""
+    try:
+        return Url.parse(page).host
+    except UrlError:
+        return ""
+
+
+def _world(name: str, histories: dict[str, History], first: float, last: float) -> World:
+    """Turn histories into arrays, times in hours since the start."""
+    hours = (last - first) / HOUR_S
+    lives = {page: _life(history, first, hours) for page, history in histories.items()}
+    kept = [page for page, (born, gone, _) in lives.items() if born < hours and gone > 0.0]
+    if not kept:
+        raise InputError("has no page in the days that were asked for; choose others", file=name)
+    hosts = tuple(sorted({histories[page].host for page in kept}))
+    numbers = {host: number for number, host in enumerate(hosts)}
+    born = np.array([lives[page][0] for page in kept])
+    gone = np.array([lives[page][1] for page in kept])
+    offsets, times = packed([lives[page][2] for page in kept])
+    return World(
+        name=name,
+        hours=hours,
+        pages=kept,
+        hosts=hosts,
+        host=np.array([numbers[histories[page].host] for page in kept], np.int64),
+        kind=np.array([histories[page].kind for page in kept], np.int64),
+        weight=np.array([histories[page].weight for page in kept]),
+        born=born,
+        gone=gone,
+        hub=np.full(len(kept), -1, np.int64),
+        offsets=offsets,
+        times=times,
+        rates=hindsight_rates(offsets, np.minimum(gone, hours) - born),
+        start=datetime.fromtimestamp(first, UTC),
+    )
+
+
+def _life(history: History, first: float, hours: float) -> tuple[float, float, Floats]:
+    """Find when a page came, when it went for good, and its changes between; coming back is a change."""
+    rows = sorted(((at - first) / HOUR_S, kind) for at, kind in history.rows)
+    created = [at for at, kind in rows if kind == _CREATED]
+    told = [(at, kind) for at, kind in rows if kind not in _SILENT]
+    born = max(0.0, created[0]) if created and created[0] == rows[0][0] else 0.0
+    gone = told[-1][0] if told and told[-1][1] == _DELETED else NEVER
+    changes = {at for at, kind in told if kind != _DELETED and born < at <= hours and at < gone}
+    return born, gone, np.array(sorted(changes))
+
+
+_FIRST = -(2**63)
+
+
+def stored_world(path: str, window: Window, seed: int) -> World:
+    """Read the changes that visits of a store have seen; whoever calls it has made sure that it is a store."""
+    db = Database(path, read_only=True)
+    try:
+        histories = _histories(path, db)
+    finally:
+        db.close()
+    if not any(what == "changed" for history in histories.values() for _, what in history.rows):
+        raise InputError(
+            "no visit has seen a change yet; crawl again first, when pages may have changed", file=path
+        )
+    return world_of(path, histories, window, seed)
+
+
+def _histories(path: str, db: Database) -> dict[str, History]:
+    found: dict[str, History] = {}
+    last: tuple[str, float, str] | None = None
+    for number, (url, relevance, kind, at, content) in enumerate(_seen(db), 1):
+        if number > MAX_ROWS:
+            raise InputError(f"has more than {MAX_ROWS:,} visits", file=path)
+        if url not in found:
+            known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
+            class_of = CLASSES.index(kind) if kind in CLASSES else 0
+            found[url] = History([(at, "created")], site_of(url), class_of, known)
+        elif last is not None and content != last[2] and can_compare(content, last[2]):
+            found[url].rows.append(((last[1] + at) / 2, "changed"))
+        else:
+            found[url].rows.append((at, "other"))
+        last = url, at, content
+    return found
+
+
+def _seen(db: Database) -> Iterator[tuple[str, float | None, str, float, str]]:
+    sql = queries("simulate")["seen"]
+    place = (_FIRST, 0)
+    while rows := db.all(sql, place):
+        for _, _, url, relevance, kind, at, content in rows:
+            yield url, relevance, kind, at, content
+        place = rows[-1][:2]

@@ -1,0 +1,1 @@
+"""What every adapter of a port promises, as test suites that any implementation can run."""

@@ -1,0 +1,82 @@
+"""Small builders for tests of stores: links, requests for leases, runs. Public, as the suites that use them are.
+
+Owns: `found`, `ask`, `spec` and their like. Must not know: any adapter, any job. The suite is in `testing/contracts/store.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.crawl.frontier import Ask, Discovered, Done, Lease, RunSpec, Sighting, digest_of
+from honeyguide.core.crawl.placement import Placement, rank_of
+from honeyguide.core.records import Crawled, page_record
+from honeyguide.core.url.url import Tracking, Url
+from honeyguide.errors import LeaseLost
+from honeyguide.ports.store import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from honeyguide.core.records import Record
+    from honeyguide.core.why import Why
+    from honeyguide.ports.store import Frontier
+
+
+SITE = "https://a.example"
+
+
+def spec(key: str = "one", topic: str | None = "fire") -> RunSpec:
+    """Make a run's identity."""
+    return RunSpec(key, f"crawl {key}", topic, "docs", "hash")
+
+
+def found(
+    path: str, lane: str = "broad", priority: float = 5.0, wave: int = 0, out: Why | None = None
+) -> Discovered:
+    """Make a link as a page reveals it; a path may be a whole URL."""
+    url = Url.parse(path if "://" in path else SITE + path)
+    rank = rank_of(Placement(lane, priority, ()), wave) if out is None else 0
+    sighting = Sighting("anchor", "main", priority, "in-main:3", lane)
+    site = None if out and out.rule == "other-site" else url.site
+    return Discovered(
+        url, digest(url.text), site, rank, lane, priority, priority, 1, out=out, sighting=sighting
+    )
+
+
+def page(path: str) -> Record:
+    """Make the record of a page that was read."""
+    url = Url.parse(path if "://" in path else SITE + path)
+    return page_record(Lease(1, 1, url, url.site), Crawled(0.0, "expand", 200))
+
+
+def digest(path: str) -> int:
+    """Give a URL's identity."""
+    return digest_of(Url.parse(path if "://" in path else SITE + path), Tracking())
+
+
+def ask(now: float = 0.0, limit: int = 1, **more: object) -> Ask:
+    """Ask for leases that last ten minutes."""
+    return Ask(now, limit, now + 600.0, **more)  # type: ignore[arg-type]  # a test may set any field
+
+
+def paths(leases: Sequence[Lease]) -> list[str]:
+    """Name leases by their paths."""
+    return [lease.url.path for lease in leases]
+
+
+def drain(frontier: Frontier, now: float = 0.0) -> list[str]:
+    """Claim and finish one after the other until there is nothing left."""
+    order: list[str] = []
+    while leases := frontier.claim(ask(now)).leases:
+        order += paths(leases)
+        frontier.finish(leases[0], Done(), Report())
+    return order
+
+
+def error_of(call: Callable[[], None]) -> LeaseLost | None:
+    """Give the error of a call that loses its lease."""
+    try:
+        call()
+    except LeaseLost as error:
+        return error
+    return None

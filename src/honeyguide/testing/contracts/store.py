@@ -1,0 +1,364 @@
+"""What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
+
+Owns: `StoreContract`; the builders it uses are in `testing/contracts/builders.py`, limits and redirects in `testing/contracts/limits.py`. Must
+not know: any adapter, any job. Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
+History is in `testing/contracts/history.py`.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
+from typing import TYPE_CHECKING
+
+from honeyguide.core.crawl.frontier import (
+    PASSING_RULES,
+    Discovered,
+    Done,
+    Dropped,
+    Due,
+    Rest,
+    Retry,
+    Sighting,
+    State,
+)
+from honeyguide.core.crawl.judge import Findings
+from honeyguide.core.crawl.traps import Family
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
+from honeyguide.ports.store import Report
+from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, error_of, found, page, paths, spec
+from honeyguide.testing.contracts.limits import LimitsContract
+
+if TYPE_CHECKING:
+    from honeyguide.ports.store import Frontier, Store
+
+
+__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "page", "paths", "spec"]
+
+
+class StoreContract(LimitsContract):
+    """The suite. `make_store` gives a new, empty store each time."""
+
+    def make_store(self) -> Store:
+        """Make an empty store."""
+        raise NotImplementedError
+
+    def make_frontier(self, *links: Discovered) -> Frontier:
+        """Make a frontier with something in it."""
+        store = self.make_store()
+        frontier = store.frontier(store.begin(spec(), 0.0))
+        frontier.add(links)
+        return frontier
+
+    # --- order ---
+
+    def test_best_first_and_oldest_on_ties(self) -> None:
+        frontier = self.make_frontier(
+            found("/a"), found("/b", priority=7), found("/c"), found("/d", "tail", 9)
+        )
+        assert drain(frontier) == ["/b", "/a", "/c", "/d"]
+
+    def test_deep_is_newest_wave_first_and_best_first_within_it(self) -> None:
+        frontier = self.make_frontier(
+            found("/old", "deep", 13, wave=1),
+            found("/new", "deep", 8, wave=2),
+            found("/newer", "deep", 9, wave=2),
+            found("/broad", "broad", 10),
+        )
+        assert drain(frontier) == ["/newer", "/new", "/old", "/broad"]
+
+    def test_claims_are_numbered_and_batches_keep_the_order(self) -> None:
+        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
+        first = frontier.claim(ask(limit=3)).leases
+        second = frontier.claim(ask(limit=3)).leases
+        assert paths(first + second) == ["/0", "/1", "/2", "/3", "/4"]
+        assert [lease.claim for lease in first + second] == [1, 2, 3, 4, 5]
+
+    def test_the_site_whose_best_url_is_best_comes_first(self) -> None:
+        frontier = self.make_frontier(
+            found("/a"), found("https://b.example/x", priority=6), found("https://b.example/y", priority=4)
+        )
+        assert drain(frontier) == ["/x", "/a", "/y"]
+
+    # --- identity ---
+
+    def test_http_and_https_are_one_and_https_wins(self) -> None:
+        frontier = self.make_frontier(found("http://a.example/p"), found("/seed", priority=9))
+        assert not frontier.add([found("https://a.example/p")])
+        (seed,) = frontier.claim(ask()).leases
+        frontier.finish(seed, Done(), Report(findings=Findings(better=[found("https://a.example/p")])))
+        (lease,) = frontier.claim(ask()).leases
+        assert lease.url.text == "https://a.example/p"
+        assert not frontier.claim(ask()).leases
+
+    def test_what_is_known_is_told(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/out", out=Why("exclude", "no")))
+        known = frontier.known([digest("/a"), digest("/out"), digest("/other")])
+        assert known.keys() == {digest("/a"), digest("/out")}
+        assert not known[digest("/a")].is_settled
+        assert known[digest("/out")].is_settled
+        frontier.claim(ask())
+        assert frontier.known([digest("/a")])[digest("/a")].is_settled
+
+    def test_what_becomes_of_a_leased_page_is_known_at_once(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.known([digest("/a")])[digest("/a")].state == State.LEASED
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        standing = frontier.known([digest("/a")])[digest("/a")]
+        assert (standing.state, standing.rule) == (State.QUEUED, "http-503")
+
+    # --- ends ---
+
+    def test_a_page_and_what_it_revealed_come_together(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings(
+            new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
+        )
+        frontier.finish(lease, Done(), Report(page("/a"), findings, "digest"))
+        assert list(frontier.pages()) == [(1, page("/a"))]
+        assert frontier.said("digest", 9) == [f"{SITE}/a"]
+        assert frontier.said("other", 9) == []
+        (next_,) = frontier.claim(ask()).leases
+        assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
+        assert frontier.counts().out == {"pruned": 1}
+
+    def test_better_evidence_moves_up_and_brings_back(self) -> None:
+        pruned = found("/pruned", out=Why("pruned", "weak"))
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"), pruned)
+        (lease,) = frontier.claim(ask()).leases
+        better = [found("/c", "deep", 9, wave=1), found("/pruned", "broad", 6)]
+        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        assert drain(frontier) == ["/c", "/pruned", "/b"]
+
+    def test_better_evidence_changes_nothing_that_is_fetched(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        first, second = frontier.claim(ask(limit=2)).leases
+        frontier.finish(first, Done(), Report(findings=Findings(better=[found("/b", "deep", 10)])))
+        frontier.finish(second, Done(), Report(findings=Findings(better=[found("/a", "deep", 10)])))
+        assert not frontier.claim(ask()).leases
+
+    def test_better_evidence_brings_back_what_was_put_out_for_lack_of_it(self) -> None:
+        out = {f"/{rule}": rule for rule in sorted(PASSING_RULES)}
+        put_out = [found(path, out=Why(rule, "weak")) for path, rule in out.items()]
+        frontier = self.make_frontier(found("/a", priority=9), *put_out)
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report(findings=Findings(better=[found(path) for path in out])))
+        assert drain(frontier) == list(out)
+
+    def test_better_evidence_changes_nothing_that_has_failed(self) -> None:
+        frontier = self.make_frontier(*(found(path, priority=9) for path in ("/a", "/gone", "/later")))
+        lease, gone, later = frontier.claim(ask(limit=3)).leases
+        frontier.finish(gone, Dropped(Why("http-404", "answered 404")), Report())
+        frontier.finish(later, Retry(60.0, Why("http-503", "later")), Report())
+        better = [
+            found(path, "deep", 10) for path in ("/gone", "/later")
+        ]  # as one sees it who knows no better
+        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
+            standing = frontier.known([digest(path)])[digest(path)]
+            assert (standing.state, standing.rule) == (state, rule)
+        assert frontier.claim(ask(1.0)).rest == Rest("resting", 60.0)
+        (again,) = frontier.claim(ask(60.0)).leases
+        assert (again.url.path, again.lane) == ("/later", "broad")
+
+    def test_a_retry_waits_and_comes_last(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        granted = frontier.claim(ask(limit=2))
+        assert paths(granted.leases) == ["/b"]
+        frontier.finish(granted.leases[0], Done(), Report())
+        rest = frontier.claim(ask(1.0)).rest
+        assert (rest.why, rest.until) == ("resting", 60.0)
+        (again,) = frontier.claim(ask(60.0)).leases
+        assert (again.url.path, again.attempt) == ("/a", 2)
+
+    def test_a_lease_ends_once(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report())
+        lost = error_of(lambda: frontier.finish(lease, Done(), Report()))
+        assert lost is not None
+        assert "/a" in lost.why
+
+    def test_a_lease_is_held_until_it_ends(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.holds(lease)
+        frontier.finish(lease, Retry(5.0, Why("http-503", "busy")), Report())
+        assert not frontier.holds(lease)
+        (again,) = frontier.claim(ask(9.0)).leases
+        assert (frontier.holds(lease), frontier.holds(again)) == (False, True)
+
+    def test_done_is_queued_again_when_it_is_due(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Done(), Report())
+        assert frontier.schedule([Due(digest("/a"), 100.0, 0), Due(digest("/unknown"), 100.0, 1)]) == 1
+        assert frontier.counts().due == 1
+        assert frontier.claim(ask(99.0)).rest.why == "complete"
+        (again,) = frontier.claim(ask(100.0)).leases
+        assert (again.url.path, again.is_recrawl, again.attempt) == ("/a", True, 1)
+        frontier.finish(again, Done(), Report())
+        assert frontier.counts().due == 0
+
+    def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
+        frontier = self.make_frontier(
+            found("/a", priority=9), found("/b", priority=8), found("/c", priority=7)
+        )
+        assert frontier.schedule([Due(digest("/c"), 5.0, 1), Due(digest("/b"), 5.0, 2)]) == 2
+        assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
+
+    def test_only_what_is_due_is_granted_where_that_is_asked(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"))
+        frontier.schedule([Due(digest("/c"), 5.0, 0), Due(digest("/b"), 90.0, 1)])
+        (lease,) = frontier.claim(ask(5.0, limit=9, only_due=True)).leases
+        assert lease.url.path == "/c"
+        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        assert frontier.counts().due == 2
+        rest = frontier.claim(ask(6.0, only_due=True)).rest
+        assert (rest.why, rest.until) == ("resting", 60.0)
+        assert paths(frontier.claim(ask(90.0, limit=9, only_due=True)).leases) == ["/b", "/c"]
+        assert frontier.claim(ask(90.0, only_due=True)).rest.until != 90.0
+
+    def test_what_failed_can_be_scheduled_but_not_what_was_put_out(self) -> None:
+        out = found("/out")._replace(out=Why("irrelevant", "no points"))
+        frontier = self.make_frontier(found("/gone"), out)
+        (lease,) = frontier.claim(ask()).leases
+        assert frontier.schedule([Due(digest("/gone"), 1.0, 0)]) == 0  # it is being fetched
+        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report())
+        assert frontier.schedule([Due(digest("/gone"), 1.0, 0), Due(digest("/out"), 1.0, 1)]) == 1
+        assert paths(frontier.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
+
+    # --- memory ---
+
+    def test_who_links_a_url_is_remembered(self) -> None:
+        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
+        (lease,) = frontier.claim(ask()).leases
+        seen = Sighting("other words", "footer", 0.0, "", "far")
+        findings = Findings(sightings=[(digest("/b"), seen)], again=[digest("/a")])
+        frontier.finish(lease, Done(), Report(findings=findings))
+        told = frontier.find(digest("/b"))
+        assert told is not None
+        assert [(parent, sighting.anchor) for parent, sighting in told[1]] == [
+            (None, "anchor"),
+            (f"{SITE}/a", "other words"),
+        ]
+        assert frontier.find(digest("/nowhere")) is None
+
+    def test_counts_and_rows(self) -> None:
+        outside = found("https://other.example/", out=Why("other-site", "other.example"))
+        frontier = self.make_frontier(found("/a", priority=9), found("/b", "tail"), outside)
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings()
+        findings.skipped.update(["scheme", "scheme"])
+        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report(page("/a"), findings))
+        counts = frontier.counts()
+        assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
+        assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)
+        assert [row.url for row in frontier.rows(rule="other-site")] == ["https://other.example/"]
+        assert [row.state for row in frontier.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
+
+    def test_families_keep_their_order(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/b"))
+        first, second = frontier.claim(ask(limit=2)).leases
+        families = [("x", Family("x", 1, 2, ((1, 2), (3,)))), ("y", Family("y")), ("z", Family("z"))]
+        frontier.finish(first, Done(), Report(families=families))
+        frontier.finish(second, Done(), Report(families=[("x", Family("x", 9)), ("y", None)]))
+        assert frontier.families() == [Family("x", 9), Family("z")]
+
+    def test_sites_are_entered_and_left(self) -> None:
+        frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
+        assert frontier.sites() == frozenset()
+        frontier.enter("a.example")
+        frontier.enter("www.a.example")
+        assert frontier.sites() == {"a.example", "www.a.example"}
+        assert [seed.text for seed in frontier.seeds()] == [f"{SITE}/a"]
+
+    def test_what_was_outside_comes_back_when_its_site_is_entered(self) -> None:
+        outside = [
+            found(f"https://{host}.example/{path}", out=Why("other-site", f"{host}.example"))
+            for host, path in (("b", "x"), ("c", "x"), ("b", "y"))
+        ]
+        frontier = self.make_frontier(found("/a"), *outside)
+        assert frontier.strays() == []
+        frontier.enter("b.example")
+        assert frontier.strays() == [outside[0].digest, outside[2].digest]
+        placed = found("https://b.example/x", "deep", 9)
+        unwanted = found("https://b.example/y", out=Why("exclude", "no"))
+        frontier.bring_back([placed, unwanted._replace(site="b.example")])
+        assert frontier.strays() == []
+        (lease,) = frontier.claim(ask()).leases
+        assert (lease.url.text, lease.site, lease.lane) == ("https://b.example/x", "b.example", "deep")
+        assert frontier.counts().out == {"other-site": 1, "exclude": 1}
+        told = frontier.find(placed.digest)
+        assert told is not None
+        assert (told[0].seen, [seen.lane for _, seen in told[1]]) == (0, ["deep"])
+
+    def test_a_seed_that_was_not_had_is_asked_for_as_it_is_written_by_now(self) -> None:
+        seed = found("https://a.example/")._replace(is_seed=True)
+        frontier = self.make_frontier(seed)
+        (lease,) = frontier.claim(ask()).leases
+        frontier.finish(lease, Dropped(Why("unreachable", "no"), is_fetch=True), Report())
+        frontier.bring_back([seed._replace(url=Url.parse("http://a.example/"))])
+        (again,) = frontier.claim(ask()).leases
+        assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
+
+    def test_what_nobody_links_was_not_seen(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        (lease,) = frontier.claim(ask()).leases
+        findings = Findings(new=[found("/b")], again=[digest("/a")])
+        frontier.finish(lease, Done(), Report(findings=findings))
+        assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
+        assert frontier.add([found("/c")], [("x", Family("x", 1))]) == 1
+        assert frontier.known([digest("/c")])[digest("/c")].seen == 0
+        assert frontier.families() == [Family("x", 1)]
+
+    def test_what_a_rule_put_out_is_queued_again(self) -> None:
+        frontier = self.make_frontier(found("/a"))
+        frontier.schedule([Due(digest("/a"), 1.0, 0)])
+        (lease,) = frontier.claim(ask(1.0)).leases
+        frontier.finish(lease, Dropped(Why("address-refused", "private"), is_fetch=False), Report())
+        assert (frontier.counts().due, frontier.reopen("http-404")) == (1, 0)
+        assert frontier.reopen("address-refused") == 1
+        (again,) = frontier.claim(ask(2.0, only_due=True)).leases
+        assert (again.url.path, again.attempt) == ("/a", 1)
+
+    # --- runs ---
+
+    def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 1.0)
+        store.frontier(run).add([found("/a")])
+        assert drain(store.frontier(run)) == ["/a"]
+        store.end(run, "complete", 2.0)
+        again = store.begin(spec(), 3.0)
+        assert (again.id, again.fetched) == (run.id, 1)
+        other = store.begin(spec("two", topic="water"), 4.0)
+        fresh = store.begin(spec(), 5.0, fresh=True)
+        assert len({run.id, other.id, fresh.id}) == 3
+        assert store.begin(spec(), 6.0).id == fresh.id
+        assert not store.frontier(fresh).known([digest("/a")])
+        assert [(r.spec.key, r.fetched) for r in store.runs()] == [("one", 1), ("two", 0), ("one", 0)]
+
+    def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 0.0)
+        frontier = store.frontier(run)
+        frontier.add([found(f"/{n}") for n in range(4)])
+        frontier.claim(ask(limit=3))
+        adopted = store.frontier(run).adopt(ask(700.0, limit=2))
+        assert paths(adopted) == ["/0", "/1"]
+        assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
+        assert paths(store.frontier(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
+
+    def test_leases_that_were_released_are_adopted_at_once(self) -> None:
+        store = self.make_store()
+        run = store.begin(spec(), 0.0)
+        frontier = store.frontier(run)
+        frontier.add([found(f"/{n}") for n in range(4)])
+        frontier.claim(ask(limit=2))
+        frontier.release()
+        assert paths(store.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+
+from honeyguide.adapters.html.markdown import parse_markdown_links
+
+N = 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("no links", []),
+        ("[a](b) and [c](d)", [("a", "b"), ("c", "d")]),
+        ("[a]()", [("a", "")]),
+        ("[](b)", [("", "b")]),
+        ("[a] (b)", []),
+        ("[a](b c)", []),
+        ("[a](b", []),
+        ("[a](b\nc)", []),
+        ("[a\nb](c)", [("a b", "c")]),
+        ("[a\n\nb](c)", []),
+        ('[a](b "title (x)")', [("a", "b")]),
+        ("[a](b (title))", [("a", "b")]),
+        ("[a]( b\n  'title\n goes on' )", [("a", "b")]),
+        ('[a](b "title)', []),
+        ('[a](b"title")', [("a", 'b"title"')]),
+        ("[a](<b)", []),
+        ("[a](<b\\>c>)", [("a", "b>c")]),
+        ("[a](b(c(d))e)", [("a", "b(c(d))e")]),
+        ("[a](b(c)", []),
+        ("[a](b\\(c)", [("a", "b(c")]),
+        ("[a](b?x=1&amp;y=2)", [("a", "b?x=1&y=2")]),
+        ("[A &amp; B](c)", [("A & B", "c")]),
+        ("[*a* **b** ~~c~~ _d_ e_f 2 * 3](g)", [("a b c d e_f 2 * 3", "g")]),
+        ("[`code`](b)", [("code", "b")]),
+        ("[a `](b)` c](d)", [("a ](b) c", "d")]),
+        ("``[a](b) ` `` [c](d)", [("c", "d")]),
+        ("` [a](b)", [("a", "b")]),
+        ("\\`[a](b)\\`", [("a", "b")]),
+        ("[a [b](c) d](e)", [("b", "c")]),
+        ("[a ![b](c) d](e)", [("a b d", "e")]),
+        ("![a [b](c) d](e)", []),
+        ("![a]\n[b](c)", [("b", "c")]),
+        ("!\\[a](b) \\![c](d)", [("c", "d")]),
+        ("<a title='[x](y)'>[b](c)</a>", [("b", "c")]),
+        ("<!-- [x](y) --> [b](c) <!-- [d](e)", [("b", "c"), ("d", "e")]),
+        ("<https://a.example/?x=(y)>", [("https://a.example/?x=(y)", "https://a.example/?x=(y)")]),
+        ("<not a link>", []),
+        ("a < b [c](d) > e", [("c", "d")]),
+    ],
+)
+def test_inline(text: str, expected: list[tuple[str, str]]) -> None:
+    assert parse_markdown_links(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n[no](x)\n```\n[a](b)",
+        "```python\n[no](x)\n````\n[a](b)",
+        "~~~\n```\n[no](x)\n~~~\n[a](b)",
+        "text\n```\n[no](x)\n```\n\n[a](b)",
+        "> ```\n> [no](x)\n\n[a](b)",
+        "> > ~~~\n> > [no](x)\n> > ~~~\n> [a](b)",
+        "- item\n  ```\n  [no](x)\n  ```\n  [a](b)",
+        "1. item\n\n       [no](x)\n\n   [a](b)",
+        "    [no](x)\n\n    [no](y)\n\n[a](b)",
+        "\t[no](x)\n\n[a](b)",
+        "[a](b)\n```\n[no](x)",
+        "``` `\n[a](b)\n",
+        "paragraph\n    [a](b)",
+        "- item\n\n  [a](b)",
+        "- x\n    - y\n        - [a](b)",
+        "# [a](b)",
+        "| [a](b) |",
+    ],
+)
+def test_blocks(text: str) -> None:
+    assert parse_markdown_links(text) == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[a][r]\n\n[r]: /u 'title'", [("a", "/u")]),
+        ("[r]: </u v>\n\n[R][]", [("R", "/u v")]),
+        ("[ the  Label ]\n\n[The label]: /u", [("the Label", "/u")]),
+        ("[r]\n\n[r]: /first\n[r]: /second", [("r", "/first")]),
+        ("[![alt][i]][r]\n\n[r]: /u\n[i]: /i.png", [("alt", "/u")]),
+        ("[a][nothing]\n\n[r]: /u", []),
+        ("[a](b)[r]\n\n[r]: /u", [("a", "b"), ("r", "/u")]),
+        ("note[^1]\n\n[^1]: /u", []),
+        ("```\n[r]: /u\n```\n\n[r]", []),
+        ("[ ] todo\n[x] done", []),
+    ],
+)
+def test_references(text: str, expected: list[tuple[str, str]]) -> None:
+    assert parse_markdown_links(text) == expected
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "]",
+        "[]",
+        "[a](",
+        "[a](<",
+        '[a](b "',
+        "![",
+        "`",
+        "`a``",
+        "<",
+        "<a",
+        "<!--",
+        ">",
+        "\\",
+        "[a][",
+        "* ",
+        "_",
+        "&#",
+        "- ",
+        "~",
+        "\t",
+    ],
+)
+def test_hostile_repetition_ends(piece: str) -> None:
+    parse_markdown_links(piece * N)
+    parse_markdown_links("[r]: /u\n\n" + piece * N)
+    assert parse_markdown_links(f"{'[' * N}[a](b)") == [("a", "b")]
+
+
+def test_hostile_nesting_ends() -> None:
+    assert parse_markdown_links("![" * N + "x" * N + "](u)" * N) == []
+    assert parse_markdown_links("[" * N + "x](u)" + "](v)" * N) == [("x", "u")]
+    assert parse_markdown_links("[a](" + "(" * N + ")" * N + ")") == []
+
+
+def test_a_character_reference_too_long_to_read_stays_text() -> None:
+    reference = f"&#{'9' * 5000};"
+    assert parse_markdown_links(f"[{reference}]({reference})") == [(reference, reference)]

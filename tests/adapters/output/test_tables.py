@@ -1,0 +1,169 @@
+"""Pick records as CSV and Parquet: harmless, whole, the same types whatever is in them."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide import app
+from honeyguide.adapters.files import parquet
+from honeyguide.adapters.output.journal import Finished
+from honeyguide.adapters.output.tables import COLUMNS, parquet_schema, read_back, write_table
+from honeyguide.cli.output import csv_cell, json_line
+from honeyguide.core.records import candidate_record
+from honeyguide.errors import InputError
+from honeyguide.jobs.pick import PickRequest, failed_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.core.records import Record
+
+SETTINGS = {"strategy": "portfolio", "profile_hash": "5a"}
+STATUSES = Counter(ok=2, unreachable=1)
+HTML = '<a href="/services">Services</a> <a href="/about">About</a> <a href="/privacy">P</a>'
+
+
+def candidates() -> list[Record]:
+    selection = app.select_links(HTML, "https://a.example/", strategy="blend")
+    return [candidate_record(candidate) for candidate in selection.candidates]
+
+
+def record(site: str, **more: Any) -> Record:
+    reasons = [{"rule": "hub", "points": 100, "reason": "overview of all services"}]
+    page = {
+        "rank": 1, "url": f"https://{site}/services", "category": None, "bucket": "hub", "score": 104, "reasons": reasons,
+        "title": "=HYPERLINK(1)", "text_chars": 1234, "status": 200, "markdown": "# Hi", "headings": ["Hi"],
+        "keywords": ["sprinkler"], "evidence": [{"keyword": "sprinkler", "text": "a sprinkler"}],
+    }  # fmt: skip
+    plain = {
+        name: value
+        for name, value in page.items()
+        if name not in ("markdown", "headings", "keywords", "evidence")
+    }
+    return {
+        **failed_record(site, "ok", "", PickRequest()), "homepage": f"https://{site}/", "reason": None,
+        "profile_hash": "5a", "selected": [page, {**plain, "rank": 2}], "candidates": candidates(),
+        "skipped": [{"href": "mailto:x", "rule": "scheme"}], "counts": {"links": 3, "out_doorway": 1, "selected": 2},
+        **more,
+    }  # fmt: skip
+
+
+RECORDS = [
+    record("a.example", title="Acme \ud800 \u202e \x1b[31m"),
+    failed_record("=cmd", "unreachable", "sites.csv line 3: is not an address", PickRequest()),
+    record("b.example", elapsed_s=3),
+]
+
+
+def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> None:
+    path = tmp_path / "picks.csv"
+    write_table(path, "csv", RECORDS, csv_cell)
+    rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+    assert list(rows[0]) == list(COLUMNS)
+    assert [(row["site"], row["status"], row["selected_rank"], row["selected_url"]) for row in rows] == [
+        ("a.example", "ok", "1", "https://a.example/services"),
+        ("a.example", "ok", "2", "https://a.example/services"),
+        ("'=cmd", "unreachable", "", ""),
+        ("b.example", "ok", "1", "https://b.example/services"),
+        ("b.example", "ok", "2", "https://b.example/services"),
+    ]
+    assert rows[0]["selected_reasons"] == "overview of all services (+100)"
+    assert rows[0]["selected_title"] == "'=HYPERLINK(1)"
+    assert rows[0]["counts_links"] == "3"
+    assert "\x1b" not in path.read_text("utf-8")
+    assert read_back(path, "csv") == Finished(
+        ("a.example", "'=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+    )
+
+
+def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pl = pytest.importorskip("polars")  # an extra
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 2)
+    path = tmp_path / "picks.parquet"
+    write_table(path, "parquet", RECORDS, csv_cell)
+    frame = pl.read_parquet(path)
+    assert dict(frame.schema) == parquet_schema()
+    assert frame["site"].to_list() == ["a.example", "=cmd", "b.example"]
+    first = frame.row(0, named=True)
+    assert first["selected"][0]["reasons"] == [
+        {"rule": "hub", "points": 100.0, "reason": "overview of all services"}
+    ]
+    assert first["selected"][0]["evidence"] == [{"keyword": "sprinkler", "text": "a sprinkler"}]
+    assert first["selected"][1]["markdown"] is None
+    assert {"name": "out_doorway", "count": 1} in first["counts"]
+    assert [candidate["url"] for candidate in first["candidates"]] == [one["url"] for one in candidates()]
+    assert frame["elapsed_s"].to_list() == [0.0, 0.0, 3.0]
+    assert read_back(path, "parquet") == Finished(
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+    )
+
+
+def test_parquet_of_failures_only_has_the_same_types(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")  # an extra
+    write_table(tmp_path / "picks.parquet", "parquet", RECORDS[1:2], csv_cell)
+    assert dict(pl.read_parquet(tmp_path / "picks.parquet").schema) == parquet_schema()
+
+
+def test_parquet_has_everything_that_a_record_has() -> None:
+    pytest.importorskip("polars")  # an extra
+    schema: dict[str, Any] = dict(parquet_schema())
+    assert set(schema) == set(RECORDS[0])
+    assert {field.name for field in schema["candidates"].inner.fields} == set(candidates()[0])
+    assert {field.name for field in schema["selected"].inner.fields} == set(RECORDS[0]["selected"][0])
+
+
+def test_json_lines_are_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "picks.jsonl"
+    path.write_text("".join(json_line(one) + "\n" for one in RECORDS) + '{"schema": 1, "si', "utf-8")
+    assert read_back(path, "jsonl") == Finished(
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+    )
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_older_files_are_read_back_without_what_they_do_not_say(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "picks"
+    older = [{name: value for name, value in one.items() if name != "asked"} for one in RECORDS]
+    if kind == "jsonl":
+        path.write_text("".join(json_line(one) + "\n" for one in older), "utf-8")
+    else:
+        if kind == "parquet":
+            pl = pytest.importorskip("polars")  # an extra
+        write_table(path, kind, older, csv_cell)
+        if kind == "csv":
+            rows = list(csv.reader(path.read_text("utf-8").splitlines()))
+            with path.open("w", encoding="utf-8") as file:
+                csv.writer(file).writerows(row[:-5] for row in rows)
+        else:
+            pl.read_parquet(path).drop("asked").write_parquet(path)
+    found = read_back(path, kind)
+    assert found is not None
+    assert (found.settings, found.statuses) == (SETTINGS, STATUSES)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize(
+    "content", [b"site,url\na,b\n", b"\xff\xfe", b"{}\n", b"PAR1", b'{"schema": 1, "site": ]\n']
+)
+def test_what_is_not_ours_is_not_read_back(tmp_path: Path, kind: str, content: bytes) -> None:
+    if kind == "parquet":
+        pytest.importorskip("polars")  # an extra
+    (tmp_path / "file").write_bytes(content)
+    assert read_back(tmp_path / "file", kind) is None
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "picks.csv"
+    path.write_text("old")
+
+    def failing() -> Any:
+        yield RECORDS[0]
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match=r"picks\.csv: cannot be written: No space left"):
+        write_table(path, "csv", failing(), csv_cell)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("picks.csv", "old")]

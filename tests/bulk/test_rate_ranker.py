@@ -1,0 +1,138 @@
+"""Parquet files ranked by the policy that learns: by columns as row by row."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide import load_profile
+from honeyguide.adapters.files.rows import Rejected
+from honeyguide.app.plan import open_known
+from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.policies import Learned
+from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.recrawl.ranking import Asked, PolicyTable, Row
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.ports.rank import Table
+
+pl = pytest.importorskip("polars")  # an extra
+
+NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
+PROFILE = load_profile("news")
+
+
+def made_up(count: int) -> list[dict[str, Any]]:
+    random = Random(7)  # noqa: S311 - made-up rows
+    return [
+        {
+            "url": f"https://{random.choice('abcde')}.example/{number}",
+            "visits": random.randrange(5),
+            # Some are as old as others, and never visited ones are worth the same.
+            "last_visited": random.choice([None, NOW + timedelta(hours=1), *[NOW - timedelta(hours=random.randrange(300))] * 20]),
+            "last_changed": None,
+            "topic_relevance": random.choice([0.2, 0.8]),
+            "hub_depth": 1,
+            "is_hub": random.random() < 0.1,
+            "rate_a": random.choice([0.5, 3.0]),
+            "rate_b": random.choice([20.0, 400.0]),
+        }
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Table, Table]:
+    """Open the same rows twice: by columns, and one by one."""
+    frame, size = pl.DataFrame(rows, infer_schema_length=None), -(-len(rows) // files)
+    paths = [folder / f"known-{number}.parquet" for number in range(files)]
+    for number, path in enumerate(paths):
+        frame.slice(number * size, size).write_parquet(path, row_group_size=100)
+
+    def one_by_one() -> Any:
+        for number, row in enumerate(rows):
+            name = f"{paths[number // size]} row {number % size + 1}" if files > 1 else f"row {number + 1}"
+            yield Row(number + 1, name, Signals(**row))
+
+    return open_known([str(path) for path in paths], PROFILE), PolicyTable(
+        one_by_one, Learned(Priors()), PROFILE
+    )
+
+
+ASKED = [
+    Asked(NOW, top=25),
+    Asked(NOW, top=400),
+    Asked(NOW),
+    Asked(NOW, top=30, per_host=4),
+    Asked(NOW, top=12, per_host=3),
+    Asked(NOW, top=40, levels=("high", "low")),
+    Asked(NOW, top=9, levels=("medium",), per_host=2),
+    Asked(NOW, top=100, min_score=70.0),
+    Asked(NOW, levels=("very low",)),
+]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("files", [1, 3])
+def test_columns_plan_as_rows_do(tmp_path: Path, asked: Asked, files: int) -> None:
+    columns, rows = tables(tmp_path, made_up(600), files)
+    found, expected = columns.plan(asked), rows.plan(asked)
+    assert type(columns).__name__ == "LearnedTable"
+    assert found.entries == expected.entries
+    assert found.levels == expected.levels
+    assert found.future == expected.future
+    assert expected.entries
+
+
+def test_single_rows_stand_where_they_stand(tmp_path: Path) -> None:
+    rows = made_up(300)
+    columns, plain = tables(tmp_path, rows)
+    for asked in (None, Asked(NOW, top=10)):
+        if asked is not None:
+            columns.plan(asked)
+            plain.plan(asked)
+        for url in (rows[5]["url"], rows[250]["url"]):
+            row = columns.find([url])[url]
+            assert columns.rank_of(row, NOW) == plain.rank_of(row, NOW)
+            assert columns.judge(row, NOW) == plain.judge(row, NOW)
+
+
+def test_wrong_rows_are_put_out(tmp_path: Path) -> None:
+    rows = made_up(50)
+    rows[7]["rate_b"] = None
+    rows[9]["rate_a"] = -1.0
+    columns, _ = tables(tmp_path, rows)
+    with pytest.raises(InputError, match="row 8, field rate_b: is missing"):
+        columns.plan(Asked(NOW, top=5))
+    rejected = Rejected()
+    try:
+        table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
+        assert table.plan(Asked(NOW, top=5)).rows == 48
+    finally:
+        rejected.close()
+    assert rejected.rows == 2
+
+
+def test_a_winner_with_a_wrong_url_makes_all_urls_be_read(tmp_path: Path) -> None:
+    rows = made_up(80)
+    rows[3] |= {"url": "nonsense", "last_visited": None, "topic_relevance": 0.8}
+    rows[4] |= {"url": rows[60]["url"]}
+    tables(tmp_path, rows)
+    rejected = Rejected()
+    try:
+        table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
+        plan = table.plan(Asked(NOW, top=20))
+    finally:
+        rejected.close()
+    assert (plan.rows, plan.repeated.rows) == (78, 1)
+
+
+def test_too_many_rows_are_refused(tmp_path: Path) -> None:
+    columns, _ = tables(tmp_path, made_up(60))
+    with pytest.raises(InputError, match="more than 50 rows"):
+        columns.plan(Asked(NOW, limit=50))

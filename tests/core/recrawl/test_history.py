@@ -1,0 +1,388 @@
+"""What visits teach: plain function calls, no store, no network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide.core.recrawl.ages import AgeClock, SiteAges
+from honeyguide.core.recrawl.clocks import HOUR_S, DayProfile, SiteClock, WallClock
+from honeyguide.core.recrawl.history import Known, Site, Trust, Visit
+from honeyguide.core.recrawl.policies import Learned
+from honeyguide.core.recrawl.rate import Rate, chance, changes
+from honeyguide.core.recrawl.signals import HEADER, SITEMAP, state_of
+from honeyguide.core.recrawl.visits import (
+    believed,
+    births_of,
+    clock_in,
+    compared,
+    heir_of,
+    next_known,
+    next_site,
+)
+
+if TYPE_CHECKING:
+    from honeyguide.core.recrawl.priors import PageClass
+
+DAY_S = 86400.0
+HONEST = Trust(hits=9)
+URL = "https://a.example/page"
+
+
+def visit(at: float, content: str | None = "x", body: int | None = 1, **more: object) -> Visit:
+    status = 200 if content is not None or body is not None else 500
+    given = {"status": status, "content": content, "body": body, **more}
+    return Visit(URL, 7, at, **given)  # type: ignore[arg-type]  # a test may set any field
+
+
+def known_after(*visits: Visit, site: Site | None = None) -> Known:
+    known: Known | None = None
+    for one in visits:
+        known = next_known(known, one, site or Site(), run=1)
+    assert known is not None
+    return known
+
+
+# --- what a visit says ---
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"),
+    [
+        (visit(5.0, None, None, status=304), "not-modified"),
+        (visit(5.0, None, 1), "same-bytes"),
+        (visit(5.0, "x", 1), "same-bytes"),
+        (visit(5.0, "x", 2), "same-content"),
+        (visit(5.0, "y", 2), "changed"),
+        (visit(5.0, None, 2), "changed"),  # what is left of it says nothing
+        (visit(5.0, None, None, status=404), None),
+        (visit(5.0, None, None, status=None), None),
+        (visit(5.0, None, None, is_led_on=True), None),
+    ],
+)
+def test_what_a_second_visit_says(second: Visit, verdict: str | None) -> None:
+    first = known_after(visit(1.0))
+    assert compared(first, second) == verdict
+    known = next_known(first, second)
+    assert known.changes == (verdict == "changed")
+    assert known.unchanged == (verdict in ("not-modified", "same-bytes", "same-content"))
+    assert known.visits == 2
+
+
+def test_a_first_visit_and_one_after_failures_have_nothing_to_compare() -> None:
+    assert compared(None, visit(1.0)) is None
+    failed = known_after(visit(1.0, None, None), visit(2.0, None, None))
+    assert (failed.failures, failed.seen_at) == (2, None)
+    assert compared(failed, visit(3.0)) is None
+    known = next_known(failed, visit(3.0))
+    assert (known.failures, known.seen_at, known.first_seen, known.rate) == (0, 3.0, 1.0, None)
+
+
+def test_what_was_read_stays_where_nothing_new_was_read() -> None:
+    first = known_after(
+        visit(1.0, relevance=0.7, kind="hub", links=40, link_share=0.8, etag="e1", last_modified="m")
+    )
+    for second in (
+        visit(5.0, None, None, status=304, etag="e2"),
+        visit(5.0, None, 1, etag="e2", last_modified="m"),
+        visit(5.0, None, None, status=500),
+    ):
+        known = next_known(first, second, run=2)
+        kept = (
+            known.relevance,
+            known.is_hub,
+            known.kind,
+            known.links,
+            known.link_share,
+            known.content,
+            known.run,
+        )
+        assert kept == (0.7, True, "hub", 40, 0.8, "x", 1)
+        assert known.last_modified == "m"
+    assert next_known(first, visit(5.0, None, None, status=304)).etag == "e1"
+    assert next_known(first, visit(5.0, None, None, status=304, etag="e2")).etag == "e2"
+    assert next_known(first, visit(5.0, "y", 2)).etag is None  # the new version has none
+
+
+def test_reading_it_anew_replaces_what_was_read() -> None:
+    first = known_after(visit(1.0, relevance=0.7, kind="hub", links=40))
+    known = next_known(first, visit(5.0, "x", 1, relevance=0.2, links=3, hub_depth=2), run=4)
+    assert (known.relevance, known.is_hub, known.links, known.hub_depth, known.run) == (0.2, False, 3, 2, 4)
+
+
+def test_a_hub_stays_at_depth_0_through_visits_that_do_not_read_it() -> None:
+    first = known_after(visit(1.0, kind="hub", hub_depth=3))
+    assert first.hub_depth == 0
+    assert next_known(first, visit(2.0, None, None, status=304, hub_depth=3)).hub_depth == 0
+
+
+def test_a_clock_that_runs_backwards_is_harmless() -> None:
+    known = known_after(visit(100.0), visit(50.0, "y", 2))
+    assert (known.visited_at, known.changed_at, known.changes, known.exposure_h) == (100.0, 100.0, 1, 0.0)
+    assert known.rate is not None
+
+
+# --- the change rate ---
+
+
+def test_rates_are_learnt_from_comparisons_alone() -> None:
+    first = known_after(visit(0.0))
+    assert first.rate is None
+    prior = believed(first)
+    same = next_known(first, visit(DAY_S, None, None, status=304))
+    assert same.rate == Rate(prior.a, prior.b + 24.0)
+    failed = next_known(same, visit(2 * DAY_S, None, None))
+    assert failed.rate == same.rate
+    later = next_known(failed, visit(3 * DAY_S))
+    assert later.rate == Rate(prior.a, prior.b + 72.0)  # all the time since it was last seen
+    assert (later.exposure_h, later.unchanged) == (72.0, 2)
+
+
+def test_pages_that_change_are_believed_to_change_more_often() -> None:
+    often = known_after(*(visit(n * DAY_S, str(n), n) for n in range(20)))
+    never = known_after(*(visit(n * DAY_S) for n in range(20)))
+    assert often.rate is not None
+    assert never.rate is not None
+    assert often.rate.mean_interval_h < 48.0 < never.rate.mean_interval_h
+
+
+def test_a_page_starts_where_its_siblings_are() -> None:
+    site = Site(priors={"page": Rate(2.0, 10.0)})
+    first = known_after(visit(0.0))
+    assert believed(first, site) == Rate(2.0, 10.0)
+    assert next_known(first, visit(3600.0), site).rate == Rate(2.0, 11.0)
+    assert believed(first._replace(kind="hub"), site) != Rate(2.0, 10.0)
+
+
+MODIFIED = "Thu, 01 Jan 1970 12:00:00 GMT"
+
+
+def test_an_exact_time_counts_once_its_source_has_proved_honest() -> None:
+    first = known_after(visit(0.0))
+    second = visit(DAY_S, "y", 2, last_modified=MODIFIED)
+    assert next_known(first, second).changed_at == DAY_S
+    known = next_known(first, second, Site({HEADER: HONEST}))
+    assert known.changed_at == DAY_S / 2
+    prior = believed(first)
+    assert known.rate == Rate(prior.a + 1.0, prior.b + 12.0)  # since then it was quiet
+    announced = next_known(
+        first._replace(lastmod="1970-01-01T06:00:00Z"), visit(DAY_S, "y", 2), Site({SITEMAP: HONEST})
+    )
+    assert announced.changed_at == DAY_S / 4
+    assert announced.rate == Rate(prior.a + 1.0, prior.b + 24.0)  # a signal led to the visit
+
+
+def test_a_time_in_the_future_or_before_the_last_visit_is_no_time_of_change() -> None:
+    first, site = known_after(visit(DAY_S)), Site({HEADER: HONEST})
+    early = next_known(first, visit(2 * DAY_S, "y", 2, last_modified=MODIFIED), site)
+    assert early.changed_at == 2 * DAY_S
+    future = "Thu, 01 Jan 2099 12:00:00 GMT"
+    assert next_known(first, visit(2 * DAY_S, "y", 2, last_modified=future), site).changed_at == 2 * DAY_S
+
+
+def test_new_links_count_from_the_second_visit_on() -> None:
+    known = known_after(visit(0.0, new_links=50))
+    assert known.found is None
+    known = next_known(known, visit(DAY_S, "y", 2, new_links=6))
+    assert known.found == Rate(6.0, 48.0)
+    known = next_known(known, visit(2 * DAY_S, None, None, status=304))
+    assert known.found == Rate(6.0, 72.0)
+
+
+# --- clocks ---
+
+
+DAYS = SiteClock(1, (2.0,), (1.0,))
+STORY = "https://a.example/2026/05/01/x"
+OF_PAGE, OF_ARTICLE = Site().aged("page").own, Site().aged("article").own
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "clock"),
+    [
+        ("page", {}, DAYS),
+        ("page", {"born_at": 40.0}, AgeClock(40.0, OF_PAGE, DAYS)),
+        ("page", {"born_at": 101.0}, DAYS),  # it was visited before somebody met it
+        ("page", {"url": STORY}, DAYS),
+        ("hub", {"born_at": 40.0}, WallClock()),
+        ("hub", {"hours": (1.0,) * 24}, DayProfile.of_counts((1.0,) * 24)),
+        ("article", {"url": STORY}, AgeClock(100.0, OF_ARTICLE)),  # a date in the future is no date
+        ("article", {"url": "https://a.example/1970/01/x", "born_at": 40.0}, AgeClock(40.0, OF_ARTICLE)),
+        (
+            "article",
+            {"url": "https://a.example/1969/12/x", "born_at": 40.0},
+            AgeClock(-31 * DAY_S, OF_ARTICLE),
+        ),
+        ("article", {"born_at": 40.0}, AgeClock(40.0, OF_ARTICLE)),
+        ("article", {}, DAYS),
+    ],
+)
+def test_each_kind_has_its_clock_and_plans_go_by_the_same(
+    kind: PageClass, more: dict[str, Any], clock: object
+) -> None:
+    known, site = known_after(visit(100.0))._replace(kind=kind, **more), Site(clock=DAYS)
+    assert clock_in(site, known) == clock
+    policy = Learned(
+        sites={"a.example": site.clock},
+        days={} if known.hours is None else {known.url: DayProfile.of_counts(known.hours)},
+        ages={("a.example", kind): site.aged(kind).own},
+    )
+    assert policy.clock_of(state_of(known)) == clock
+
+
+def test_hubs_remember_at_which_hours_they_change() -> None:
+    hub = known_after(visit(8.5 * 3600, kind="hub"))
+    known = next_known(hub, visit(10.5 * 3600, "y", 2, kind="hub"))
+    assert known.hours is not None
+    assert {hour: count for hour, count in enumerate(known.hours) if count} == {8: 0.25, 9: 0.5, 10: 0.25}
+    assert next_known(hub, visit(3 * DAY_S, "y", 2, kind="hub")).hours is None  # that tells no hour
+    assert next_known(hub, visit(10.5 * 3600, kind="hub")).hours is None
+
+
+# --- sites ---
+
+
+def test_what_a_site_says_is_held_against_what_is_found() -> None:
+    site, old = Site(), known_after(visit(DAY_S))
+    for lastmod, second in (
+        ("1970-01-03", visit(3 * DAY_S, "y", 2)),  # said and true
+        ("1970-01-03", visit(3 * DAY_S)),  # said and not
+        ("1970-01-01", visit(3 * DAY_S, "y", 2)),  # not said
+        ("1970-01-01", visit(3 * DAY_S)),
+        ("1970-01-02", visit(3 * DAY_S, "y", 2)),  # on the day of the visit before: says nothing
+        (None, visit(3 * DAY_S, "y", 2)),
+        ("soon", visit(3 * DAY_S, "y", 2)),
+        ("1970-01-03", visit(3 * DAY_S, None, None)),  # nothing was found
+    ):
+        site = next_site(site, old._replace(lastmod=lastmod), second)
+    assert site.trust == {SITEMAP: Trust(1, 1, 1, 1)}
+
+
+def test_a_header_is_no_witness_of_its_own_304() -> None:
+    old = known_after(visit(0.0))
+    assert next_site(Site(), old, visit(DAY_S, None, None, status=304, last_modified=MODIFIED)).trust == {}
+    assert next_site(Site(), old, visit(DAY_S, last_modified=MODIFIED)).trust == {HEADER: Trust(alarms=1)}
+
+
+def test_a_day_on_which_much_changes_counts_more() -> None:
+    site = Site()
+    for _ in range(20):
+        site = next_site(site, known_after(visit(0.0)), visit(DAY_S - 1, "y", 2))
+    assert site.clock.weight(0) > 2.0
+    hub = next_site(Site(), known_after(visit(0.0, kind="hub")), visit(DAY_S, "y", 2))
+    assert hub.clock == SiteClock()
+
+
+# --- ages ---
+
+
+NEW: dict[str, Any] = {"born_at": 0.0, "first_seen": 0.0}
+
+
+def test_ages_learn_what_a_visit_found_and_what_was_expected_of_it() -> None:
+    old = known_after(visit(HOUR_S))._replace(rate_a=2.0, rate_b=10.0, **NEW)
+    site = next_site(Site(), old, visit(4 * HOUR_S, "y", 2))
+    ages, after = site.ages["page"], next_known(old, visit(4 * HOUR_S, "y", 2)).rate
+    assert after is not None
+    assert list(site.ages) == ["page"]
+    due = after.a / after.b
+    assert ages.own.expected[:4] == pytest.approx((0.0, due, 2 * due, 0.0))
+    found = changes(Rate(2.0, 10.0), 3.0)
+    assert ages.own.found[:4] == pytest.approx((0.0, found / 3, 2 * found / 3, 0.0))
+    assert (ages.every.found, ages.every.expected) == (ages.own.found, ages.own.expected)
+    assert ages.own.parent == ages.every.weights
+    calm = next_site(site, old, visit(4 * HOUR_S)).ages["page"]
+    assert calm.own.found == ages.own.found
+    assert calm.own.expected[1] > ages.own.expected[1]
+
+
+def test_ages_learn_one_change_of_an_announced_one() -> None:
+    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=1.0, lastmod="1970-01-01T06:00:00Z", **NEW)
+    plain, told = (
+        next_site(Site(trust), old, visit(DAY_S, "y", 2)).ages["page"].own
+        for trust in ({}, {SITEMAP: HONEST})
+    )
+    assert sum(plain.found) > 40.0
+    assert sum(told.found) == pytest.approx(1.0)
+
+
+def test_days_and_ages_do_not_learn_the_same_changes() -> None:
+    calm = SiteAges.of("page").noted(0.0, 24.0, found=0.0, rate=100.0)
+    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=24.0, **NEW)
+    aged_h = calm.own.hours(0.0, 24.0)
+    assert aged_h < 1.0
+    for site, hours in ((Site(), 24.0), (Site(ages={"page": calm}), aged_h)):
+        expected = sum(next_site(site, old, visit(DAY_S - 1)).clock.expected)
+        assert expected == pytest.approx(chance(Rate(2.0, 24.0), hours), abs=1e-3)
+    busy = Site(clock=SiteClock(0, (9.0,), (1.0,)))
+    own = next_site(busy, old, visit(DAY_S - 1)).ages["page"].own
+    after = next_known(old, visit(DAY_S - 1), busy).rate
+    assert after is not None
+    assert own.expected[0] == pytest.approx(5.0 * after.a / after.b)  # such a day counts five times
+
+
+@pytest.mark.parametrize(
+    ("more", "at"),
+    [({"born_at": None}, DAY_S), ({"kind": "hub"}, DAY_S), ({"first_seen": -1.0}, DAY_S), ({}, 0.0)],
+)
+def test_ages_learn_nothing_where_there_is_none(more: dict[str, Any], at: float) -> None:
+    old = known_after(visit(0.0))._replace(**{**NEW, **more})
+    assert next_site(Site(), old, visit(at, "y", 2)).ages == {}
+    assert next_site(Site(), known_after(visit(0.0))._replace(**NEW), visit(DAY_S, "y", 2)).ages
+
+
+def test_a_page_ages_as_its_siblings_did() -> None:
+    """Pages that change in their first hours: later a quiet day says little, and an hour at first says much."""
+    site = Site()
+    for digest in range(60):
+        known = known_after(visit(0.0))._replace(digest=digest, **NEW)
+        for number, at_h in enumerate((1, 2, 4, 30, 100)):
+            one = visit(at_h * HOUR_S, str(min(number, 3)), min(number, 3))
+            site, known = next_site(site, known, one), next_known(known, one, site)
+    weights = site.aged("page").own.weights
+    assert weights[0] > 1.5
+    assert weights[6] < 0.7
+    first = known_after(visit(0.0))._replace(**NEW)
+    early, late = (clock_in(site, first).exposure_h(h * HOUR_S, (h + 1) * HOUR_S) for h in (0, 70))
+    assert early > 3 * late
+
+
+def test_pages_that_are_met_on_a_hub_are_new_and_keep_their_age_when_they_move() -> None:
+    assert births_of(None, visit(5.0)) == []
+    assert births_of(None, visit(5.0, newborn=(1, 2))) == [(1, 5.0), (2, 5.0)]
+    there = Visit("https://a.example/new", 8, 9.0, 200, "x", moved_from=7)
+    heir = heir_of(known_after(visit(2.0))._replace(born_at=1.0), there)
+    assert births_of(heir, there) == [(8, 1.0)]
+    assert births_of(None, there) == []
+
+
+# --- moving ---
+
+
+def test_a_page_that_moves_brings_its_history_along_once() -> None:
+    old = known_after(visit(0.0, relevance=0.5), visit(DAY_S, "y", 2))
+    there = Visit("https://a.example/new", 8, 2 * DAY_S, 200, "y", body=2, moved_from=7)
+    heir = heir_of(old, there)
+    assert heir is not None
+    known = next_known(heir, there)
+    assert (known.url, known.digest, known.visits, known.changes, known.unchanged) == (there.url, 8, 3, 1, 1)
+    moved = next_known(
+        old, visit(2 * DAY_S, None, None, status=301, is_led_on=True, is_moved=True, arrived=there.url)
+    )
+    assert (moved.is_moved, moved.arrived, moved.failures) == (True, there.url, 0)
+    assert heir_of(moved, there) is None
+    assert heir_of(None, there) is None
+    back = next_known(moved, visit(3 * DAY_S, "z", 3))
+    assert (back.is_moved, back.arrived, back.changes) == (False, None, 2)
+
+
+def test_a_redirect_for_now_is_a_visit_without_a_page_and_no_failure() -> None:
+    away = known_after(visit(0.0))
+    for _ in range(6):  # as often as a page may fail
+        away = next_known(
+            away, visit(DAY_S, None, None, status=302, is_led_on=True, arrived="https://a.example/wait")
+        )
+    assert (away.is_moved, away.failures, away.content, away.seen_at) == (False, 0, "x", 0.0)
+    back = next_known(away, visit(2 * DAY_S))
+    assert (back.failures, back.unchanged, back.exposure_h) == (0, 1, 48.0)
