@@ -33,7 +33,7 @@ import honeyguide
 from bench.peers import offered
 from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.app import pick_sites
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.pick.evaluate import judge_site, match_sites, page_name, site_key, total
 from honeyguide.jobs.pick import PickRequest
 
@@ -62,7 +62,7 @@ class Entrant:
     has_browser: bool = False
 
 
-_POLITE = Policy().delay_s
+_POLITE = FetchPolicy().delay_s
 ENTRANTS = (
     *(Entrant(f"Honeyguide `{s}`, as installed", s, _POLITE, 16) for s in ("portfolio", "rules", "blend")),
     *(Entrant(f"Honeyguide `{s}`, `--delay 0`", s) for s in ("portfolio", "rules", "blend")),
@@ -262,7 +262,7 @@ async def _run_ours(entrant: Entrant, sites: Sequence[str], _browser: Browser | 
         records[place] = {name: record[name] for name in names}
 
     request = PickRequest(strategy=entrant.strategy or "portfolio", cap=CAP)
-    policy = Policy(allow_private=True, delay_s=entrant.delay_s)
+    policy = FetchPolicy(allow_private=True, delay_s=entrant.delay_s)
     await pick_sites(sites, request, policy, keep, at_once=entrant.at_once)
     return [records[place] for place in sorted(records)]
 

@@ -37,12 +37,12 @@ def _plan(path: str, policy: str) -> Callable[[], list[str]]:
     import honeyguide.bulk.rate_ranker  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
     from honeyguide.app.plan import open_known
-    from honeyguide.core.recrawl.ranking import Asked
+    from honeyguide.core.recrawl.ranking import PlanQuery
 
     profile = load_profile("news")
 
     def run() -> list[str]:
-        plan = open_known([path], profile, policy=policy).plan(Asked(NOW, top=TOP))
+        plan = open_known([path], profile, policy=policy).plan(PlanQuery(NOW, top=TOP))
         return [entry.scored.url for entry in plan.entries]
 
     return run

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from honeyguide import load_profile
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.config import bundled_profiles
-from honeyguide.core.rules.facts import CARD, FIELDS, JOIN, Facts, Kind
+from honeyguide.core.rules.facts import CARD, FIELDS, JOIN, FactKind, Facts
 from honeyguide.core.rules.language import Is, Matches, Text, fields_read, leaves
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ def maker(names: list[str], words: list[str], rng: random.Random) -> Callable[[]
     def number() -> float:
         return rng.choice(_NUMBERS) if rng.random() < 0.7 else rng.random() * 10 ** rng.randrange(7)
 
-    kinds: dict[Kind, Callable[[], Value]] = {
-        Kind.TEXT: text,
-        Kind.TEXTS: lambda: JOIN.join(dict.fromkeys(text() for _ in range(rng.choice((1, 1, 1, 2, 3))))),
-        Kind.NUMBER: number,
-        Kind.FLAG: lambda: rng.random() < 0.5,
+    kinds: dict[FactKind, Callable[[], Value]] = {
+        FactKind.TEXT: text,
+        FactKind.TEXTS: lambda: JOIN.join(dict.fromkeys(text() for _ in range(rng.choice((1, 1, 1, 2, 3))))),
+        FactKind.NUMBER: number,
+        FactKind.FLAG: lambda: rng.random() < 0.5,
     }
     fills = [(name, kinds[FIELDS[name].kind]) for name in names]
     return lambda: {name: None if rng.random() < 0.1 else fill() for name, fill in fills}

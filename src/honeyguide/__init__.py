@@ -36,41 +36,41 @@ if TYPE_CHECKING:
     )
     from honeyguide.config import load_profile
     from honeyguide.core.crawl.frontier import Budgets
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.page.page import Head, Link, Occurrence, Page, Position
     from honeyguide.core.pick.evaluate import Evaluation
     from honeyguide.core.pick.select import Candidate, Selection
-    from honeyguide.core.recrawl.plan import Scored, Signals
+    from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.recrawl.ranking import Plan
     from honeyguide.core.rules.language import Reason, Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.scope import Verdict
     from honeyguide.core.url.url import Url, display, normalize
     from honeyguide.errors import (
-        AddressRefused,
-        AskedToWait,
-        Busy,
+        AddressRefusedError,
+        AskedToWaitError,
         ConfigError,
         FetchError,
-        Forbidden,
+        ForbiddenError,
         HoneyguideError,
         InputError,
-        LeaseLost,
-        NameNotFound,
-        NotText,
+        LeaseLostError,
+        NameNotFoundError,
+        NotTextError,
         PatternError,
         Problem,
-        SchemaMismatch,
+        SchemaMismatchError,
+        StoreBusyError,
         StoreError,
-        TimedOut,
-        TooLarge,
-        Unreachable,
+        TimedOutError,
+        TooLargeError,
+        UnreachableError,
         UrlError,
     )
     from honeyguide.jobs.crawl import CrawlSummary
     from honeyguide.jobs.pick import PickRequest
     from honeyguide.jobs.request import CrawlRequest
-    from honeyguide.jobs.watch import Pace
+    from honeyguide.jobs.watch import WatchBudget
     from honeyguide.simulation.measures import Outcome
 
 
@@ -81,70 +81,70 @@ _ROOMS = {
     "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
     "config": "load_profile",
     "core.crawl.frontier": "Budgets",
-    "core.fetching.policy": "Policy",
+    "core.fetching.policy": "FetchPolicy",
     "core.page.page": "Head Link Occurrence Page Position",
     "core.pick.evaluate": "Evaluation",
     "core.pick.select": "Candidate Selection",
-    "core.recrawl.plan": "Scored Signals",
+    "core.recrawl.plan": "ScoredUrl UrlSignals",
     "core.recrawl.ranking": "Plan",
     "core.rules.language": "Reason Score",
     "core.rules.profile": "Profile",
     "core.url.scope": "Verdict",
     "core.url.url": "Url display normalize",
-    "errors": "AddressRefused AskedToWait Busy ConfigError FetchError Forbidden HoneyguideError InputError LeaseLost NameNotFound NotText PatternError Problem SchemaMismatch StoreError TimedOut TooLarge Unreachable UrlError",
+    "errors": "AddressRefusedError AskedToWaitError StoreBusyError ConfigError FetchError ForbiddenError HoneyguideError InputError LeaseLostError NameNotFoundError NotTextError PatternError Problem SchemaMismatchError StoreError TimedOutError TooLargeError UnreachableError UrlError",
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",
     "jobs.request": "CrawlRequest",
-    "jobs.watch": "Pace",
+    "jobs.watch": "WatchBudget",
     "simulation.measures": "Outcome",
 }
 
 
 __all__ = [
-    "AddressRefused",
-    "AskedToWait",
+    "AddressRefusedError",
+    "AskedToWaitError",
     "Budgets",
-    "Busy",
     "Candidate",
     "ConfigError",
     "CrawlRequest",
     "CrawlSummary",
     "Evaluation",
     "FetchError",
-    "Forbidden",
+    "FetchPolicy",
+    "ForbiddenError",
     "Head",
     "HoneyguideError",
     "InputError",
-    "LeaseLost",
+    "LeaseLostError",
     "Link",
-    "NameNotFound",
-    "NotText",
+    "NameNotFoundError",
+    "NotTextError",
     "Occurrence",
     "Outcome",
-    "Pace",
     "Page",
     "PatternError",
     "PickRequest",
     "Plan",
-    "Policy",
     "Position",
     "Problem",
     "Profile",
     "Reason",
     "Rejected",
-    "SchemaMismatch",
+    "SchemaMismatchError",
     "Score",
-    "Scored",
+    "ScoredUrl",
     "Selection",
-    "Signals",
     "SimulateRequest",
+    "StoreBusyError",
     "StoreError",
-    "TimedOut",
-    "TooLarge",
-    "Unreachable",
+    "TimedOutError",
+    "TooLargeError",
+    "UnreachableError",
     "Url",
     "UrlError",
+    "UrlSignals",
     "Verdict",
+    "WatchBudget",
     "WatchRequest",
     "__version__",
     "classify",

@@ -87,52 +87,52 @@ class FetchError(HoneyguideError):
         super().__init__(f"{shown(url)}: {why}")
 
 
-class Unreachable(FetchError):  # noqa: N818 - the five say how it ended, not that it is an error
+class UnreachableError(FetchError):
     """No connection: refused, reset, TLS."""
 
     rule = "unreachable"
     retryable = True
 
 
-class NameNotFound(Unreachable):
+class NameNotFoundError(UnreachableError):
     """The host name does not resolve."""
 
     rule = "name-not-found"
     retryable = False
 
 
-class AskedToWait(Unreachable):
+class AskedToWaitError(UnreachableError):
     """Not asked at all: its host wants a pause that is longer than we wait."""
 
     rule = "asked-to-wait"
 
 
-class TimedOut(FetchError):  # noqa: N818 - says how it ended
+class TimedOutError(FetchError):
     """Too slow: connecting, between bytes, or as a whole."""
 
     rule = "timed-out"
     retryable = True
 
 
-class TooLarge(FetchError):  # noqa: N818 - says how it ended
+class TooLargeError(FetchError):
     """More bytes than allowed, before or after decompression."""
 
     rule = "too-large"
 
 
-class NotText(FetchError):  # noqa: N818 - says how it ended
+class NotTextError(FetchError):
     """A body that is not a page: wrong type, or undecodable compression."""
 
     rule = "not-text"
 
 
-class Forbidden(FetchError):  # noqa: N818 - says how it ended
+class ForbiddenError(FetchError):
     """Ruled out before a packet was sent, by robots.txt."""
 
     rule = "forbidden"
 
 
-class AddressRefused(Forbidden):
+class AddressRefusedError(ForbiddenError):
     """Ruled out before a packet was sent: a private, loopback or metadata address."""
 
     rule = "address-refused"
@@ -140,14 +140,14 @@ class AddressRefused(Forbidden):
 
 _FETCH_ERRORS = (
     FetchError,
-    Unreachable,
-    NameNotFound,
-    AskedToWait,
-    TimedOut,
-    TooLarge,
-    NotText,
-    Forbidden,
-    AddressRefused,
+    UnreachableError,
+    NameNotFoundError,
+    AskedToWaitError,
+    TimedOutError,
+    TooLargeError,
+    NotTextError,
+    ForbiddenError,
+    AddressRefusedError,
 )
 _SPELT_BEFORE = {kind.rule.replace("-", ""): kind.rule for kind in _FETCH_ERRORS}
 
@@ -180,15 +180,15 @@ class StoreError(HoneyguideError):
         super().__init__(f"{file}: {why}")
 
 
-class SchemaMismatch(StoreError):  # noqa: N818 - the three say what is the matter
+class SchemaMismatchError(StoreError):
     """A store of another program, or of a newer version of this one."""
 
 
-class Busy(StoreError):  # noqa: N818 - says how it ended
+class StoreBusyError(StoreError):
     """Another process has been writing for too long."""
 
 
-class LeaseLost(StoreError):  # noqa: N818 - says how it ended
+class LeaseLostError(StoreError):
     """A page was given to another process in the meantime; what we know of it no longer counts."""
 
 

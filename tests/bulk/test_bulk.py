@@ -17,7 +17,7 @@ from honeyguide.adapters.files.rows import Rejected
 from honeyguide.app import plan_file
 from honeyguide.app.plan import open_known
 from honeyguide.core.recrawl.plan import NAMES
-from honeyguide.core.recrawl.ranking import Asked, Entry, Plan
+from honeyguide.core.recrawl.ranking import Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 
 pl = pytest.importorskip("polars")  # an extra
@@ -69,7 +69,7 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("honeyguide.bulk.batches._CHUNK_ROWS", 70)
 
 
-def by_rows(path: str, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Plan:
+def by_rows(path: str, asked: PlanQuery, monkeypatch: pytest.MonkeyPatch) -> Plan:
     with monkeypatch.context() as patch:
         patch.setattr(read, "SMALL_BYTES", 10**9)
         return open_known([path], PROFILE).plan(asked)
@@ -80,19 +80,19 @@ def by_rows(path: str, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Plan:
 @pytest.mark.parametrize(
     "asked",
     [
-        Asked(NOW),
-        Asked(NOW, top=17),
-        Asked(NOW, min_score=55),
-        Asked(NOW, levels=("high", "low"), top=200),
-        Asked(NOW, levels=("medium",), min_score=45),
-        Asked(NOW, per_host=2),
-        Asked(NOW, per_host=3, top=9),
-        Asked(NOW, per_host=1, top=50, levels=("medium",)),
-        Asked(NOW, top=10**6),
+        PlanQuery(NOW),
+        PlanQuery(NOW, top=17),
+        PlanQuery(NOW, min_score=55),
+        PlanQuery(NOW, levels=("high", "low"), top=200),
+        PlanQuery(NOW, levels=("medium",), min_score=45),
+        PlanQuery(NOW, per_host=2),
+        PlanQuery(NOW, per_host=3, top=9),
+        PlanQuery(NOW, per_host=1, top=50, levels=("medium",)),
+        PlanQuery(NOW, top=10**6),
     ],
 )
 def test_both_ways_give_the_same_plan(
-    kind: str, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, asked: PlanQuery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = rows_of(400)
     expected = by_rows(write(tmp_path / "known.jsonl", rows), asked, monkeypatch)
@@ -109,7 +109,7 @@ def test_ties_keep_the_order_of_the_input(tmp_path: Path) -> None:
         for number in range(300)
     ]
     files = [write(tmp_path / "a.parquet", rows[:200]), write(tmp_path / "b.parquet", rows[200:])]
-    plan = open_known(files, PROFILE).plan(Asked(NOW, top=5))
+    plan = open_known(files, PROFILE).plan(PlanQuery(NOW, top=5))
     assert [(entry.rank, entry.scored.url.rpartition("/")[2]) for entry in plan.entries] == [
         (1, "150"), (2, "299"), (3, "0"), (4, "1"), (5, "2")
     ]  # fmt: skip
@@ -136,7 +136,7 @@ def test_times_in_every_form(name: str, make: Callable[[datetime], object], tmp_
         {**GOOD, "url": f"https://a.example/{ago}", "last_visited": make(NOW - timedelta(seconds=ago))}
         for ago in agos
     ]
-    plan = open_known([write(tmp_path / "known.parquet", rows)], PROFILE).plan(Asked(NOW))
+    plan = open_known([write(tmp_path / "known.parquet", rows)], PROFILE).plan(PlanQuery(NOW))
     scores = {entry.scored.url.rpartition("/")[2]: entry.scored.score.value for entry in plan.entries}
     assert [scores[str(ago)] for ago in agos] == [38, 58, 58, 68, 68, 83], name
 
@@ -149,7 +149,7 @@ def test_native_times_of_every_unit_and_dates(unit: str, tmp_path: Path) -> None
         pl.lit(date(2024, 6, 15)).alias("lastChanged"),
     )
     frame.write_parquet(tmp_path / "known.parquet")
-    (entry,) = open_known([str(tmp_path / "known.parquet")], PROFILE).plan(Asked(NOW)).entries
+    (entry,) = open_known([str(tmp_path / "known.parquet")], PROFILE).plan(PlanQuery(NOW)).entries
     assert entry.scored.score.words == ("Recently visited (<1h)", "Changed in last 24h", "Is a hub page")
 
 
@@ -167,9 +167,9 @@ def test_native_times_without_a_zone_are_utc_which_is_told_once(
     told: list[str] = []
     files = [str(tmp_path / "plain.parquet")]
     table = open_known(files, PROFILE, policy=policy, tell=told.append)
-    assert table.plan(Asked(NOW)) == open_known(
+    assert table.plan(PlanQuery(NOW)) == open_known(
         [str(tmp_path / "zoned.parquet")], PROFILE, policy=policy
-    ).plan(Asked(NOW))
+    ).plan(PlanQuery(NOW))
     assert table.find(["https://a.example/0"])["https://a.example/0"].signals.last_visited == moments[0]
     assert told == [f"{files[0]}: times without a zone are taken as UTC, in last_visited"]
     open_known(files * 3, PROFILE, policy=policy, tell=told.append)
@@ -184,12 +184,12 @@ def test_a_date_is_its_midnight_in_utc(kind: str, tmp_path: Path, monkeypatch: p
         for place, text in enumerate(["2024-06-14", "2024-06-15", "2024-W24-6", None])
     ]
     path = write(tmp_path / f"known.{kind}", rows)
-    plan = open_known([path], PROFILE).plan(Asked(NOW))
+    plan = open_known([path], PROFILE).plan(PlanQuery(NOW))
     read = {entry.scored.url[-1]: entry.scored.signals.last_changed for entry in plan.entries}
     midnight = datetime(2024, 6, 15, tzinfo=UTC)
     assert read == {"0": midnight - timedelta(days=1), "1": midnight, "2": midnight, "3": None}
     if kind != "parquet":
-        assert plan == by_rows(path, Asked(NOW), monkeypatch)
+        assert plan == by_rows(path, PlanQuery(NOW), monkeypatch)
 
 
 BAD: list[tuple[str, object]] = [
@@ -222,11 +222,11 @@ def test_a_wrong_value_is_the_same_sentence_both_ways(
         expected = f"{tmp_path / f'known.{kind}'} line {5 if kind == 'csv' else 4}, row 4, field {field}: "
     path = write(tmp_path / f"known.{kind}", [*rows, bad])
     with pytest.raises(InputError) as error:
-        open_known([path], PROFILE, check_urls=True).plan(Asked(NOW))
+        open_known([path], PROFILE, check_urls=True).plan(PlanQuery(NOW))
     assert str(error.value).startswith(expected)
     if kind != "parquet":
         with pytest.raises(InputError) as same:
-            by_rows(path, Asked(NOW), monkeypatch)
+            by_rows(path, PlanQuery(NOW), monkeypatch)
         assert str(same.value) == str(error.value)
 
 
@@ -240,7 +240,7 @@ def test_what_only_python_reads_is_read_by_python(
     good = {**dict.fromkeys(NAMES), **GOOD}
     rows = [{**good, "url": f"https://a.example/{number}"} for number in range(3)]
     path = write(tmp_path / "known.csv", [*rows, {**good, field_value[0]: field_value[1]}])
-    assert open_known([path], PROFILE).plan(Asked(NOW)) == by_rows(path, Asked(NOW), monkeypatch)
+    assert open_known([path], PROFILE).plan(PlanQuery(NOW)) == by_rows(path, PlanQuery(NOW), monkeypatch)
 
 
 @pytest.mark.parametrize("engine_bytes", [0, 10**9])
@@ -250,7 +250,7 @@ def test_the_last_of_rows_with_the_same_url_counts(
 ) -> None:
     monkeypatch.setattr(read, "SMALL_BYTES", engine_bytes)
     rows = [{**GOOD, "url": f"https://a.example/{number % 4}", "visits": number} for number in range(10)]
-    plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(Asked(NOW))
+    plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(PlanQuery(NOW))
     assert [entry.scored.signals.visits for entry in plan.entries] == [6, 7, 8, 9]
     assert (plan.rows, plan.repeated.rows, plan.repeated.first) == (4, 6, "row 5")
 
@@ -265,7 +265,7 @@ def test_wrong_rows_are_put_out_once_and_the_rest_is_ranked(kind: str, tmp_path:
     rows[best]["url"] = "nonsense"
     rejected = Rejected()
     path = write(tmp_path / f"known.{kind}", rows)
-    plan = open_known([path], PROFILE, reject=rejected).plan(Asked(NOW, top=200))
+    plan = open_known([path], PROFILE, reject=rejected).plan(PlanQuery(NOW, top=200))
     rejected.close()
     lines = [json.loads(line) for line in Path(f"{path}.rejected").read_text("utf-8").splitlines()]
     assert plan.rows == 197
@@ -280,7 +280,7 @@ def test_lines_that_are_no_rows_are_put_out_too(tmp_path: Path) -> None:
     path = tmp_path / "known.jsonl"
     path.write_text(json.dumps(GOOD) + '\n{"url":\n[1]\n{"url": "https://b.example/"}\n', "utf-8")
     rejected = Rejected()
-    plan = open_known([str(path)], PROFILE, reject=rejected).plan(Asked(NOW))
+    plan = open_known([str(path)], PROFILE, reject=rejected).plan(PlanQuery(NOW))
     rejected.close()
     assert (plan.rows, rejected.rows) == (1, 3)
 
@@ -291,7 +291,7 @@ def test_find_and_rank_of(rest: str, tmp_path: Path) -> None:
     rows = rows_of(150)
     files = [write(tmp_path / "a.parquet", rows[:60]), write(tmp_path / f"b.{rest}", rows[60:])]
     table = open_known(files, PROFILE)
-    plan = table.plan(Asked(NOW))
+    plan = table.plan(PlanQuery(NOW))
     for entry in (plan.entries[0], plan.entries[77], plan.entries[-1]):
         row = table.find([entry.scored.url])[entry.scored.url]
         assert row.signals == entry.scored.signals
@@ -307,7 +307,7 @@ def test_the_future_is_counted_and_the_first_is_named(tmp_path: Path) -> None:
     ]
     rows[80]["lastChanged"] = rows[90]["lastVisited"] = "2030-01-01T00:00:00Z"
     for kind in ("csv", "jsonl", "parquet"):
-        plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(Asked(NOW, top=1))
+        plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(PlanQuery(NOW, top=1))
         assert (plan.future.rows, plan.future.first) == (2, "row 81 (last_changed)")
 
 
@@ -326,7 +326,7 @@ def test_a_file_cut_in_half_is_one_sentence(
     write(path, rows_of(500))
     path.write_bytes(content(path.read_bytes()))
     with pytest.raises(InputError, match=sentence):
-        open_known([str(path)], PROFILE).plan(Asked(NOW))
+        open_known([str(path)], PROFILE).plan(PlanQuery(NOW))
 
 
 def test_a_page_of_a_file_that_is_broken_is_one_sentence(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_page_of_a_file_that_is_broken_is_one_sentence(tmp_path: Path) -> None
     data[4:2000] = bytes(1996)
     path.write_bytes(data)
     with pytest.raises(InputError, match="is not Parquet that can be read"):
-        open_known([str(path)], PROFILE).plan(Asked(NOW))
+        open_known([str(path)], PROFILE).plan(PlanQuery(NOW))
 
 
 def test_columns_that_are_missing_or_twice(tmp_path: Path) -> None:
@@ -383,8 +383,8 @@ def test_without_the_extra_rows_are_enough_but_for_parquet(
 def test_all_rows_are_too_many(tmp_path: Path) -> None:
     path = write(tmp_path / "known.csv", rows_of(50))
     with pytest.raises(InputError, match="has more than 20 rows; ask for the best of them"):
-        open_known([path], PROFILE).plan(Asked(NOW, limit=20))
-    entries: list[Entry] = open_known([path], PROFILE).plan(Asked(NOW, top=20, limit=20)).entries
+        open_known([path], PROFILE).plan(PlanQuery(NOW, limit=20))
+    entries: list[PlanEntry] = open_known([path], PROFILE).plan(PlanQuery(NOW, top=20, limit=20)).entries
     assert len(entries) == 20
 
 
@@ -399,4 +399,4 @@ def test_written_numbers_are_the_floats_that_python_reads(
         for place, share in enumerate(shares)
     ]
     path = write(tmp_path / "known.csv", rows)
-    assert open_known([path], PROFILE).plan(Asked(NOW)) == by_rows(path, Asked(NOW), monkeypatch)
+    assert open_known([path], PROFILE).plan(PlanQuery(NOW)) == by_rows(path, PlanQuery(NOW), monkeypatch)

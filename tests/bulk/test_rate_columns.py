@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.core.recrawl.plan import Signals, read_signals
+from honeyguide.core.recrawl.plan import UrlSignals, read_signals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import Rate
@@ -70,7 +70,7 @@ def test_rows_and_columns_give_the_same_value() -> None:
     assert not found[DOUBT].any()
     now = NOW.timestamp()
     expected = [
-        policy.value(page_of(Signals("u", **dict(zip(COLUMNS, row, strict=True)))), now) for row in rows
+        policy.value(page_of(UrlSignals("u", **dict(zip(COLUMNS, row, strict=True)))), now) for row in rows
     ]
     assert found[VALUE].to_list() == expected
 
@@ -99,7 +99,7 @@ def test_columns_that_are_not_there_are_not_known(missing: str) -> None:
     frame = pl.DataFrame([kept]).lazy()
     facts = fact_columns(frame, NOW, with_url=False)
     found = learned_values(facts, Priors()).select(VALUE).collect()[VALUE].to_list()
-    assert found == [Learned().value(page_of(Signals("u", **kept)), NOW.timestamp())]
+    assert found == [Learned().value(page_of(UrlSignals("u", **kept)), NOW.timestamp())]
 
 
 def plain(**more: Any) -> dict[str, Any]:

@@ -11,10 +11,10 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.app.plan import open_known
-from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.ranking import Asked, PolicyTable, Row
+from honeyguide.core.recrawl.ranking import KnownUrl, PlanQuery, PolicyTable
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Ta
     def one_by_one() -> Any:
         for number, row in enumerate(rows):
             name = f"{paths[number // size]} row {number % size + 1}" if files > 1 else f"row {number + 1}"
-            yield Row(number + 1, name, Signals(**row))
+            yield KnownUrl(number + 1, name, UrlSignals(**row))
 
     return open_known([str(path) for path in paths], PROFILE), PolicyTable(
         one_by_one, Learned(Priors()), PROFILE
@@ -65,21 +65,21 @@ def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Ta
 
 
 ASKED = [
-    Asked(NOW, top=25),
-    Asked(NOW, top=400),
-    Asked(NOW),
-    Asked(NOW, top=30, per_host=4),
-    Asked(NOW, top=12, per_host=3),
-    Asked(NOW, top=40, levels=("high", "low")),
-    Asked(NOW, top=9, levels=("medium",), per_host=2),
-    Asked(NOW, top=100, min_score=70.0),
-    Asked(NOW, levels=("very low",)),
+    PlanQuery(NOW, top=25),
+    PlanQuery(NOW, top=400),
+    PlanQuery(NOW),
+    PlanQuery(NOW, top=30, per_host=4),
+    PlanQuery(NOW, top=12, per_host=3),
+    PlanQuery(NOW, top=40, levels=("high", "low")),
+    PlanQuery(NOW, top=9, levels=("medium",), per_host=2),
+    PlanQuery(NOW, top=100, min_score=70.0),
+    PlanQuery(NOW, levels=("very low",)),
 ]
 
 
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("files", [1, 3])
-def test_columns_plan_as_rows_do(tmp_path: Path, asked: Asked, files: int) -> None:
+def test_columns_plan_as_rows_do(tmp_path: Path, asked: PlanQuery, files: int) -> None:
     columns, rows = tables(tmp_path, made_up(600), files)
     found, expected = columns.plan(asked), rows.plan(asked)
     assert type(columns).__name__ == "LearnedTable"
@@ -92,7 +92,7 @@ def test_columns_plan_as_rows_do(tmp_path: Path, asked: Asked, files: int) -> No
 def test_single_rows_stand_where_they_stand(tmp_path: Path) -> None:
     rows = made_up(300)
     columns, plain = tables(tmp_path, rows)
-    for asked in (None, Asked(NOW, top=10)):
+    for asked in (None, PlanQuery(NOW, top=10)):
         if asked is not None:
             columns.plan(asked)
             plain.plan(asked)
@@ -108,11 +108,11 @@ def test_wrong_rows_are_put_out(tmp_path: Path) -> None:
     rows[9]["rate_a"] = -1.0
     columns, _ = tables(tmp_path, rows)
     with pytest.raises(InputError, match="row 8, field rate_b: is missing"):
-        columns.plan(Asked(NOW, top=5))
+        columns.plan(PlanQuery(NOW, top=5))
     rejected = Rejected()
     try:
         table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
-        assert table.plan(Asked(NOW, top=5)).rows == 48
+        assert table.plan(PlanQuery(NOW, top=5)).rows == 48
     finally:
         rejected.close()
     assert rejected.rows == 2
@@ -126,7 +126,7 @@ def test_a_winner_with_a_wrong_url_makes_all_urls_be_read(tmp_path: Path) -> Non
     rejected = Rejected()
     try:
         table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
-        plan = table.plan(Asked(NOW, top=20))
+        plan = table.plan(PlanQuery(NOW, top=20))
     finally:
         rejected.close()
     assert (plan.rows, plan.repeated.rows) == (78, 1)
@@ -135,4 +135,4 @@ def test_a_winner_with_a_wrong_url_makes_all_urls_be_read(tmp_path: Path) -> Non
 def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     columns, _ = tables(tmp_path, made_up(60))
     with pytest.raises(InputError, match="more than 50 rows"):
-        columns.plan(Asked(NOW, limit=50))
+        columns.plan(PlanQuery(NOW, limit=50))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.commands.pick.sinks import Printed
-from honeyguide.cli.progress import Log, Progress
+from honeyguide.cli.commands.pick.sinks import PrintedRecords
+from honeyguide.cli.progress import ProgressLog, SitesProgress
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -415,7 +415,7 @@ def test_an_interrupt_without_a_file_says_what_would_help(start: Start) -> None:
 
 
 def test_what_waited_for_others_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    sink = Printed("jsonl", 4, keep=True)
+    sink = PrintedRecords("jsonl", 4, keep=True)
     for index in (3, 0, 2):
         sink.add(index, {"site": str(index)})
     assert sites_of(capsys.readouterr().out) == ["0"]
@@ -448,8 +448,8 @@ def test_quiet_says_nothing(run: Run) -> None:
 
 def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([1.0, 6.0, 7.0, 70.0])
-    progress = Progress(4, 0.0)
-    log = Log(progress, lambda: next(times))
+    progress = SitesProgress(4, 0.0)
+    log = ProgressLog(progress, lambda: next(times))
     for _ in range(4):
         progress.finish("ok")
         log.update()

@@ -16,9 +16,9 @@ import pytest
 from click.testing import Result
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.plan.simulate import Progress
+from honeyguide.cli.commands.plan.simulate import SimulationProgress
 from honeyguide.cli.output import Column
-from honeyguide.cli.progress import Log
+from honeyguide.cli.progress import ProgressLog
 from honeyguide.cli.tables import print_table as print_rows
 from honeyguide.core.recrawl.history import Visit
 
@@ -296,8 +296,8 @@ def test_the_files_that_were_written_are_named(run: Run) -> None:
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    clock, progress = [100.0], Progress(3, 100.0)
-    log = Log(progress, lambda: clock[0])
+    clock, progress = [100.0], SimulationProgress(3, 100.0)
+    log = ProgressLog(progress, lambda: clock[0])
     for second, what in ((101.0, "learned"), (109.0, "uniform"), (110.0, "known-rates")):
         clock[0] = second
         progress.begin(what)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from honeyguide.cli.command import Number, Text
+from honeyguide.cli.command import NonEmptyText, Number
 from honeyguide.cli.main import root
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_every_number_has_bounds_and_every_text_says_something(
     else:
         assert kind.name in ("text", "boolean", "choice")
     if kind.name == "text" and option.default != "":
-        assert isinstance(kind, Text), words
+        assert isinstance(kind, NonEmptyText), words
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.plan.watch import Progress
-from honeyguide.jobs.watch import Pace, Round
+from honeyguide.cli.commands.plan.watch import WatchProgress
+from honeyguide.jobs.watch import Round, WatchBudget
 
 if TYPE_CHECKING:
     import subprocess
@@ -93,7 +93,7 @@ SPENT = Round(number=1, at=0.0, room=0, planned=0, fetched=0, spent=3, next_at=8
 
 
 def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() -> None:
-    progress = Progress(Pace(per_hour=3), 100.0)
+    progress = WatchProgress(WatchBudget(per_hour=3), 100.0)
     assert not progress.is_line_due(101.0)
     progress.last = SPENT
     assert progress.is_line_due(101.0)
@@ -102,14 +102,14 @@ def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() ->
 
 
 def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
-    progress = Progress(Pace(per_hour=4), 100.0)
+    progress = WatchProgress(WatchBudget(per_hour=4), 100.0)
     progress.last, progress.next_at = SPENT, 160.0
     assert not progress.is_line_due(101.0)
     assert progress.line(101.0).endswith("; 3 of 4 in the last hour; next in 59 s")
 
 
 def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
-    progress = Progress(Pace(per_hour=9), 100.0)
+    progress = WatchProgress(WatchBudget(per_hour=9), 100.0)
     visit = {"action": "expand", "status": 200, "reasons": []}
     told = []
     for number in (1, 2, 3):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import FetchError, Unreachable
+from honeyguide.errors import FetchError, UnreachableError
 from honeyguide.ports.fetch import Fetched, Fetcher, Headers
 from honeyguide.testing.fakes import FakeFetcher, LoopbackServer, Script, reset, response
 
@@ -33,7 +33,7 @@ async def fake() -> AsyncIterator[tuple[Fetcher, str]]:
             {
                 f"{root}/page": PAGE,
                 f"{root}/moved": Fetched(moved, moved, 302, Headers(location="/page")),
-                f"{root}/broken": Unreachable,
+                f"{root}/broken": UnreachableError,
             },
         ),
         root,
@@ -49,7 +49,7 @@ async def real() -> AsyncIterator[tuple[Fetcher, str]]:
     }
     async with (
         LoopbackServer(answers) as server,
-        HttpFetcher(Policy(allow_private=True), proxies={}) as fetcher,
+        HttpFetcher(FetchPolicy(allow_private=True), proxies={}) as fetcher,
     ):
         yield fetcher, server.root
 

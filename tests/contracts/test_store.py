@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Rest, Retry
+from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, NoClaim, Retry
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
-from honeyguide.errors import Busy, LeaseLost, SchemaMismatch, StoreError
+from honeyguide.errors import LeaseLostError, SchemaMismatchError, StoreBusyError, StoreError
 from honeyguide.ports.store import Report
 from honeyguide.testing.contracts.history import HistoryContract
 from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
@@ -61,13 +61,13 @@ def test_what_waits_to_be_tried_again_is_brought_back_and_a_pause_ends(
     frontier.finish(lease, Retry(600.0, Why("unreachable", "no connection")), Report())
     frontier.block("a.example", 900.0)
     frontier.bring_back([found("/a")])
-    assert frontier.claim(ask(1.0)).rest == Rest("resting", 900.0)
+    assert frontier.claim(ask(1.0)).rest == NoClaim("resting", 900.0)
     frontier.block("a.example", None)
     (again,) = frontier.claim(ask(1.0)).leases
     assert (again.url, again.attempt, again.lane) == (lease.url, 1, lease.lane)
     frontier.finish(again, Done(), Report())
     frontier.bring_back([found("/a")])  # it is had
-    assert frontier.claim(ask(1.0)).rest == Rest("complete")
+    assert frontier.claim(ask(1.0)).rest == NoClaim("complete")
     store.close()
 
 
@@ -207,7 +207,7 @@ def test_a_lease_that_ran_out_goes_to_another(tmp_path: Path) -> None:
     assert "/0" not in paths(theirs.claim(ask(650.0, limit=1)).leases)
     assert "/0" in paths(theirs.claim(ask(mine_until, limit=1)).leases)
     other.flush()
-    with pytest.raises(LeaseLost, match="another process"):
+    with pytest.raises(LeaseLostError, match="another process"):
         mine.finish(lease, Done(), Report())
     one.close()
     other.close()
@@ -217,7 +217,7 @@ def test_another_writer_is_waited_for_and_then_named(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
     store.frontier(store.begin(spec(), 0.0)).add([found("/more")])
     other = SqliteStore(tmp_path / "h.db", busy_s=0.01)
-    with pytest.raises(Busy, match="another process"):
+    with pytest.raises(StoreBusyError, match="another process"):
         other.begin(spec("two"), 0.0)
     store.close()
     other.begin(spec("two"), 0.0)
@@ -289,9 +289,9 @@ def refused(path: Path) -> StoreError:
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("dear diary " * 100)
-    assert isinstance(refused(path), SchemaMismatch)
+    assert isinstance(refused(path), SchemaMismatchError)
     path.write_bytes(b"SQLite")
-    assert isinstance(refused(path), SchemaMismatch)
+    assert isinstance(refused(path), SchemaMismatchError)
     assert path.read_bytes() == b"SQLite"
 
 
@@ -299,7 +299,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, read_only: bool) -> None:
     os.mkfifo(tmp_path / "h.db")
-    with pytest.raises(SchemaMismatch, match="is no Honeyguide store"):
+    with pytest.raises(SchemaMismatchError, match="is no Honeyguide store"):
         SqliteStore(tmp_path / "h.db", read_only=read_only)
 
 
@@ -309,7 +309,7 @@ def test_a_database_of_somebody_else(tmp_path: Path) -> None:
         other.execute("CREATE TABLE letters (text)")
     other.close()
     before = path.read_bytes()
-    assert isinstance(refused(path), SchemaMismatch)
+    assert isinstance(refused(path), SchemaMismatchError)
     assert path.read_bytes() == before
 
 

@@ -11,7 +11,7 @@ import pytest
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done
 from honeyguide.core.recrawl.history import Visit
-from honeyguide.errors import Busy, StoreError
+from honeyguide.errors import StoreBusyError, StoreError
 from honeyguide.ports.store import Report
 from honeyguide.testing.contracts.store import ask, found, page, paths, spec
 
@@ -185,7 +185,7 @@ def test_who_shuts_out_readers_is_waited_for_and_then_named(tmp_path: Path) -> N
     other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(Busy, match="another process"):
+    with pytest.raises(StoreBusyError, match="another process"):
         SqliteStore(path, busy_s=0.01)
     leaving = threading.Thread(target=other.close)
     leaving.start()

@@ -24,8 +24,8 @@ from honeyguide.adapters.output import plan_tables
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import Traps
-from honeyguide.core.recrawl.plan import Signals
-from honeyguide.core.recrawl.ranking import Row, RowTable
+from honeyguide.core.recrawl.plan import UrlSignals
+from honeyguide.core.recrawl.ranking import KnownUrl, RowTable
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
@@ -264,8 +264,8 @@ def record_bytes(over: int, _limit: int) -> None:
 
 
 def compared_urls(over: int, _limit: int) -> None:
-    signals = [Signals(f"https://a.example/{n}") for n in range(over + 1)]
-    rows = [Row(n, f"row {n}", one) for n, one in enumerate([*signals, signals[-1]])]
+    signals = [UrlSignals(f"https://a.example/{n}") for n in range(over + 1)]
+    rows = [KnownUrl(n, f"row {n}", one) for n, one in enumerate([*signals, signals[-1]])]
     superseded, _, is_cut = RowTable(lambda: iter(rows), load_profile("news")).repeated()
     assert (superseded, is_cut) == (set(), True)
 

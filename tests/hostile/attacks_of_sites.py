@@ -23,9 +23,9 @@ from honeyguide.adapters.html.guards import tamed
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import TooLarge, Unreachable
+from honeyguide.errors import TooLargeError, UnreachableError
 from honeyguide.jobs.pick import PickRequest
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
@@ -39,46 +39,46 @@ HOME = Url.parse("https://a.example/")
 # --- over the wire ------------------------------------------------------------------------------------------------
 
 
-async def _fetched(answers: dict[str, Any], policy: Policy, part: Part = Part.PAGE) -> Fetched:
+async def _fetched(answers: dict[str, Any], policy: FetchPolicy, part: Part = Part.PAGE) -> Fetched:
     async with LoopbackServer(answers) as server, HttpFetcher(policy) as fetcher:
         return await fetcher.fetch(Url.parse(f"{server.root}/"), part=part)
 
 
 def fetch(answer: bytes, part: Part = Part.PAGE, **settings: Any) -> Fetched:
     """Ask a real server."""
-    return asyncio.run(_fetched({"/": answer}, Policy(allow_private=True, **settings), part))
+    return asyncio.run(_fetched({"/": answer}, FetchPolicy(allow_private=True, **settings), part))
 
 
 def sent_bytes(over: int, limit: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(b"x" * (over + 1)), max_bytes=limit, max_decoded_bytes=NONE)
 
 
 def decoded_bytes(over: int, limit: int) -> None:
     bomb = response(gzip.compress(b"x" * (over + 1)), "Content-Encoding: gzip")
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(bomb, max_decoded_bytes=limit)
 
 
 def file_bytes(over: int, _limit: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(gzip.compress(b"x" * (over + 1)), "Content-Encoding: gzip"), Part.FILE)
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(b"x" * (over + 1)), Part.FILE)
 
 
 def header_bytes(over: int, _limit: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(b"x", "X-Long: " + "x" * (over + 100)))
 
 
 def header_count(over: int, _limit: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(b"x", *(f"X-{n}: x" for n in range(over + 8))))
 
 
 def all_header_bytes(over: int, _limit: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         fetch(response(b"x", *(f"X-{n}: {'x' * 60_000}" for n in range(4 * over // 60_000))))
 
 
@@ -90,7 +90,7 @@ def robots_bytes(over: int, _limit: int) -> None:
     assert len(fetch(response(b"#" * (over + 1)), Part.START).body) <= over
 
 
-def polite(pages: dict[str, Any], policy: Policy) -> PoliteFetcher:
+def polite(pages: dict[str, Any], policy: FetchPolicy) -> PoliteFetcher:
     return PoliteFetcher(FakeFetcher(pages), FrozenClock(), robots.read_robots, policy)
 
 
@@ -102,15 +102,17 @@ def moved(path: str, to: str) -> Fetched:
 def redirects(over: int, limit: int) -> None:
     chain: dict[str, Any] = {f"https://a.example/{n}": moved(f"/{n}", f"/{n + 1}") for n in range(over + 1)}
     chain[f"https://a.example/{over + 1}"] = b"here"
-    with pytest.raises(Unreachable, match="redirects"):
-        asyncio.run(polite(chain, Policy(max_redirects=limit)).fetch(Url.parse("https://a.example/0")))
+    with pytest.raises(UnreachableError, match="redirects"):
+        asyncio.run(polite(chain, FetchPolicy(max_redirects=limit)).fetch(Url.parse("https://a.example/0")))
 
 
 def robots_redirects(over: int, _limit: int) -> None:
     names = ["/robots.txt", *(f"/r{n}" for n in range(over + 1))]
     chain: dict[str, Any] = {f"https://a.example{a}": moved(a, b) for a, b in pairwise(names)}
     chain[f"https://a.example{names[-1]}"] = b"User-agent: *\nDisallow: /"
-    asyncio.run(polite({**chain, "https://a.example/": b"x"}, Policy()).fetch(HOME))  # as if there were none
+    asyncio.run(
+        polite({**chain, "https://a.example/": b"x"}, FetchPolicy()).fetch(HOME)
+    )  # as if there were none
 
 
 def robots_sitemaps(over: int, _limit: int) -> None:

@@ -25,20 +25,20 @@ from honeyguide.adapters.output.tables import read_back
 from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
-from honeyguide.core.crawl.frontier import Budgets, Counts, Row, Sighting, digest_of
+from honeyguide.core.crawl.frontier import Budgets, Counts, FrontierRow, Sighting, digest_of
 from honeyguide.core.crawl.traps import Traps
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
+from honeyguide.jobs.crawl import Crawler, CrawlRequest, CrawlSummary, PageAttachments
 from honeyguide.ports.store import Store
 from honeyguide.report import pick as reports
 from honeyguide.report import write_report
-from honeyguide.report.crawl import Told, crawl_sheet
-from honeyguide.report.plan import PlanTold, plan_sheet
-from honeyguide.report.sheet import Pages, Sheet, Tally
+from honeyguide.report.crawl import CrawlReportData, crawl_sheet
+from honeyguide.report.plan import PlanReportData, plan_sheet
+from honeyguide.report.sheet import CountList, Pages, Sheet
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 from honeyguide.testing.memory_store import MemoryStore
 
@@ -54,7 +54,7 @@ def crawl(
     records: list[Record] = []
     store = MemoryStore() if store is None else store
 
-    def keep(record: Record, _: Arrival) -> None:
+    def keep(record: Record, _: PageAttachments) -> None:
         records.append(record)
 
     crawler = Crawler(FakeFetcher(pages), Documents(), FrozenClock(), store, profile)
@@ -69,7 +69,7 @@ def linking(*hrefs: str) -> bytes:
     return f"<title>fire</title><p>fire {words}</p>{listed}".encode()
 
 
-def _found(store: Store, path: str) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]]:
+def _found(store: Store, path: str) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]]:
     """Look up what the run knows of a path."""
     digest = digest_of(Url.parse(path, HOME), load_profile("docs", topic="fire").scope.tracking)
     found = store.frontier(store.runs()[0]).find(digest)
@@ -128,7 +128,7 @@ def families(over: int, _limit: int) -> None:
 
 def remembered_hosts(over: int, _limit: int) -> None:
     pages = {f"https://s{n}.example/": b"x" for n in range(3 * over)}
-    fetcher = polite(pages, Policy(delay_s=0, jitter=0))
+    fetcher = polite(pages, FetchPolicy(delay_s=0, jitter=0))
 
     async def go() -> None:
         for url in pages:
@@ -139,7 +139,7 @@ def remembered_hosts(over: int, _limit: int) -> None:
 
 
 def remembered_robots(over: int, _limit: int) -> None:
-    fetcher = polite({}, Policy(delay_s=0, jitter=0))
+    fetcher = polite({}, FetchPolicy(delay_s=0, jitter=0))
 
     async def go() -> None:
         for n in range(2 * over):
@@ -243,7 +243,7 @@ def report_bytes(over: int, _limit: int) -> None:
 def _told(pages: Iterable[Record], sites: Iterable[str]) -> Sheet:
     outside = ({"url": f"https://{site}/", "site": site, "seen": 1} for site in sites)
     counts = Counts({"queued": 0, "leased": 0}, {}, {}, {}, 0, 0)
-    return crawl_sheet(Told({"topic": "fire"}, "", counts, pages, outside, {}, str))
+    return crawl_sheet(CrawlReportData({"topic": "fire"}, "", counts, pages, outside, {}, str))
 
 
 def report_pages(over: int, _limit: int) -> None:
@@ -251,20 +251,20 @@ def report_pages(over: int, _limit: int) -> None:
     pages = ({"url": url, "relevance_score": 9, "status": 200, "action": "expand"} for url in urls)
     best = _told(pages, ()).parts[0]
     assert isinstance(best, Pages)
-    plan = plan_sheet(PlanTold([{"rank": 1, "url": url} for url in urls], urls, {}, ())).parts[1]
+    plan = plan_sheet(PlanReportData([{"rank": 1, "url": url} for url in urls], urls, {}, ())).parts[1]
     assert isinstance(plan, Pages)
     assert (len(best.rows), len(plan.rows), plan.more) == (over, over, 1)
 
 
 def report_lines(over: int, _limit: int) -> None:
     listed = _told((), (f"s{n}.example" for n in range(over + 1))).parts[-1]
-    assert isinstance(listed, Tally)
+    assert isinstance(listed, CountList)
     assert (len(listed.lines), listed.more) == (over, 1)
 
 
 def report_sites(over: int, _limit: int) -> None:
     listed = _told((), (f"s{n}.example" for n in range(over + 3))).parts[-1]
-    assert isinstance(listed, Tally)
+    assert isinstance(listed, CountList)
     assert (len(listed.lines), listed.lines[0].name, listed.lines[0].count) == (over + 1, "further sites", 3)
 
 

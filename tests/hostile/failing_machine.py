@@ -28,7 +28,7 @@ from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.records import Record
 from honeyguide.core.url.url import Url
 from honeyguide.errors import HoneyguideError, InputError
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
+from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 SITE = "https://a.example"
@@ -77,7 +77,7 @@ def crawl(folder: Path, world: World | None = None) -> None:
 def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -> None:
     pages = 0
 
-    def keep(record: Record, arrival: Arrival) -> None:
+    def keep(record: Record, arrival: PageAttachments) -> None:
         nonlocal pages
         pages += 1
         world.look(pages)

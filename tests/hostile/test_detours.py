@@ -13,9 +13,9 @@ from servers import HEAD, pour
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefused, FetchError, Forbidden, TimedOut, Unreachable
+from honeyguide.errors import AddressRefusedError, FetchError, ForbiddenError, TimedOutError, UnreachableError
 from honeyguide.jobs import politeness as polite
 from honeyguide.jobs import sitemaps
 from honeyguide.jobs.politeness import PoliteFetcher
@@ -25,14 +25,14 @@ from honeyguide.testing.fakes import FrozenClock, LoopbackServer, Script, drip, 
 
 A = "https://a.example"
 ROBOTS_BYTES = 500 * 1024  # what is read of robots.txt
-STEADY = Policy(jitter=0.0)
+STEADY = FetchPolicy(jitter=0.0)
 Answering = Callable[[Url, int], Fetched]
 
 
 class World:
     """A web that answers by a function and takes its time, a frozen clock, and a polite fetcher between them."""
 
-    def __init__(self, answer: Answering, takes_s: float = 0.0, policy: Policy = STEADY) -> None:
+    def __init__(self, answer: Answering, takes_s: float = 0.0, policy: FetchPolicy = STEADY) -> None:
         self.clock = FrozenClock()
         self.asked: list[str] = []
         self.polite = PoliteFetcher(self, self.clock, read_robots, policy)
@@ -91,7 +91,7 @@ def test_redirects_that_take_their_time_end_after_a_minute_and_a_half() -> None:
     """Ten hops, each with a robots.txt of six, each of them tried three times for 30 s, would be two hours."""
     world = World(onward, takes_s=29.0)
     error = world.failure()
-    assert type(error) is TimedOut
+    assert type(error) is TimedOutError
     assert "more than 90 s" in error.why
     assert len(world.asked) == 4
     assert world.passed_s < 90 + 30
@@ -110,7 +110,7 @@ def test_tries_end_when_the_time_is_over() -> None:
 def test_locations_that_lead_nowhere(to: str) -> None:
     world = World(except_robots(status(302, location=to)))
     error = world.failure()
-    assert isinstance(error, Unreachable)
+    assert isinstance(error, UnreachableError)
     assert len(str(error)) < 1_000
     assert str(error).isprintable()
     assert len(world.pages) <= 11
@@ -210,31 +210,37 @@ def plain(body: bytes, *headers: str, code: str = "200 OK") -> bytes:
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
-        pytest.param(plain(RULES), "Forbidden: robots.txt disallows it", id="the rules"),
-        pytest.param(plain(b"", code="500 Oops"), "Forbidden: robots.txt answered 500", id="5xx"),
-        pytest.param(plain(b"", code="999 Denied"), "Forbidden: robots.txt answered 999", id="999"),
-        pytest.param(plain(b"", code="101 Switching"), "Unreachable: robots.txt could not be had", id="101"),
+        pytest.param(plain(RULES), "ForbiddenError: robots.txt disallows it", id="the rules"),
+        pytest.param(plain(b"", code="500 Oops"), "ForbiddenError: robots.txt answered 500", id="5xx"),
+        pytest.param(plain(b"", code="999 Denied"), "ForbiddenError: robots.txt answered 999", id="999"),
+        pytest.param(
+            plain(b"", code="101 Switching"), "UnreachableError: robots.txt could not be had", id="101"
+        ),
         pytest.param(plain(RULES, code="404 No"), "page", id="rules behind a 404"),
         pytest.param(response(b"<html><p>Disallow: /"), "page", id="a page"),
-        pytest.param(response(b"<pre>\n" + RULES), "Forbidden", id="rules in a page"),
-        pytest.param(plain(b"\xff\xfe\0\x1b[2J" * 999 + b"\n" + RULES), "Forbidden", id="garbage before"),
-        pytest.param(plain(RULES + b"x" * 10**7), "Forbidden", id="10 MB"),
-        pytest.param(plain(b"#" * ROBOTS_BYTES + b"\n" + RULES), "page", id="rules after 500 KiB"),
-        pytest.param(pour(HEAD + b"\r\n" + RULES, b"x\n" * 9_999), "Forbidden", id="without end"),
-        pytest.param(drip(HEAD + b"\r\n" + RULES, b"x", every_s=0.05), "TimedOut: robots.txt", id="slow"),
-        pytest.param(plain(RULES, "Content-Encoding: gzip"), "NotText: robots.txt", id="broken gzip"),
+        pytest.param(response(b"<pre>\n" + RULES), "ForbiddenError", id="rules in a page"),
         pytest.param(
-            plain(gzip.compress(RULES + bytes(10**7)), "Content-Encoding: gzip"), "Forbidden", id="bomb"
+            plain(b"\xff\xfe\0\x1b[2J" * 999 + b"\n" + RULES), "ForbiddenError", id="garbage before"
+        ),
+        pytest.param(plain(RULES + b"x" * 10**7), "ForbiddenError", id="10 MB"),
+        pytest.param(plain(b"#" * ROBOTS_BYTES + b"\n" + RULES), "page", id="rules after 500 KiB"),
+        pytest.param(pour(HEAD + b"\r\n" + RULES, b"x\n" * 9_999), "ForbiddenError", id="without end"),
+        pytest.param(
+            drip(HEAD + b"\r\n" + RULES, b"x", every_s=0.05), "TimedOutError: robots.txt", id="slow"
+        ),
+        pytest.param(plain(RULES, "Content-Encoding: gzip"), "NotTextError: robots.txt", id="broken gzip"),
+        pytest.param(
+            plain(gzip.compress(RULES + bytes(10**7)), "Content-Encoding: gzip"), "ForbiddenError", id="bomb"
         ),
         pytest.param(plain(b"", "Location: /robots.txt", code="301 M"), "page", id="circle"),
         pytest.param(
-            plain(b"", "Location: /" + "a" * 10**6, code="301 M"), "TooLarge: robots", id="location"
+            plain(b"", "Location: /" + "a" * 10**6, code="301 M"), "TooLargeError: robots", id="location"
         ),
-        pytest.param(b"garbage", "Unreachable: robots.txt could not be had", id="no HTTP"),
+        pytest.param(b"garbage", "UnreachableError: robots.txt could not be had", id="no HTTP"),
     ],
 )
 def test_robots(answer: bytes | Script, outcome: str) -> None:
-    assert robots_over_http(answer, 0.3 if "TimedOut" in outcome else 20.0).startswith(outcome)
+    assert robots_over_http(answer, 0.3 if "TimedOutError" in outcome else 20.0).startswith(outcome)
 
 
 def test_a_line_of_robots_txt_that_is_cut_off_does_not_count() -> None:
@@ -260,12 +266,12 @@ def test_robots_txt_that_redirects_to_a_private_address_closes_the_site() -> Non
                     return await chosen.fetch(url, validators=validators, part=part)
 
             fetcher = PoliteFetcher(Split(), FrozenClock(), read_robots, STEADY)
-            with pytest.raises(Forbidden) as caught:
+            with pytest.raises(ForbiddenError) as caught:
                 await fetcher.fetch(Url.parse(f"{A}/p"))
             assert world.asked == [f"{A}/robots.txt"]
             return type(caught.value), server.connections
 
-    assert asyncio.run(run()) == (AddressRefused, 0)
+    assert asyncio.run(run()) == (AddressRefusedError, 0)
 
 
 # --- sitemaps ---

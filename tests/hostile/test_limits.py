@@ -26,7 +26,7 @@ from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.errors import HoneyguideError
 from honeyguide.ports.fetch import Part
 from honeyguide.testing.memory_store import MemoryStore
@@ -56,7 +56,7 @@ class Limit:
         """Read the value from where it is set."""
         kind, _, name = self.place.rpartition(":")
         if kind == "policy":
-            return int(getattr(Policy(), name))
+            return int(getattr(FetchPolicy(), name))
         if kind in ("traps", "crawl"):
             return int(getattr(getattr(load_profile("docs", topic="x"), kind), name))
         value = getattr(importlib.import_module(f"honeyguide.{kind}"), name.partition("[")[0])
@@ -441,10 +441,12 @@ def test_the_table_has_every_limit_and_no_other() -> None:
 
 
 def test_the_page_has_the_times_of_a_policy() -> None:
-    told = re.findall(r"^- .*: ([0-9,]+) seconds \(`Policy\.(\w+)`\)", DOCS.read_text("utf-8"), re.MULTILINE)
-    names = {field.name for field in fields(Policy) if field.name.endswith("_s")}
+    told = re.findall(
+        r"^- .*: ([0-9,]+) seconds \(`FetchPolicy\.(\w+)`\)", DOCS.read_text("utf-8"), re.MULTILINE
+    )
+    names = {field.name for field in fields(FetchPolicy) if field.name.endswith("_s")}
     assert {name for _, name in told} == names - {"delay_s", "backoff_s"}  # pace, not limits
-    assert [value for value, _ in told] == [f"{getattr(Policy(), name):,.0f}" for _, name in told]
+    assert [value for value, _ in told] == [f"{getattr(FetchPolicy(), name):,.0f}" for _, name in told]
 
 
 @by_name
@@ -459,7 +461,7 @@ def test_the_table_says_where_it_is_set(limit: Limit) -> None:
     where = table()[limit.name][2]
     bare = name.partition("[")[0]
     assert where == {
-        "policy": f"`Policy.{bare}`",
+        "policy": f"`FetchPolicy.{bare}`",
         "traps": f"profile, `traps.{bare}`",
         "crawl": f"profile, `crawl.{bare}`",
     }.get(

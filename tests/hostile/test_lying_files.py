@@ -18,7 +18,7 @@ from lies import ESCAPES, check, check_name
 
 from honeyguide.adapters.output.folder import Folder, file_name, page_text
 from honeyguide.adapters.output.journal import Journal
-from honeyguide.adapters.output.journal import Run as JournalRun
+from honeyguide.adapters.output.journal import JournalSettings as JournalRun
 from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.output.tables import write_table
 from honeyguide.adapters.output.write import PART, replacing

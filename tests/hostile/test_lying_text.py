@@ -22,7 +22,7 @@ from lies import ALL, ESCAPES, HTML, check, check_as, check_name
 from honeyguide import cli
 from honeyguide.cli.main import root
 from honeyguide.cli.output import MAX_LINE_CHARS, line_for_people
-from honeyguide.cli.progress import Log
+from honeyguide.cli.progress import ProgressLog
 from honeyguide.core.text.printable import legible, printable
 from honeyguide.core.url.url import display
 from honeyguide.errors import ConfigError, FetchError, HoneyguideError, InputError, Problem, StoreError, shown
@@ -172,7 +172,7 @@ class Liar:
 
 
 def test_progress_is_only_text(capsys: pytest.CaptureFixture[str]) -> None:
-    Log(Liar(), lambda: 1.0).update()
+    ProgressLog(Liar(), lambda: 1.0).update()
     said = capsys.readouterr().err
     assert said.startswith("1.0 ")
     check(said)

@@ -20,9 +20,9 @@ from servers import Silent, Site, Talker, kept, read_head
 
 from honeyguide.adapters.http import addresses
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefused, FetchError, UrlError
+from honeyguide.errors import AddressRefusedError, FetchError, UrlError
 
 # Each of these is this machine, a neighbour or nobody, as a URL may spell it.
 SPELLED = """
@@ -37,7 +37,7 @@ SPELLED = """
 """
 SPELLINGS = SPELLED.split()
 
-HASTY = Policy(
+HASTY = FetchPolicy(
     connect_timeout_s=0.2, read_timeout_s=0.2
 )  # nothing takes time, unless an address gets through
 NAMES = {
@@ -96,7 +96,7 @@ def connects() -> Iterator[list[object]]:
         _watching.remove(seen)
 
 
-def attack(policy: Policy, urls: Sequence[str]) -> list[str]:
+def attack(policy: FetchPolicy, urls: Sequence[str]) -> list[str]:
     """Fetch everything; gives how each ended."""
 
     async def one(fetcher: HttpFetcher, url: str) -> str:
@@ -117,7 +117,7 @@ def test_no_spelling_of_a_private_address_is_connected_to() -> None:
         ports = f":{silent.port}"
         urls = [f"{scheme}://{host}{ports}/x" for host in SPELLINGS for scheme in ("http", "https")]
         ended = dict(zip(urls, attack(HASTY, urls), strict=True))
-    assert {url: how for url, how in ended.items() if how not in ("AddressRefused", "UrlError")} == {}
+    assert {url: how for url, how in ended.items() if how not in ("AddressRefusedError", "UrlError")} == {}
     assert [url for url, how in ended.items() if how == "UrlError"] == [
         f"{scheme}://{host}{ports}/x"
         for host in ("[fe80::1%25lo]", "[::1%25lo]")
@@ -129,9 +129,9 @@ def test_no_spelling_of_a_private_address_is_connected_to() -> None:
 
 def test_the_listening_socket_hears_whoever_knocks() -> None:
     """Or its silence would prove nothing."""
-    policy = Policy(allow_private=True, retries=0, read_timeout_s=0.1)
+    policy = FetchPolicy(allow_private=True, retries=0, read_timeout_s=0.1)
     with Silent() as silent, connects() as seen:
-        assert attack(policy, [f"http://127.1:{silent.port}/"]) == ["TimedOut"]
+        assert attack(policy, [f"http://127.1:{silent.port}/"]) == ["TimedOutError"]
     assert seen == [("127.0.0.1", silent.port)]
     assert len(silent.knocks) == 1
 
@@ -159,7 +159,7 @@ def fetch_named(found: Callable[[], Sequence[str]], times: int = 1) -> tuple[lis
         ended = []
         async with Talker(talk, "127.0.0.2") as server:
             for _ in range(times):
-                async with HttpFetcher(Policy(), proxies={}, lookup=look) as fetcher:
+                async with HttpFetcher(FetchPolicy(), proxies={}, lookup=look) as fetcher:
                     try:
                         got = await fetcher.fetch(Url.parse(f"http://name.example:{server.port}/"))
                         ended.append(got.body.decode())
@@ -187,7 +187,7 @@ def test_of_several_addresses_only_public_ones_are_connected_to(found: list[str]
 def test_a_name_is_asked_for_once_and_its_answer_is_what_is_judged_and_connected_to() -> None:
     turns = iter(["127.0.0.2", "127.0.0.1", "127.0.0.2"])
     ended, seen, asked = fetch_named(lambda: [next(turns)], times=3)
-    assert ended == ["public", AddressRefused.__name__, "public"]
+    assert ended == ["public", AddressRefusedError.__name__, "public"]
     assert seen == ["127.0.0.2", "127.0.0.2"]
     assert asked == 3
 
@@ -271,15 +271,15 @@ def test_an_odd_port_is_refused_for_its_number_before_its_name_is_looked_up() ->
     def never(*_: object, **__: object) -> list[tuple[Any, ...]]:
         pytest.fail("looked up")
 
-    async def fetch(policy: Policy, proxies: dict[str, str]) -> str:
+    async def fetch(policy: FetchPolicy, proxies: dict[str, str]) -> str:
         async with HttpFetcher(policy, proxies=proxies, lookup=never) as fetcher:
             with pytest.raises(FetchError) as caught:
                 await fetcher.fetch(Url.parse("http://some.example:25/"))
             return caught.value.why
 
-    assert asyncio.run(fetch(Policy(), {})) == "its port is not one of the web (mail)"
+    assert asyncio.run(fetch(FetchPolicy(), {})) == "its port is not one of the web (mail)"
     assert (
-        asyncio.run(fetch(Policy(), {"http": "http://127.0.0.1:9"}))
+        asyncio.run(fetch(FetchPolicy(), {"http": "http://127.0.0.1:9"}))
         == "its port is not one of the web (mail)"
     )
 
@@ -287,7 +287,7 @@ def test_an_odd_port_is_refused_for_its_number_before_its_name_is_looked_up() ->
 # --- proxies ---
 
 
-def proxied(url: str, policy: Policy, **environment: str) -> tuple[str, list[str]]:
+def proxied(url: str, policy: FetchPolicy, **environment: str) -> tuple[str, list[str]]:
     """Fetch with a proxy in the environment; gives how it ended, and what the proxy was asked for."""
     heads: list[str] = []
 
@@ -316,8 +316,8 @@ def proxied(url: str, policy: Policy, **environment: str) -> tuple[str, list[str
 
 def test_a_proxy_of_the_environment_is_used() -> None:
     line = "GET http://site.example/a HTTP/1.1"
-    assert proxied("http://site.example/a", Policy(), HTTP_PROXY="{}") == ("by proxy", [line])
-    assert proxied("http://site.example/a", Policy(), http_proxy="{}") == ("by proxy", [line])
+    assert proxied("http://site.example/a", FetchPolicy(), HTTP_PROXY="{}") == ("by proxy", [line])
+    assert proxied("http://site.example/a", FetchPolicy(), http_proxy="{}") == ("by proxy", [line])
 
 
 @pytest.mark.parametrize(
@@ -334,17 +334,17 @@ def test_a_proxy_of_the_environment_is_used() -> None:
     ],
 )
 def test_a_proxy_that_is_not_for_us_is_not_used(environment: dict[str, str]) -> None:
-    assert proxied("http://site.example/a", Policy(), **environment) == ("NameNotFound", [])
+    assert proxied("http://site.example/a", FetchPolicy(), **environment) == ("NameNotFoundError", [])
 
 
 @pytest.mark.parametrize("host", [host for host in SPELLINGS if ".example" not in host and "%25" not in host])
 def test_behind_a_proxy_private_addresses_are_refused_by_their_spelling(host: str) -> None:
-    assert proxied(f"http://{host}/", Policy(), HTTP_PROXY="{}") == ("AddressRefused", [])
+    assert proxied(f"http://{host}/", FetchPolicy(), HTTP_PROXY="{}") == ("AddressRefusedError", [])
 
 
 def test_a_name_that_leads_inside_is_the_proxys_to_refuse() -> None:
     """Stated, not wished for: whoever sets a proxy has the proxy resolve names."""
-    ended, heads = proxied("http://name.example/", Policy(), HTTP_PROXY="{}")
+    ended, heads = proxied("http://name.example/", FetchPolicy(), HTTP_PROXY="{}")
     assert (ended, len(heads)) == ("by proxy", 1)
-    ended, heads = proxied("http://name.example/", Policy(), HTTP_PROXY="{}", NO_PROXY="name.example")
-    assert (ended, heads) == ("AddressRefused", [])
+    ended, heads = proxied("http://name.example/", FetchPolicy(), HTTP_PROXY="{}", NO_PROXY="name.example")
+    assert (ended, heads) == ("AddressRefusedError", [])

@@ -27,11 +27,11 @@ from honeyguide.app.plan import open_known
 from honeyguide.config.files import MAX_TOLD
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap
-from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.core.text.pattern import MAX_PROGRAM_STEPS, compile_pattern
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.core.url.url import Url
-from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatch, StoreError
+from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatchError, StoreError
 from honeyguide.ports.store import Report
 from honeyguide.testing.contracts.store import ask, digest, page, spec
 from honeyguide.testing.contracts.store import found as link
@@ -228,7 +228,7 @@ ROW = {"url": "https://a.example/", "visits": 1, "topic_relevance": 0.5, "hub_de
 
 def planned(file: Path) -> Rejected:
     rejected = Rejected()
-    open_known([str(file)], load_profile("news"), reject=rejected).plan(Asked(NOW, top=3))
+    open_known([str(file)], load_profile("news"), reject=rejected).plan(PlanQuery(NOW, top=3))
     rejected.close()
     return rejected
 
@@ -240,7 +240,7 @@ def test_rows_nested_too_deeply_are_named(depth: int, tmp_path: Path) -> None:
     file.write_text(json.dumps(ROW)[:-1] + f', "last_visited": {deep}}}\n', "utf-8")
     assert planned(file).rows == 1
     with pytest.raises(InputError, match=r"nested|should|is not a time"):
-        open_known([str(file)], load_profile("news")).plan(Asked(NOW, top=3))
+        open_known([str(file)], load_profile("news")).plan(PlanQuery(NOW, top=3))
     assert read_sites(str(file))[0].text or depth > 900
 
 
@@ -257,7 +257,7 @@ def test_half_a_character_in_a_url_is_named(tmp_path: Path) -> None:
     file = tmp_path / "known.jsonl"
     file.write_text(json.dumps(ROW | {"url": "https://a.example/\ud800"}) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"field url: .* half a character"):
-        open_known([str(file)], load_profile("news")).plan(Asked(NOW, top=3))
+        open_known([str(file)], load_profile("news")).plan(PlanQuery(NOW, top=3))
 
 
 @pytest.mark.parametrize("line", ['{"a": 1}', "[1]", '{"visits": 1}'])
@@ -319,7 +319,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
     ],
 )
 def test_a_store_with_another_schema_is_refused(statement: str, tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="name another file"):
+    with pytest.raises(SchemaMismatchError, match="name another file"):
         SqliteStore(damaged(tmp_path / "s.db", statement))
 
 

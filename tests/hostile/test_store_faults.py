@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space, told
 
 from honeyguide.adapters.output.journal import Finished, Journal
-from honeyguide.adapters.output.journal import Run as JournalRun
+from honeyguide.adapters.output.journal import JournalSettings as JournalRun
 from honeyguide.adapters.output.page_lines import Form, PageLines
 from honeyguide.adapters.output.write import LineFile, replacing
 from honeyguide.adapters.store.sqlite.store import SqliteStore

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import Documents
-from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
@@ -54,7 +54,7 @@ class Crawl:
         asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
 
     def again(self, *paths: str) -> None:
-        due = [Due(digest(f"{ROOT}{path}"), LATER, place) for place, path in enumerate(paths)]
+        due = [ScheduledVisit(digest(f"{ROOT}{path}"), LATER, place) for place, path in enumerate(paths)]
         self.store.frontier(self.store.runs()[0]).schedule(due)
         self.go(LATER, only_due=True)
         self.go(LATER + 60.0)  # what they led to

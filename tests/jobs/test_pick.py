@@ -11,16 +11,16 @@ from honeyguide import errors
 from honeyguide.app import picker
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
-    AddressRefused,
-    AskedToWait,
+    AddressRefusedError,
+    AskedToWaitError,
     ConfigError,
     FetchError,
-    Forbidden,
-    NameNotFound,
-    NotText,
-    TimedOut,
-    TooLarge,
-    Unreachable,
+    ForbiddenError,
+    NameNotFoundError,
+    NotTextError,
+    TimedOutError,
+    TooLargeError,
+    UnreachableError,
 )
 from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, failed_record, pick_all
 from honeyguide.ports.fetch import Fetched, Headers
@@ -76,7 +76,10 @@ def test_a_site_becomes_a_record() -> None:
 
 
 def test_bare_names_are_probed_in_order() -> None:
-    web: dict[str, Answer] = {"https://acme.example/": Unreachable, "https://www.acme.example/": Unreachable}
+    web: dict[str, Answer] = {
+        "https://acme.example/": UnreachableError,
+        "https://www.acme.example/": UnreachableError,
+    }
     record, fetcher = pick(
         {
             **web,
@@ -106,14 +109,14 @@ def test_the_final_url_is_the_seed() -> None:
 
 STATUS_OF: dict[type[FetchError], str] = {
     FetchError: "unreachable",
-    NameNotFound: "dns_failed",
-    Unreachable: "unreachable",
-    AskedToWait: "unreachable",
-    TimedOut: "timeout",
-    Forbidden: "robots_disallowed",
-    AddressRefused: "unreachable",
-    NotText: "empty",
-    TooLarge: "empty",
+    NameNotFoundError: "dns_failed",
+    UnreachableError: "unreachable",
+    AskedToWaitError: "unreachable",
+    TimedOutError: "timeout",
+    ForbiddenError: "robots_disallowed",
+    AddressRefusedError: "unreachable",
+    NotTextError: "empty",
+    TooLargeError: "empty",
 }
 
 
@@ -144,8 +147,8 @@ def test_failures_are_statuses(answer: Answer, status: str) -> None:
 def test_the_failure_that_got_furthest_is_told() -> None:
     web: dict[str, Answer] = {
         "https://acme.example/": 500,
-        "https://www.acme.example/": NameNotFound,
-        "http://acme.example/": Unreachable,
+        "https://www.acme.example/": NameNotFoundError,
+        "http://acme.example/": UnreachableError,
     }
     record, _ = pick(web)
     assert (record["status"], record["reason"]) == ("http_error", "the homepage answered 500")
@@ -315,7 +318,7 @@ def test_heads_are_read_for_blend_and_a_failed_one_is_not_known() -> None:
         "https://acme.example/": b"<nav><a href=/services/a>Fire alarm</a><a href=/services/b>Fire doors</a><a href=/privacy>P</a></nav>",
     }
     web["https://acme.example/services/a"] = inner("fire sprinkler inspection")
-    web["https://acme.example/services/b"] = TimedOut
+    web["https://acme.example/services/b"] = TimedOutError
     record, fetcher = pick(web, strategy="blend")
     unknown = {
         Url.parse(c["url"]).path: c["unknown"]

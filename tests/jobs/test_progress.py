@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.cli.progress import LINE_EVERY_S, Progress
+from honeyguide.cli.progress import LINE_EVERY_S, SitesProgress
 
 
-def progress(*statuses: str, total: int = 10, **earlier: int) -> Progress:
-    run = Progress(total, 0.0, Counter(earlier))
+def progress(*statuses: str, total: int = 10, **earlier: int) -> SitesProgress:
+    run = SitesProgress(total, 0.0, Counter(earlier))
     for status in statuses:
         run.finish(status)
     return run
@@ -34,7 +34,7 @@ def progress(*statuses: str, total: int = 10, **earlier: int) -> Progress:
         ),
     ],
 )
-def test_lines(run: Progress, now: float, line: str) -> None:
+def test_lines(run: SitesProgress, now: float, line: str) -> None:
     assert run.line(now) == line
 
 
@@ -51,13 +51,13 @@ def test_lines(run: Progress, now: float, line: str) -> None:
         (progress(total=3, ok=3), "3 sites, 3 of them done before, 3 ok; 2 s"),
     ],
 )
-def test_summaries(run: Progress, summary: str) -> None:
+def test_summaries(run: SitesProgress, summary: str) -> None:
     assert run.summary(2.0) == summary
 
 
 @given(st.lists(st.floats(0, 30), max_size=200))
 def test_a_log_gets_a_line_every_five_seconds_and_five_percent_at_most(pauses: list[float]) -> None:
-    run = Progress(len(pauses), 0.0)
+    run = SitesProgress(len(pauses), 0.0)
     now, said = 0.0, [(0.0, 0)]
     for pause in pauses:
         now += pause
@@ -77,7 +77,7 @@ def test_a_line_is_due_after_five_seconds_and_five_percent() -> None:
 
 
 def test_a_slow_run_says_that_it_lives() -> None:
-    run = Progress(1_000, 0.0)
+    run = SitesProgress(1_000, 0.0)
     run.finish("ok")
     assert [run.is_line_due(now) for now in (1.0, 59.0, 60.0, 61.0, 119.0, 120.0)] == [
         False,

@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Ask, Discovered, Run, RunSpec, digest_of
+from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Run, RunSpec, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.jobs.watch import Taker, current, schedule
@@ -50,7 +50,7 @@ def takers(store: Store) -> list[Taker]:
 
 
 def claimed(store: Store, run: Run, limit: int = 9) -> list[str]:
-    granted = store.frontier(run).claim(Ask(NOW, limit, NOW + 60, only_due=True))
+    granted = store.frontier(run).claim(ClaimRequest(NOW, limit, NOW + 60, only_due=True))
     return [lease.url.text.rpartition("/")[2] for lease in granted.leases]
 
 

@@ -11,11 +11,11 @@ from honeyguide.adapters.html.sitemaps import read_sitemap
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import RunSpec, State
-from honeyguide.core.crawl.judge import Ground
+from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.sitemap import Sitemap
 from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.url.url import Url
-from honeyguide.errors import InputError, Unreachable
+from honeyguide.errors import InputError, UnreachableError
 from honeyguide.jobs import sitemaps
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages, queue_listed
 from honeyguide.ports.fetch import Fetched, Part, Robots, Validators
@@ -39,13 +39,13 @@ class Web:
         assert part is Part.FILE
         self.asked.append(url.path)
         if url.path == "/broken.xml":
-            raise Unreachable(url.as_linked, "no connection")
+            raise UnreachableError(url.as_linked, "no connection")
         text = self.files.get(url.path)
         return Fetched(url, url, 404 if text is None else 200, body=(text or "").encode())
 
     async def robots(self, url: Url) -> Robots | None:
         if self.robots_txt is None:
-            raise Unreachable(url.as_linked, "robots.txt could not be had")
+            raise UnreachableError(url.as_linked, "robots.txt could not be had")
         return read_robots(self.robots_txt.encode())
 
 
@@ -130,7 +130,7 @@ def test_a_file_that_was_read_already() -> None:
 
 def test_pages_go_where_the_rules_place_them() -> None:
     profile = load_profile("docs", topic="asyncio")
-    ground = Ground(profile, profile.traversals["focused"], Traps(profile.traps), max_depth=0)
+    ground = CrawlContext(profile, profile.traversals["focused"], Traps(profile.traps), max_depth=0)
     seed = Url.parse(f"{HOME}/")
     store = MemoryStore()
     frontier = store.frontier(store.begin(RunSpec("k", "", None, "docs", ""), 0.0))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from honeyguide.jobs.watch import HOUR_S, Pace, Round, watch
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, watch
 from honeyguide.testing.fakes import FrozenClock
 
 
@@ -73,7 +73,7 @@ class Pages:
         return max(sum(start <= at < start + HOUR_S for at in times) for start in times)
 
 
-def go(ground: Pages, pace: Pace) -> tuple[str, list[Round]]:
+def go(ground: Pages, pace: WatchBudget) -> tuple[str, list[Round]]:
     rounds: list[Round] = []
     return asyncio.run(watch(ground, ground.clock, pace, rounds.append)), rounds
 
@@ -81,7 +81,7 @@ def go(ground: Pages, pace: Pace) -> tuple[str, list[Round]]:
 def test_a_day_keeps_the_budget_of_every_hour_and_an_even_pace() -> None:
     clock = Working()
     ground = Pages(clock, 500)
-    ended, rounds = go(ground, Pace(per_hour=100, cycle_s=60.0, until=clock.now() + 24 * HOUR_S))
+    ended, rounds = go(ground, WatchBudget(per_hour=100, cycle_s=60.0, until=clock.now() + 24 * HOUR_S))
     assert ended == "until"
     assert ground.most_in_an_hour() == 100
     assert 24 * 95 <= len(ground.visits) <= 24 * 100
@@ -92,7 +92,7 @@ def test_a_day_keeps_the_budget_of_every_hour_and_an_even_pace() -> None:
 
 def test_rounds_end_it() -> None:
     ground = Pages(Working(), 50)
-    ended, rounds = go(ground, Pace(per_hour=60, cycle_s=600.0, rounds=3))
+    ended, rounds = go(ground, WatchBudget(per_hour=60, cycle_s=600.0, rounds=3))
     assert (ended, [(one.number, one.room, one.planned, one.fetched) for one in rounds]) == (
         "rounds",
         [(1, 10, 10, 10), (2, 10, 10, 10), (3, 10, 10, 10)],
@@ -107,7 +107,7 @@ def test_visits_of_before_count_and_it_rests_until_the_first_of_them_is_an_hour_
     clock = Working()
     ground = Pages(clock, 50)
     ground.visits = [(clock.now() - 3000.0 + n, n) for n in range(20)]
-    _, rounds = go(ground, Pace(per_hour=20, cycle_s=60.0, rounds=2))
+    _, rounds = go(ground, WatchBudget(per_hour=20, cycle_s=60.0, rounds=2))
     assert [(one.room, one.fetched) for one in rounds] == [(0, 0), (1, 1)]
     assert rounds[1].at == pytest.approx(rounds[0].at + 600.0)
     assert ground.plans == [[0]]  # without room there is nothing to plan
@@ -115,7 +115,7 @@ def test_visits_of_before_count_and_it_rests_until_the_first_of_them_is_an_hour_
 
 @pytest.mark.parametrize("after", [1, 7, 19])
 def test_what_was_scheduled_is_fetched_first_after_an_end_in_the_middle(after: int) -> None:
-    pace = Pace(per_hour=20, cycle_s=HOUR_S, rounds=1)
+    pace = WatchBudget(per_hour=20, cycle_s=HOUR_S, rounds=1)
     calm = Pages(Working(), 50)
     go(calm, pace)
 
@@ -133,13 +133,13 @@ def test_what_was_scheduled_is_fetched_first_after_an_end_in_the_middle(after: i
 def test_the_rest_of_the_room_is_planned_when_what_was_left_is_fetched() -> None:
     ground = Pages(Working(), 50)
     ground.due = [48, 49]
-    go(ground, Pace(per_hour=5, cycle_s=HOUR_S, rounds=1))
+    go(ground, WatchBudget(per_hour=5, cycle_s=HOUR_S, rounds=1))
     assert ground.order == [48, 49, 0, 1, 2]
 
 
 def test_planning_is_a_tenth_of_the_time_at_most() -> None:
     ground = Pages(Working(), 50, planning_s=30.0)
-    _, rounds = go(ground, Pace(per_hour=3600, cycle_s=10.0, rounds=3))
+    _, rounds = go(ground, WatchBudget(per_hour=3600, cycle_s=10.0, rounds=3))
     waited = [later.at - earlier.at for earlier, later in pairwise(rounds)]
     assert min(waited) >= 300.0
     assert rounds[1].room > rounds[0].room  # and the pace is kept
@@ -147,13 +147,13 @@ def test_planning_is_a_tenth_of_the_time_at_most() -> None:
 
 def test_with_nothing_to_plan_it_waits() -> None:
     ground = Pages(Working(), 0)
-    _, rounds = go(ground, Pace(per_hour=60, cycle_s=60.0, rounds=3))
+    _, rounds = go(ground, WatchBudget(per_hour=60, cycle_s=60.0, rounds=3))
     assert [(one.planned, one.fetched) for one in rounds] == [(0, 0)] * 3
 
 
 def test_the_end_comes_in_the_middle_of_a_rest() -> None:
     clock = Working()
     end = clock.now() + 90.0
-    ended, rounds = go(Pages(clock, 5), Pace(per_hour=3, cycle_s=60.0, until=end))
+    ended, rounds = go(Pages(clock, 5), WatchBudget(per_hour=3, cycle_s=60.0, until=end))
     assert (ended, clock.now()) == ("until", end)
     assert rounds[-1].next_at > end

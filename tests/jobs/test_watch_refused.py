@@ -10,14 +10,14 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import Documents
-from honeyguide.adapters.store.known import Reader
+from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.watch import StoreGround, WatchRequest
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefused, FetchError, Forbidden
+from honeyguide.errors import AddressRefusedError, FetchError, ForbiddenError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.jobs.watch import HOUR_S, Pace, watch
+from honeyguide.jobs.watch import HOUR_S, WatchBudget, watch
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.history import Known
+    from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.jobs.watch import Round
 
 ROOT = "https://a.example"
@@ -68,7 +68,7 @@ class Watched:
         self.store = SqliteStore(path)
         crawler = Crawler(self.site, Documents(), self.clock, self.store, load_profile("docs", topic="fire"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
-        self.reader = Reader(str(path))
+        self.reader = StoreReader(str(path))
         self.records: list[Record] = []
         self.rounds: list[Round] = []
         self.watch(24)
@@ -77,12 +77,12 @@ class Watched:
         self.site.log.clear()
 
     def watch(self, hours: int) -> None:
-        pace = Pace(per_hour=2, cycle_s=HOUR_S, until=self.clock.now() + hours * HOUR_S)
+        pace = WatchBudget(per_hour=2, cycle_s=HOUR_S, until=self.clock.now() + hours * HOUR_S)
         request = WatchRequest(pace, NEWS, on_page=lambda record, _: self.records.append(record))
         ground = StoreGround(self.store, self.reader, request, self.site, self.clock)
         assert asyncio.run(watch(ground, self.clock, pace, self.rounds.append)) == "until"
 
-    def known(self, path: str) -> Known:
+    def known(self, path: str) -> HistoryEntry:
         known = self.store.history.get(digest_of(Url.parse(ROOT + path), NEWS.scope.tracking))
         assert known is not None
         return known
@@ -95,8 +95,8 @@ class Watched:
 @pytest.mark.parametrize(
     "refusal",
     [
-        Forbidden(f"{ROOT}/news", "robots.txt disallows it"),
-        AddressRefused(f"{ROOT}/news", "10.0.0.1 is a private address"),
+        ForbiddenError(f"{ROOT}/news", "robots.txt disallows it"),
+        AddressRefusedError(f"{ROOT}/news", "10.0.0.1 is a private address"),
     ],
 )
 def test_a_page_that_is_refused_is_backed_off_and_the_others_have_their_turn(
@@ -120,7 +120,7 @@ def test_a_page_that_is_refused_is_backed_off_and_the_others_have_their_turn(
 
 def test_a_link_that_is_refused_at_once_was_never_visited(tmp_path: Path) -> None:
     site, clock, store = Refusing(), FrozenClock(1_750_000_000.0), SqliteStore(tmp_path / "h.db")
-    site.refusal = Forbidden(f"{ROOT}/news", "robots.txt disallows it")
+    site.refusal = ForbiddenError(f"{ROOT}/news", "robots.txt disallows it")
     crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
     asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
     assert store.history.get(digest_of(Url.parse(f"{ROOT}/news"), NEWS.scope.tracking)) is None

@@ -13,7 +13,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import Documents
-from honeyguide.adapters.store.known import Reader
+from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
 from honeyguide.app.watch import StoreGround, WatchRequest
@@ -22,7 +22,7 @@ from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.jobs.watch import HOUR_S, Pace, Round, watch
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, watch
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 
@@ -87,12 +87,14 @@ class Living:
 
 
 @contextmanager
-def crawled(path: Path, clock: FrozenClock, site: Living, *more: str) -> Iterator[tuple[SqliteStore, Reader]]:
+def crawled(
+    path: Path, clock: FrozenClock, site: Living, *more: str
+) -> Iterator[tuple[SqliteStore, StoreReader]]:
     store = SqliteStore(path)
     crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
     seeds = tuple(map(Url.parse, (f"{ROOT}/", *more)))
     asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda _record, _arrival: None))
-    reader = Reader(str(path))
+    reader = StoreReader(str(path))
     try:
         yield store, reader
     finally:
@@ -106,7 +108,7 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     rounds: list[Round] = []
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         assert len(site.log) == 24
-        pace = Pace(per_hour=6, cycle_s=1800.0, until=START + 10 * DAY_S)
+        pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 10 * DAY_S)
         request = WatchRequest(pace, PROFILE)
         ground = StoreGround(store, reader, request, site, clock)
         assert asyncio.run(watch(ground, clock, pace, rounds.append)) == "until"
@@ -144,7 +146,7 @@ def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) 
     clock = FrozenClock(START)
     site = Living(clock)
     with crawled(tmp_path / "h.db", clock, site, "https://b.example/") as (store, reader):
-        pace = Pace(per_hour=12, cycle_s=600.0, until=START + 13 * HOUR_S)
+        pace = WatchBudget(per_hour=12, cycle_s=600.0, until=START + 13 * HOUR_S)
         ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
         asyncio.run(watch(ground, clock, pace, lambda _: None))
     late = [(at, path) for at, path in site.log if at > START + 2 * HOUR_S]
@@ -185,7 +187,7 @@ def rounds_of(path: Path, page_s: float) -> list[tuple[float, int]]:
     with crawled(path, clock, site) as (store, reader):
         asyncio.run(clock.sleep(HOUR_S))
         site.page_s, site.log, site._turn = page_s, [], asyncio.Lock()  # noqa: SLF001 - a lock for another loop
-        ground = StoreGround(store, reader, WatchRequest(Pace(per_hour=600), PROFILE), site, clock)
+        ground = StoreGround(store, reader, WatchRequest(WatchBudget(per_hour=600), PROFILE), site, clock)
         assert ground.plan(12, clock.now()) == 12
         asyncio.run(go_round(ground))
         assert (
@@ -209,7 +211,7 @@ def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> N
     site = Living(clock)
     notes: list[str] = []
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
-        pace = Pace(per_hour=6, cycle_s=1800.0, until=START + 12 * HOUR_S)
+        pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 12 * HOUR_S)
         feeds = ("nowhere.xml", f"{ROOT}/feed")
         request = WatchRequest(pace, PROFILE, sitemaps=feeds, listen_s=2 * HOUR_S, on_note=notes.append)
         ground = StoreGround(store, reader, request, site, clock)
@@ -231,7 +233,7 @@ def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         store._db.write("DELETE FROM entry WHERE url LIKE '%/slow-1%'")  # noqa: SLF001 - a run that never met them
         store.flush()
-        pace = Pace(per_hour=6, cycle_s=HOUR_S, rounds=4)
+        pace = WatchBudget(per_hour=6, cycle_s=HOUR_S, rounds=4)
         ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
         asyncio.run(watch(ground, clock, pace, lambda _: None))
     again = Counter(path for _, path in site.log[24:])
@@ -244,7 +246,7 @@ def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
     notes: list[str] = []
-    request = WatchRequest(Pace(per_hour=6), PROFILE, on_note=notes.append)
+    request = WatchRequest(WatchBudget(per_hour=6), PROFILE, on_note=notes.append)
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         store._db.write("UPDATE run SET request = NULL")  # noqa: SLF001 - as an older version left it
         with pytest.raises(InputError, match="run 1"):
@@ -262,7 +264,7 @@ def test_visits_that_are_written_late_do_not_hide_those_before_them(tmp_path: Pa
     for at in (since - 2 * HOUR_S, since + 60.0, since - HOUR_S / 2, since + 90.0):
         store.history.record(Visit(f"{ROOT}/{at}", int(at), at, 200, "x"), 1)
     store.close()
-    reader = Reader(str(tmp_path / "h.db"))
+    reader = StoreReader(str(tmp_path / "h.db"))
     found = reader.latest_visits(9, since)
     reader.close()
     assert found == [since + 90.0, since - HOUR_S / 2, since + 60.0]

@@ -15,9 +15,9 @@ from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
+from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.testing.fakes import LoopbackServer, Script, response
 from honeyguide.testing.memory_store import MemoryStore
@@ -59,7 +59,7 @@ def site(random: Random) -> dict[str, bytes | Script]:
 
 
 def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
-    policy = Policy(
+    policy = FetchPolicy(
         allow_private=True,
         delay_s=0.0,
         concurrency=concurrency,
@@ -71,7 +71,7 @@ def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
     async def run() -> tuple[list[Record], list[str]]:
         records: list[Record] = []
 
-        def keep(record: Record, _: Arrival) -> None:
+        def keep(record: Record, _: PageAttachments) -> None:
             records.append(record)
 
         random = Random(seed)  # noqa: S311 - repeatable
@@ -119,7 +119,7 @@ def test_who_keeps_a_sitemap_is_no_part_of_the_crawl(is_seeded: bool, tmp_path: 
             seeds = (Url.parse(f"{site.root}/"),) if is_seeded else ()
             await app.crawl_site(
                 CrawlRequest(seeds, traversal="bfs"),
-                Policy(allow_private=True, delay_s=0.0, retries=0),
+                FetchPolicy(allow_private=True, delay_s=0.0, retries=0),
                 load_profile("base"),
                 tmp_path / "h.db",
                 lambda *_: None,

@@ -11,7 +11,7 @@ from test_crawl_sites import FIRE, A, Made, Web, calendar, crawl, html, pages
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import resumed
-from honeyguide.core.crawl.frontier import Ask, Budgets
+from honeyguide.core.crawl.frontier import Budgets, ClaimRequest
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.rules.topic import link_score
 from honeyguide.core.url.url import Url
@@ -69,7 +69,7 @@ def test_a_crawl_keeps_its_leases_however_long_it_takes(tmp_path: Path) -> None:
             await clock.sleep(FIRE.crawl.lease_s / 4)
             other = SqliteStore(tmp_path / "h.db")
             (run,) = other.runs()
-            ask = Ask(clock.now(), 9, clock.now() + 1.0)
+            ask = ClaimRequest(clock.now(), 9, clock.now() + 1.0)
             left_behind.extend(lease.url.path for lease in other.frontier(run).adopt(ask))
             other.close()
             return await super().fetch(url, validators=validators, part=part)

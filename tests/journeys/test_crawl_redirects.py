@@ -14,9 +14,9 @@ from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import Unreachable
+from honeyguide.errors import UnreachableError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 A, B = "https://a.example", "https://b.example"
 BASE = load_profile("base")
-POLICY = Policy(delay_s=0.0, jitter=0.0, retries=0)
+POLICY = FetchPolicy(delay_s=0.0, jitter=0.0, retries=0)
 Answer = bytes | int | str | None  # a page, a status, where it redirects to, or nobody there
 
 
@@ -54,7 +54,7 @@ class Web:
             await asyncio.sleep(0)
         made = self.answer(url, self.asked[url.as_linked])
         if made is None:
-            raise Unreachable(url.as_linked, "no connection")
+            raise UnreachableError(url.as_linked, "no connection")
         if isinstance(made, str):
             return Fetched(url, url, 302, Headers(location=made))
         if isinstance(made, int):

@@ -16,18 +16,18 @@ from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Budgets, Due, digest_of
+from honeyguide.core.crawl.frontier import Budgets, ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
-    AddressRefused,
-    AskedToWait,
+    AddressRefusedError,
+    AskedToWaitError,
     ConfigError,
-    Forbidden,
+    ForbiddenError,
     InputError,
     StoreError,
-    Unreachable,
+    UnreachableError,
 )
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest, CrawlSummary
+from honeyguide.jobs.crawl import Crawler, CrawlRequest, CrawlSummary, PageAttachments
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 from honeyguide.testing.memory_store import MemoryStore
@@ -135,7 +135,7 @@ def crawl(
     place = store or MemoryStore()
     records: list[Record] = []
 
-    def keep(record: Record, _: Arrival) -> None:
+    def keep(record: Record, _: PageAttachments) -> None:
         records.append(record)
 
     asked.setdefault("seeds", (Url.parse(f"{A}/"),))
@@ -273,7 +273,7 @@ def test_max_pages_is_exact() -> None:
 def test_what_was_never_asked_for_is_no_page() -> None:
     # A host that asked for a long pause is not asked: such pages use up no budget.
     names = [f"/fire-{n}" for n in range(12)]
-    site: dict[str, Made] = {"/": html("Home", *names), **dict.fromkeys(names[:5], AskedToWait)}
+    site: dict[str, Made] = {"/": html("Home", *names), **dict.fromkeys(names[:5], AskedToWaitError)}
     done = crawl(pages({**{name: html(name) for name in names}, **site}), budgets=Budgets(max_pages=6))
     assert (done.summary.counts.fetched, done.summary.stopped) == (6, "max_pages")
     assert [record["url"] for record in done.records if record["status"] == 200] == [
@@ -285,12 +285,12 @@ def test_what_was_never_asked_for_is_no_page() -> None:
 def test_what_was_never_asked_for_is_never_dropped() -> None:
     # However often a host wants a pause: whoever comes later asks.
     clock = FrozenClock()
-    site: dict[str, Made] = {"/": html("Home", "/fire-1"), "/fire-1": AskedToWait}
+    site: dict[str, Made] = {"/": html("Home", "/fire-1"), "/fire-1": AskedToWaitError}
     done = crawl(pages(site), clock=clock)
     for _ in range(5):
         done = crawl(pages(site), done.store, clock=clock)
         asyncio.run(clock.sleep(7200.0))
-    assert done.summary.counts.out.get(AskedToWait.rule) is None
+    assert done.summary.counts.out.get(AskedToWaitError.rule) is None
     later = crawl(pages({**site, "/fire-1": html("Fire")}), done.store, clock=clock)
     assert later.urls == ["/fire-1"]
 
@@ -462,7 +462,9 @@ def test_include_and_exclude() -> None:
 
 
 def test_what_robots_forbid_is_no_fetch() -> None:
-    site = pages({"/": html("Home", "/a", "/b", "/c"), "/a": Forbidden, "/b": html("B"), "/c": html("C")})
+    site = pages(
+        {"/": html("Home", "/a", "/b", "/c"), "/a": ForbiddenError, "/b": html("B"), "/c": html("C")}
+    )
     done = crawl(site, budgets=Budgets(max_pages=3))
     assert done.urls == ["/", "/a", "/b", "/c"]
     assert done.records[1]["status"] is None
@@ -489,7 +491,7 @@ def test_bad_requests_are_refused_before_anything_is_fetched() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "rule"),
-    [(500, "http-500"), (429, "http-429"), (Unreachable, "unreachable"), (503, "http-503")],
+    [(500, "http-500"), (429, "http-429"), (UnreachableError, "unreachable"), (503, "http-503")],
 )
 def test_a_site_that_always_fails_ends_the_crawl(answer: Made, rule: str) -> None:
     site = random_site(1)
@@ -507,7 +509,7 @@ def test_a_site_that_goes_away_and_comes_back_loses_nothing() -> None:
 
     def flaky(url: Url) -> Made:
         count["asked"] += 1
-        return site(url) if count["asked"] <= 20 else Unreachable
+        return site(url) if count["asked"] <= 20 else UnreachableError
 
     away = crawl(flaky, store, traversal="bfs")
     assert away.summary.stopped == "site_failing"
@@ -666,10 +668,10 @@ def test_a_smaller_budget_holds_for_what_a_killed_crawl_left(tmp_path: Path) -> 
     again.close()
 
 
-def dies_after(pages: int) -> Callable[[Record, Arrival], None]:
+def dies_after(pages: int) -> Callable[[Record, PageAttachments], None]:
     left = iter(range(pages))
 
-    def die(_record: Record, _arrival: Arrival) -> None:
+    def die(_record: Record, _arrival: PageAttachments) -> None:
         if next(left, None) is None:
             raise Killed
 
@@ -684,7 +686,7 @@ def test_an_interruption_keeps_what_is_done_and_the_same_command_goes_on(tmp_pat
         enough = asyncio.Event()
         records: list[Record] = []
 
-        def keep(record: Record, _: Arrival) -> None:
+        def keep(record: Record, _: PageAttachments) -> None:
             records.append(record)
             if len(records) == 20:
                 enough.set()
@@ -768,7 +770,7 @@ def test_a_seed_whose_address_was_refused_is_tried_again_by_the_next_command(tmp
     store = SqliteStore(tmp_path / "h.db")
 
     def refuse(url: Url) -> Made:
-        raise AddressRefused(url.as_linked, "its address is not on the public web")
+        raise AddressRefusedError(url.as_linked, "its address is not on the public web")
 
     assert [record["action"] for record in crawl(refuse, store).records] == ["dropped"]
     again = crawl(pages({"/": html("Home", "/fire"), "/fire": html("fire", text="fire")}), store)
@@ -787,7 +789,7 @@ def test_a_page_that_is_read_again_is_not_counted_again(tmp_path: Path) -> None:
     frontier = store.frontier(store.runs()[0])
     home, fire = (digest_of(Url.parse(f"{A}{path}"), TRACKING) for path in ("/", "/fire"))
     for _ in range(2):
-        frontier.schedule([Due(home, 0.0, 0)])
+        frontier.schedule([ScheduledVisit(home, 0.0, 0)])
         assert crawl(make, store).urls == ["/"]
     found = frontier.find(fire)
     assert found is not None
@@ -809,7 +811,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     crawl(make, store, clock=clock)
     frontier = store.frontier(store.runs()[0])
     digest = digest_of(Url.parse(f"{A}/fire"), TRACKING)
-    frontier.schedule([Due(digest, 1000.0, 0)])
+    frontier.schedule([ScheduledVisit(digest, 1000.0, 0)])
     version["text"] = "fire one two four"
     again = crawl(make, store, clock=clock)
     assert again.urls == ["/fire"]
@@ -817,7 +819,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     known = store.history.get(digest)
     assert known is not None
     assert (known.visits, known.changes, known.changed_at) == (2, 1, clock.now())
-    frontier.schedule([Due(digest, 1000.0, 0)])
+    frontier.schedule([ScheduledVisit(digest, 1000.0, 0)])
     unchanged = crawl(lambda _: 304, store, clock=clock)
     assert [record["action"] for record in unchanged.records] == ["unchanged"]
     last = store.history.get(digest)

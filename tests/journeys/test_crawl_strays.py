@@ -13,7 +13,7 @@ from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.watch import take_announced
 from honeyguide.config import load_profile
-from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler
 from honeyguide.jobs.request import CrawlRequest, ground_of
@@ -139,7 +139,7 @@ def test_a_page_is_compared_with_what_others_say_now() -> None:
 
     asyncio.run(crawler.crawl(request, keep))
     due = [
-        Due(digest_of(Url.parse(url), FIRE.scope.tracking), 0.0, n)
+        ScheduledVisit(digest_of(Url.parse(url), FIRE.scope.tracking), 0.0, n)
         for n, url in enumerate((f"{home}a", home))
     ]
     store.frontier(store.runs()[0]).schedule(due)

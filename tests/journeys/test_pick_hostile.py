@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from honeyguide.app import pick_sites
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.jobs.pick import PickRequest
 from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, response, silence
@@ -18,7 +18,7 @@ PROSE = b"<p>" + b"We test and repair what keeps people safe, every day of the y
 INNER = b"<title>Inner</title><h1>Inner</h1>" + PROSE + b"Told at length, and only here."
 OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 BOMB = gzip.compress(b"\0" * 50_000_000)
-POLICY = Policy(
+POLICY = FetchPolicy(
     allow_private=True,
     delay_s=0.0,
     retries=0,

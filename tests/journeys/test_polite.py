@@ -15,9 +15,9 @@ from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import FetchError, Forbidden, NameNotFound, TimedOut, Unreachable
+from honeyguide.errors import FetchError, ForbiddenError, NameNotFoundError, TimedOutError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.pick import Picker, PickRequest, pick_all
 from honeyguide.jobs.politeness import PoliteFetcher
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.ports.fetch import Clock, Fetcher
 
-STEADY = Policy(jitter=0.0)
+STEADY = FetchPolicy(jitter=0.0)
 A = "https://a.example"
 B = "https://b.example"
 
@@ -70,7 +70,10 @@ class World:
     """A fake web, a frozen clock and a polite fetcher between them."""
 
     def __init__(
-        self, pages: Mapping[str, Answer | Sequence[Answer]], policy: Policy = STEADY, takes_s: float = 0.0
+        self,
+        pages: Mapping[str, Answer | Sequence[Answer]],
+        policy: FetchPolicy = STEADY,
+        takes_s: float = 0.0,
     ) -> None:
         self.clock = FrozenClock()
         self.fake = FakeFetcher(pages)
@@ -145,10 +148,10 @@ def test_a_bug_in_fetching_costs_a_page_and_not_the_crawl() -> None:
 
 
 def test_a_site_that_does_not_exist_is_no_matter_of_robots_txt() -> None:
-    assert failure({f"{A}/robots.txt": NameNotFound}, f"{A}/page").why == "as told"
+    assert failure({f"{A}/robots.txt": NameNotFoundError}, f"{A}/page").why == "as told"
     elsewhere: dict[str, Answer] = {
         f"{A}/robots.txt": moved(f"{A}/robots.txt", f"{B}/r"),
-        f"{B}/r": NameNotFound,
+        f"{B}/r": NameNotFoundError,
     }
     assert failure(elsewhere, f"{A}/page").why == "robots.txt could not be had: as told"
 
@@ -183,7 +186,7 @@ def test_starts_on_one_host_keep_the_delay() -> None:
 
 def test_jitter_lengthens_the_delay_the_same_way_in_every_run() -> None:
     def run() -> list[float]:
-        world = World({}, Policy(jitter=0.2))
+        world = World({}, FetchPolicy(jitter=0.2))
         asyncio.run(world.get_all(*(f"{A}/{n}" for n in range(10))))
         return world.watched.times(A)
 
@@ -228,11 +231,11 @@ def test_no_robots_txt_means_no_rules(status: int) -> None:
 @pytest.mark.parametrize("status", [500, 503, 599, 429])
 def test_a_failing_robots_txt_closes_the_site(status: int) -> None:
     error = failure({f"{A}/robots.txt": status, f"{A}/p": b"x"}, f"{A}/p")
-    assert type(error) is Forbidden
+    assert type(error) is ForbiddenError
     assert str(status) in error.why
 
 
-@pytest.mark.parametrize("kind", [Unreachable, NameNotFound, TimedOut])
+@pytest.mark.parametrize("kind", [UnreachableError, NameNotFoundError, TimedOutError])
 def test_an_unreachable_robots_txt_says_what_is_wrong_with_the_host(kind: type[FetchError]) -> None:
     error = failure({f"{A}/robots.txt": kind, f"{A}/p": b"x"}, f"{A}/p")
     assert type(error) is kind
@@ -241,7 +244,7 @@ def test_an_unreachable_robots_txt_says_what_is_wrong_with_the_host(kind: type[F
 
 def test_what_robots_txt_disallows_is_not_requested() -> None:
     world = World({f"{A}/robots.txt": rules("User-agent: *\nDisallow: /p")})
-    with pytest.raises(Forbidden, match="robots"):
+    with pytest.raises(ForbiddenError, match="robots"):
         asyncio.run(world.get(f"{A}/p"))
     assert world.fake.asked == [f"{A}/robots.txt"]
 
@@ -256,7 +259,7 @@ def chain(length: int) -> dict[str, Answer | Sequence[Answer]]:
 
 
 def test_robots_txt_is_followed_through_five_redirects_and_no_more() -> None:
-    assert type(failure(chain(5), f"{A}/p")) is Forbidden
+    assert type(failure(chain(5), f"{A}/p")) is ForbiddenError
     assert fetched(chain(6), f"{A}/p").status == 200
 
 
@@ -275,11 +278,11 @@ def test_robots_txt_is_asked_for_once_however_many_wait() -> None:
 def test_each_scheme_has_its_own_robots_txt() -> None:
     world = World({f"{A}/robots.txt": rules("User-agent: *\nDisallow: /")})
     closed, opened = asyncio.run(world.get_all(f"{A}/p", "http://a.example/p"))
-    assert isinstance(closed, Forbidden)
+    assert isinstance(closed, ForbiddenError)
     assert isinstance(opened, Fetched)
 
 
-@pytest.mark.parametrize(("first", "kept_s"), [(404, 86_400.0), (Unreachable, 600.0)])
+@pytest.mark.parametrize(("first", "kept_s"), [(404, 86_400.0), (UnreachableError, 600.0)])
 def test_robots_txt_is_asked_for_again_when_it_is_stale(first: Answer, kept_s: float) -> None:
     policy = replace(STEADY, retries=0)
     world = World({f"{A}/robots.txt": [first, rules("User-agent: *\nDisallow: /p")]}, policy)
@@ -310,7 +313,7 @@ def test_every_hop_obeys_the_robots_txt_of_its_host() -> None:
     world = World(
         {f"{A}/1": moved(f"{A}/1", f"{B}/2"), f"{B}/robots.txt": rules("User-agent: *\nDisallow: /2")}
     )
-    with pytest.raises(Forbidden, match="robots"):
+    with pytest.raises(ForbiddenError, match="robots"):
         asyncio.run(world.get(f"{A}/1"))
     assert f"{B}/2" not in world.fake.asked
 
@@ -339,7 +342,7 @@ def test_a_downgrade_is_allowed_and_recorded() -> None:
 )
 def test_redirects_that_lead_nowhere(to: str, why: str) -> None:
     error = failure({f"{A}/1": moved(f"{A}/1", to)}, f"{A}/1")
-    assert type(error) is Unreachable
+    assert type(error) is UnreachableError
     assert why in error.why
     assert not error.retryable
 
@@ -352,7 +355,7 @@ def test_a_long_way_round_is_a_circle_too() -> None:
 def test_redirects_without_end_are_given_up() -> None:
     pages = {f"{A}/{n}": moved(f"{A}/{n}", f"{A}/{n + 1}") for n in range(50)}
     world = World(pages)
-    with pytest.raises(Unreachable, match="more than 10"):
+    with pytest.raises(UnreachableError, match="more than 10"):
         asyncio.run(world.get(f"{A}/0"))
     assert len(world.fake.asked) == 12
 
@@ -388,26 +391,26 @@ def test_validators_go_to_the_url_that_they_are_of(mark: Validators, sent_to: st
 # --- retries and back-off ---
 
 
-@pytest.mark.parametrize("first", [500, 502, 504, 408, Unreachable, TimedOut])
+@pytest.mark.parametrize("first", [500, 502, 504, 408, UnreachableError, TimedOutError])
 def test_what_may_pass_is_tried_again(first: Answer) -> None:
     assert fetched({f"{A}/p": [first, b"x"]}, f"{A}/p").body == b"x"
 
 
 def test_pauses_between_tries_double() -> None:
-    world = World({f"{A}/p": [Unreachable, 500, b"x"]})
+    world = World({f"{A}/p": [UnreachableError, 500, b"x"]})
     asyncio.run(world.get(f"{A}/p"))
     assert [round(b - a, 6) for a, b in pairwise(world.watched.times(f"{A}/p"))] == [1.0, 2.0]
 
 
 def test_tries_end() -> None:
     assert fetched({f"{A}/p": 503}, f"{A}/p").status == 503
-    world = World({f"{A}/p": Unreachable})
-    with pytest.raises(Unreachable):
+    world = World({f"{A}/p": UnreachableError})
+    with pytest.raises(UnreachableError):
         asyncio.run(world.get(f"{A}/p"))
     assert world.fake.asked.count(f"{A}/p") == 3
 
 
-@pytest.mark.parametrize("first", [404, 403, NameNotFound, Forbidden])
+@pytest.mark.parametrize("first", [404, 403, NameNotFoundError, ForbiddenError])
 def test_what_will_not_pass_is_not_tried_again(first: Answer) -> None:
     world = World({f"{A}/p": [first, b"x"]})
     asyncio.run(world.get_all(f"{A}/p"))
@@ -467,7 +470,7 @@ def test_a_host_that_wants_long_rest_is_reported_at_once() -> None:
     got, other = asyncio.run(run())
     assert got.status == 429
     assert world.fake.asked.count(f"{A}/p") == 1
-    assert isinstance(other, Unreachable)
+    assert isinstance(other, UnreachableError)
     assert other.retryable
     assert other.retry_after_s is not None
     assert 3000 < other.retry_after_s <= 3600
@@ -569,10 +572,10 @@ class Split:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::ffff:127.0.0.1]", "127.1", "2130706433"])
 def test_a_redirect_to_loopback_is_refused_and_no_packet_sent(host: str) -> None:
     async def run() -> int:
-        async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}) as real:
+        async with LoopbackServer({}) as server, HttpFetcher(FetchPolicy(), proxies={}) as real:
             fake = FakeFetcher({f"{A}/1": moved(f"{A}/1", f"http://{host}:{server.port}/")})
-            polite = PoliteFetcher(Split(fake, real), FrozenClock(), read_robots, Policy())
-            with pytest.raises(Forbidden, match="loopback"):
+            polite = PoliteFetcher(Split(fake, real), FrozenClock(), read_robots, FetchPolicy())
+            with pytest.raises(ForbiddenError, match="loopback"):
                 await polite.fetch(Url.parse(f"{A}/1"))
             return server.connections
 
@@ -581,18 +584,18 @@ def test_a_redirect_to_loopback_is_refused_and_no_packet_sent(host: str) -> None
 
 def test_a_redirect_to_the_metadata_address_is_refused() -> None:
     async def run() -> None:
-        async with HttpFetcher(Policy(), proxies={}) as real:
+        async with HttpFetcher(FetchPolicy(), proxies={}) as real:
             fake = FakeFetcher({f"{A}/1": moved(f"{A}/1", "http://169.254.169.254/latest/meta-data/")})
-            polite = PoliteFetcher(Split(fake, real), FrozenClock(), read_robots, Policy())
+            polite = PoliteFetcher(Split(fake, real), FrozenClock(), read_robots, FetchPolicy())
             await polite.fetch(Url.parse(f"{A}/1"))
 
-    with pytest.raises(Forbidden, match="metadata"):
+    with pytest.raises(ForbiddenError, match="metadata"):
         asyncio.run(run())
 
 
 def on_loopback(
     answers: Mapping[str, bytes | Script],
-    policy: Policy,
+    policy: FetchPolicy,
     work: Callable[[PoliteFetcher, str], Awaitable[object]],
 ) -> LoopbackServer:
     """Run some work against a real server, in real time."""
@@ -613,7 +616,7 @@ def test_limits_hold_on_a_real_server() -> None:
     async def work(polite: PoliteFetcher, root: str) -> None:
         await asyncio.gather(*(polite.fetch(Url.parse(f"{root}/{n}")) for n in range(12)))
 
-    policy = Policy(allow_private=True, delay_s=0.002, per_host=3)
+    policy = FetchPolicy(allow_private=True, delay_s=0.002, per_host=3)
     server = on_loopback({f"/{n}": slow for n in range(12)}, policy, work)
     assert server.paths[0] == "/robots.txt"
     assert len(server.paths) == 13
@@ -624,7 +627,7 @@ def test_the_delay_holds_in_real_time() -> None:
     async def run() -> list[float]:
         clock = SystemClock()
         watched = Watched(FakeFetcher({}), clock)
-        polite = PoliteFetcher(watched, clock, read_robots, Policy(delay_s=0.01))
+        polite = PoliteFetcher(watched, clock, read_robots, FetchPolicy(delay_s=0.01))
         await asyncio.gather(*(polite.fetch(Url.parse(f"{A}/{n}")) for n in range(5)))
         return watched.times(A)
 
@@ -638,7 +641,7 @@ def test_a_walk_over_real_http() -> None:
 
     async def work(polite: PoliteFetcher, root: str) -> None:
         seen.append(await polite.fetch(Url.parse(f"{root}/old")))
-        with pytest.raises(Forbidden):
+        with pytest.raises(ForbiddenError):
             await polite.fetch(Url.parse(f"{root}/secret/1"))
 
     answers = {
@@ -646,6 +649,6 @@ def test_a_walk_over_real_http() -> None:
         "/old": response(b"", "Location: new/", status="301 Moved Permanently"),
         "/new/": response("né".encode("cp1252"), 'ETag: "1"', kind="text/html; charset=latin1"),
     }  # fmt: skip
-    server = on_loopback(answers, Policy(allow_private=True, delay_s=0.0), work)
+    server = on_loopback(answers, FetchPolicy(allow_private=True, delay_s=0.0), work)
     assert server.paths == ["/robots.txt", "/old", "/new/"]
     assert (seen[0].body, seen[0].headers.etag, len(seen[0].hops)) == ("né".encode("cp1252"), '"1"', 1)

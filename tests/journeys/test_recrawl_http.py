@@ -13,11 +13,11 @@ from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Ask, Budgets, Due, digest_of
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.crawl.frontier import Budgets, ClaimRequest, ScheduledVisit, digest_of
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.records import verdict_of
 from honeyguide.core.url.url import Url
-from honeyguide.jobs.crawl import Arrival, Crawler, CrawlRequest
+from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.testing.fakes import FrozenClock, LoopbackServer, Script, response
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.history import Known
+    from honeyguide.core.recrawl.history import HistoryEntry
 
 FIRE = load_profile("docs", topic="fire")
 DAY_S = 86400.0
@@ -104,11 +104,11 @@ class World:
     reader: CountingReader = field(default_factory=CountingReader)
 
     async def crawl(self, **asked: object) -> tuple[str, dict[str, Record]]:
-        policy = Policy(allow_private=True, delay_s=0.0, retries=0)
+        policy = FetchPolicy(allow_private=True, delay_s=0.0, retries=0)
         records: dict[str, Record] = {}
         root = self.site.server.root
 
-        def keep(record: Record, _: Arrival) -> None:
+        def keep(record: Record, _: PageAttachments) -> None:
             records[record["url"].removeprefix(root)] = record
 
         async with HttpFetcher(policy, proxies={}) as http:
@@ -125,14 +125,14 @@ class World:
         self.site.bodies.clear()
         self.site.server.requests.clear()
         frontier = self.store.frontier(self.store.runs()[0])
-        due = [Due(self.digest(path), self.clock.now(), place) for place, path in enumerate(paths)]
+        due = [ScheduledVisit(self.digest(path), self.clock.now(), place) for place, path in enumerate(paths)]
         assert frontier.schedule(due) == len(paths)
         return await self.crawl(only_due=True, **asked)
 
     def digest(self, path: str) -> int:
         return digest_of(Url.parse(self.site.server.root + path), FIRE.scope.tracking)
 
-    def known(self, path: str) -> Known:
+    def known(self, path: str) -> HistoryEntry:
         known = self.store.history.get(self.digest(path))
         assert known is not None
         return known
@@ -321,7 +321,7 @@ def test_what_a_killed_process_left_is_not_fetched_unless_it_is_due(tmp_path: Pa
         async with world.site.server:
             await world.crawl(budgets=Budgets(max_pages=3))
             frontier = world.store.frontier(world.store.runs()[0])
-            left = frontier.claim(Ask(world.clock.now(), 2, world.clock.now() + 600.0)).leases
+            left = frontier.claim(ClaimRequest(world.clock.now(), 2, world.clock.now() + 600.0)).leases
             assert len(left) == 2
             frontier.release()
             stopped, records = await world.again("/")

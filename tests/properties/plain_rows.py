@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from honeyguide.core.rules.facts import FIELDS, JOIN, Facts, Kind, Value
+from honeyguide.core.rules.facts import FIELDS, JOIN, FactKind, Facts, Value
 from honeyguide.core.rules.language import (
     Above,
     All,
@@ -45,7 +45,7 @@ def value_of(condition: Condition, facts: Facts) -> bool | None:
 
 
 def parts_of(field: str, value: Value) -> list[Value]:
-    if field in FIELDS and FIELDS[field].kind is Kind.TEXTS:
+    if field in FIELDS and FIELDS[field].kind is FactKind.TEXTS:
         return list(str(value).split(JOIN))
     return [value]
 

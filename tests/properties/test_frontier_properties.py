@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Due, Retry
+from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Retry, ScheduledVisit
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -97,7 +97,8 @@ class Pair:
 
     def schedule(self, wanted: list[tuple[str, int]]) -> None:
         self.each(
-            "schedule", [Due(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)]
+            "schedule",
+            [ScheduledVisit(digest(url), self.now + s, place) for place, (url, s) in enumerate(wanted)],
         )
 
     def claim(self, limit: int, only_due: bool) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.core.recrawl.clocks import ArticleClock, Clock, DayProfile, SiteClock, WallClock
+from honeyguide.core.recrawl.clocks import ArticleClock, ChangeClock, DayProfile, SiteClock, WallClock
 from honeyguide.core.recrawl.priors import refit
 from honeyguide.core.recrawl.ranking import Best
 from honeyguide.core.recrawl.rate import (
@@ -25,7 +25,7 @@ from honeyguide.core.recrawl.rate import (
     timed,
     unchanged,
 )
-from honeyguide.core.recrawl.visits import Seen, after_visit
+from honeyguide.core.recrawl.visits import ChangeObservation, after_visit
 
 SECOND, YEAR = 1 / 3600, 8760.0
 HOURS = st.floats(math.log(SECOND), math.log(50 * YEAR)).map(math.exp)  # 1 s to 50 years, evenly by size
@@ -97,7 +97,7 @@ def test_many_visits_recover_the_rate(lam: float, times: float) -> None:
     for seed in range(7):
         rate = prior(200.0)
         for is_changed, _ in visits(lam, interval, 3000, seed):
-            rate = after_visit(rate, Seen(interval, is_changed))
+            rate = after_visit(rate, ChangeObservation(interval, is_changed))
         learned.append(rate.a / rate.b)
     assert median(learned) == pytest.approx(
         lam, rel=0.08
@@ -109,7 +109,9 @@ def test_exact_times_recover_even_rates_far_above_that_of_the_visits(times: floa
     lam = 1 / 24
     rate = prior(200.0)
     for is_changed, ago in visits(lam, times / lam, 2000, seed=5):
-        rate = after_visit(rate, Seen(times / lam, is_changed, quiet_h=ago if is_changed else None))
+        rate = after_visit(
+            rate, ChangeObservation(times / lam, is_changed, quiet_h=ago if is_changed else None)
+        )
     assert rate.a / rate.b == pytest.approx(lam, rel=0.1)
 
 
@@ -122,7 +124,7 @@ def test_a_prior_is_recovered_from_the_pages_it_made() -> None:
         for number, lam in enumerate(lams):
             rate = fitted
             for is_changed, _ in visits(lam, 60.0, 40, number):
-                rate = after_visit(rate, Seen(60.0, is_changed))
+                rate = after_visit(rate, ChangeObservation(60.0, is_changed))
             pages.append(rate)
         fitted = refit(pages)
     assert fitted.mean_interval_h == pytest.approx(true.mean_interval_h, rel=0.3)
@@ -144,7 +146,7 @@ CLOCKS = st.one_of(
 
 @settings(deadline=None)
 @given(clock=CLOCKS, moments=st.tuples(MOMENTS, MOMENTS, MOMENTS).map(sorted))
-def test_clocks_run_forward_and_add_up(clock: Clock, moments: list[float]) -> None:
+def test_clocks_run_forward_and_add_up(clock: ChangeClock, moments: list[float]) -> None:
     first, second, third = moments
     whole = clock.exposure_h(first, third)
     parts = clock.exposure_h(first, second) + clock.exposure_h(second, third)

@@ -15,7 +15,7 @@ from honeyguide import load_profile, select_links
 from honeyguide.config import bundled_profiles
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.compile import CompiledCard, RuleList
-from honeyguide.core.rules.facts import FIELDS, JOIN, Facts, Kind, Value, plain
+from honeyguide.core.rules.facts import FIELDS, JOIN, FactKind, Facts, Value, plain
 from honeyguide.core.rules.language import (
     Above,
     All,
@@ -51,11 +51,11 @@ WORDS = [
     "",
 ]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=3).map("".join)
-VALUES: dict[Kind, st.SearchStrategy[Value]] = {
-    Kind.TEXT: TEXT,
-    Kind.TEXTS: st.lists(TEXT, max_size=3).map(JOIN.join),
-    Kind.NUMBER: st.floats(0, 1e6),
-    Kind.FLAG: st.booleans(),
+VALUES: dict[FactKind, st.SearchStrategy[Value]] = {
+    FactKind.TEXT: TEXT,
+    FactKind.TEXTS: st.lists(TEXT, max_size=3).map(JOIN.join),
+    FactKind.NUMBER: st.floats(0, 1e6),
+    FactKind.FLAG: st.booleans(),
 }
 FACTS = st.fixed_dictionaries({name: st.none() | VALUES[field.kind] for name, field in FIELDS.items()})
 

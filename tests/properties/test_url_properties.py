@@ -9,7 +9,7 @@ from honeyguide import load_profile
 from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.pick.select import merge_by_key
-from honeyguide.core.url.scope import Kind, Scope, classify
+from honeyguide.core.url.scope import LinkKind, Scope, classify
 from honeyguide.core.url.steps import rewrite
 from honeyguide.core.url.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
@@ -226,7 +226,7 @@ def test_every_href_gets_a_verdict(href: str, base: str | None) -> None:
     verdict = classify(href, Url.parse("https://example.com/about/"), Scope(frozenset({"html"})), base=base)
     assert verdict.rule
     assert verdict.id in {"URL-9", "URL-10", "URL-11"}
-    assert verdict.url is not None or verdict.kind is Kind.SKIP
+    assert verdict.url is not None or verdict.kind is LinkKind.SKIP
 
 
 @given(st.text(st.sampled_from("[]()<>!`\\\"'*_~& \n\t>-1.:#ab/"), max_size=60))

@@ -11,10 +11,10 @@ from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
 from honeyguide.core.crawl.frontier import Counts
 from honeyguide.errors import InputError
 from honeyguide.report import write_sheet
-from honeyguide.report.crawl import Told, crawl_sheet
+from honeyguide.report.crawl import CrawlReportData, crawl_sheet
 from honeyguide.report.html import HEADINGS
-from honeyguide.report.plan import PlanTold, plan_sheet
-from honeyguide.report.sheet import MAX_LINES, MAX_PAGES, Pages, Sheet, Tally
+from honeyguide.report.plan import PlanReportData, plan_sheet
+from honeyguide.report.sheet import MAX_LINES, MAX_PAGES, CountList, Pages, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,9 +63,9 @@ OUTSIDE: list[Record] = [
 ]
 
 
-def told(pages: Sequence[Record] = PAGES, outside: Sequence[Record] = OUTSIDE, **run: Any) -> Told:
+def told(pages: Sequence[Record] = PAGES, outside: Sequence[Record] = OUTSIDE, **run: Any) -> CrawlReportData:
     out = {"other-site": 4, "irrelevant": 2, "TRAP-5": 1}
-    return Told(
+    return CrawlReportData(
         {**RUN, **run},
         "--max-pages is reached",
         Counts(STATES, {"far": 4, "deep": 1}, out, {"TRAP-7": 3, "scheme": 6}, 9, 4, 2),
@@ -76,9 +76,9 @@ def told(pages: Sequence[Record] = PAGES, outside: Sequence[Record] = OUTSIDE, *
     )
 
 
-def part(sheet: Sheet, heading: str) -> Tally:
+def part(sheet: Sheet, heading: str) -> CountList:
     found = next(part for part in sheet.parts if part.heading.startswith(heading))
-    assert isinstance(found, Tally)
+    assert isinstance(found, CountList)
     return found
 
 
@@ -88,7 +88,7 @@ def best(sheet: Sheet) -> Pages:
     return found
 
 
-def lines(tally: Tally) -> list[tuple[str, int, str]]:
+def lines(tally: CountList) -> list[tuple[str, int, str]]:
     return [(line.name, line.count, line.words) for line in tally.lines]
 
 
@@ -225,7 +225,7 @@ def entry(rank: int, url: str, **more: Any) -> Record:
 def plan(entries: Sequence[Record], **facts: object) -> Sheet:
     levels = {"high": (len(entries), "crawl soon"), "low": (7, "defer")}
     urls = [str(one["url"]) for one in entries]
-    return plan_sheet(PlanTold(entries, urls, levels, list(facts.items())))
+    return plan_sheet(PlanReportData(entries, urls, levels, list(facts.items())))
 
 
 def test_a_plan_in_numbers_and_words() -> None:
@@ -236,7 +236,7 @@ def test_a_plan_in_numbers_and_words() -> None:
     assert sheet.figures == (("3", "URLs in the plan"), ("10", "ranked"), ("3", "hosts"))
     assert sheet.facts == (("Policy", "learned"),)
     levels, listed, hosts = sheet.parts
-    assert isinstance(levels, Tally)
+    assert isinstance(levels, CountList)
     assert lines(levels) == [("high", 3, "crawl soon"), ("low", 7, "defer")]
     assert isinstance(listed, Pages)
     assert [(row.rank, row.score, row.kind) for row in listed.rows] == [
@@ -246,7 +246,7 @@ def test_a_plan_in_numbers_and_words() -> None:
     ]
     assert listed.rows[0].reasons == (("50", "base"), ("+10", "Is a hub page"))
     assert [row.facts for row in listed.rows[:2]] == [("due 2026-01-02T00:00:00.000Z",), ()]
-    assert isinstance(hosts, Tally)
+    assert isinstance(hosts, CountList)
     assert [(line.name, line.count) for line in hosts.lines] == [
         ("a.example", 1),
         ("b.example", 1),
@@ -267,7 +267,7 @@ def test_everything_that_is_told_is_written(tmp_path: Path, sheet: Sheet, suffix
     assert sheet.heading in HEADINGS.values()
     words = [sheet.heading, sheet.below, *sum(sheet.figures, ()), *sum(sheet.facts, ())]
     for one in sheet.parts:
-        if isinstance(one, Tally) and one.lines:
+        if isinstance(one, CountList) and one.lines:
             words.append(one.heading)
             words += [word for line in one.lines for word in (line.name, f"{line.count:,}", line.words)]
         elif isinstance(one, Pages):
@@ -293,13 +293,13 @@ def evil(text: str) -> list[Sheet]:
     site = {"url": text, "site": text, "seen": 1}
     run = dict.fromkeys(("command", "topic", "profile", "profile_hash", "started_at"), text)
     crawl = told([bad, lost], [site], **run)
-    crawl = Told(
+    crawl = CrawlReportData(
         crawl.run, text, Counts(STATES, {text: 1}, {text: 1}, {}, 2, 1), crawl.pages, crawl.outside, {"Put out": {text: 1}},
         lambda _: text,
     )  # fmt: skip
     known = entry(1, text, level=text, next_due=text, points=reasons)
     levels = {text: (1, text)}
-    return [crawl_sheet(crawl), plan_sheet(PlanTold([known], [text], levels, [("Ranked", text)]))]
+    return [crawl_sheet(crawl), plan_sheet(PlanReportData([known], [text], levels, [("Ranked", text)]))]
 
 
 @pytest.mark.parametrize("text", EVIL)

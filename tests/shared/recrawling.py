@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.testing.fakes import response
 
@@ -22,6 +22,6 @@ def make_due(home: str, *paths: str, run: int = 1) -> None:
     store = SqliteStore("honeyguide.db")
     found = next(one for one in store.runs() if one.id == run)
     digests = [digest_of(Url.parse(path, Url.parse(home)), Tracking()) for path in paths]
-    due = [Due(digest, 0.0, place) for place, digest in enumerate(digests)]
+    due = [ScheduledVisit(digest, 0.0, place) for place, digest in enumerate(digests)]
     assert store.frontier(found).schedule(due) == len(paths)
     store.close()

@@ -16,13 +16,13 @@ from honeyguide.config import load_profile
 from honeyguide.core.recrawl import policies as schedules
 from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, first_weights, related
 from honeyguide.core.recrawl.clocks import DayProfile, SiteClock
-from honeyguide.core.recrawl.plan import Signals, score_url
+from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import Learned as CoreLearned
 from honeyguide.core.recrawl.policies import RecrawlPolicy
 from honeyguide.core.recrawl.priors import CLASSES, Priors, Watched, refit_priors
 from honeyguide.core.recrawl.rate import Rate, chance, changes, prior
 from honeyguide.core.recrawl.signals import PageState
-from honeyguide.core.recrawl.visits import Seen, after_visit
+from honeyguide.core.recrawl.visits import ChangeObservation, after_visit
 from honeyguide.simulation.clocks import Ages, HubDays, SiteClocks
 from honeyguide.simulation.generated import made_world
 from honeyguide.simulation.measures import (
@@ -35,17 +35,17 @@ from honeyguide.simulation.measures import (
     stale_spans,
 )
 from honeyguide.simulation.policies import (
-    AdaptiveInterval,
-    Learned,
     PlanFacts,
-    Proportional,
-    Uniform,
+    SimulatedAdaptiveInterval,
+    SimulatedLearned,
+    SimulatedProportional,
+    SimulatedUniform,
     card_points,
 )
 from honeyguide.simulation.priors import Rates, rebased, refit
 from honeyguide.simulation.run import (
     Budget,
-    Log,
+    FetchLog,
     Sight,
     SimPolicy,
     Visits,
@@ -74,9 +74,9 @@ def world_of(changes: list[list[float]], hours: float, **more: object) -> World:
     return replace(world, offsets=offsets, times=times, is_steady=False, **more)  # type: ignore[arg-type]  # a test may set any field
 
 
-def log_of(fetches: list[tuple[int, float]], *, is_copied: bool = True) -> Log:
+def log_of(fetches: list[tuple[int, float]], *, is_copied: bool = True) -> FetchLog:
     pages = np.array([page for page, _ in fetches], np.int64)
-    return Log(pages, np.array([at for _, at in fetches]), np.ones(len(pages), np.bool_), is_copied)
+    return FetchLog(pages, np.array([at for _, at in fetches]), np.ones(len(pages), np.bool_), is_copied)
 
 
 # --- accounting -----------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_fresh_and_stale_make_up_the_whole_life(seed: int) -> None:
     times = np.sort(rng.random(60) * world.hours)
     pages = rng.integers(0, 30, 60)
     is_there = world.born[pages] <= times
-    log = Log(
+    log = FetchLog(
         pages[is_there], times[is_there], np.ones(int(is_there.sum()), np.bool_), is_copied=bool(seed % 2)
     )
     edges = np.array([0.0, 50.0, 51.0, world.hours])
@@ -147,7 +147,7 @@ def test_the_optimum_of_like_pages_is_round_robin() -> None:
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-def run(name: str, world: World, budget: Budget) -> Log:
+def run(name: str, world: World, budget: Budget) -> FetchLog:
     return simulate(world, budget, lambda sight: POLICIES[name](sight, world))
 
 
@@ -178,7 +178,7 @@ def test_a_dead_page_is_fetched_once_more_and_then_left() -> None:
 
 
 def test_articles_are_unknown_until_their_hub_is_visited() -> None:
-    class Never(Uniform):
+    class Never(SimulatedUniform):
         def scores(self, now: float) -> Floats:
             return np.where(self._sight.kind == 1, -math.inf, super().scores(now))
 
@@ -228,7 +228,7 @@ def test_the_heuristic_is_the_card_of_the_profile(
 ) -> None:
     now = datetime(2024, 6, 15, tzinfo=UTC)
     moments = [None if value is None else now - timedelta(seconds=value) for value in (visit, change)]
-    signals = Signals("https://a.example/", 3, moments[0], moments[1], relevance, depth, is_hub)
+    signals = UrlSignals("https://a.example/", 3, moments[0], moments[1], relevance, depth, is_hub)
     ages = [math.inf if value is None else value for value in (visit, change)]
     facts = PlanFacts(*(np.array([value]) for value in (*ages, relevance, float(depth), is_hub)))
     assert card_points(facts).tolist() == [score_url(signals, now, load_profile("base")).score.value]
@@ -273,10 +273,10 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
     sight = sight_of([0, 0, 0, 1, 2, 0], [0, 0, 1, 1, 1, 0])
     sight.published[5] = 2.0  # seen to be new
     arrays: list[SimPolicy] = [
-        Learned(sight, math.inf),
-        Uniform(sight),
-        Proportional(sight),
-        AdaptiveInterval(sight),
+        SimulatedLearned(sight, math.inf),
+        SimulatedUniform(sight),
+        SimulatedProportional(sight),
+        SimulatedAdaptiveInterval(sight),
     ]
     start = prior(sight.cycle_h)
     rates, plain = [start] * 6, [start] * 6
@@ -295,8 +295,8 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         aged_h = clock.aged_h(since * HOUR, now * HOUR) if isinstance(clock, AgeClock) else now - since
         expected = chance(rates[page], aged_h)
         found = changes(rates[page], exposure) if is_changed else 0.0
-        rates[page] = after_visit(rates[page], Seen(exposure, is_changed))
-        plain[page] = after_visit(plain[page], Seen(now - since, is_changed))
+        rates[page] = after_visit(rates[page], ChangeObservation(exposure, is_changed))
+        plain[page] = after_visit(plain[page], ChangeObservation(now - since, is_changed))
         counted[page] = counted[page][0] + 1, counted[page][1] + is_changed
         host = str(sight.host[page])
         if isinstance(clock, AgeClock):

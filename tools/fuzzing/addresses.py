@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide.adapters.files.sites import given_sites, unique
-from honeyguide.core.url.scope import Kind, Scope, classify
+from honeyguide.core.url.scope import LinkKind, Scope, classify
 from honeyguide.core.url.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
 
@@ -106,8 +106,8 @@ class Hrefs(Urls):
         href, base = case
         verdict = classify(href, PAGE, SCOPE, None, base)
         expect(verdict.rule and verdict.id and len(verdict.detail) <= 70_000, "out of bounds")
-        expect((verdict.url is None) <= (verdict.kind is Kind.SKIP), "inside or outside, but no URL")
-        if verdict.url is not None and verdict.kind is not Kind.SKIP:
+        expect((verdict.url is None) <= (verdict.kind is LinkKind.SKIP), "inside or outside, but no URL")
+        if verdict.url is not None and verdict.kind is not LinkKind.SKIP:
             expect(
                 classify(verdict.url.as_linked, PAGE, SCOPE).kind is verdict.kind,
                 "judged otherwise by itself",

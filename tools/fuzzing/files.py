@@ -17,7 +17,7 @@ from honeyguide import load_profile, score_link, select_links
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import read_sites, unique
 from honeyguide.app.plan import open_known
-from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.errors import ConfigError, InputError, PatternError
@@ -147,9 +147,9 @@ class Rows(Files):
         rejected = Rejected()
         try:
             table = open_known([str(self.path)], self.profile, reject=rejected)
-            plan = table.plan(Asked(NOW, top=5))
+            plan = table.plan(PlanQuery(NOW, top=5))
             expect(len(plan.entries) <= 5, "out of bounds")
-            open_known([str(self.path)], self.profile).plan(Asked(NOW, top=5))
+            open_known([str(self.path)], self.profile).plan(PlanQuery(NOW, top=5))
         except InputError as error:
             _check_error(error)
         finally:

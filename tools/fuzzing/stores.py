@@ -18,7 +18,7 @@ from fuzzing.files import Files
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Done, Retry
 from honeyguide.core.crawl.judge import Findings
-from honeyguide.core.crawl.traps import Family
+from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.why import Why
 from honeyguide.errors import StoreError
@@ -132,7 +132,7 @@ def _fill(path: Path) -> None:
     for lease in frontier.claim(ask(limit=6)).leases[:4]:
         findings = Findings(new=[found(f"/new/{lease.claim}")])
         findings.skipped.update(["scheme"])
-        families = [(f"f{lease.claim}", Family(f"f{lease.claim}", 1, 1, ((1, 2, 3),)))]
+        families = [(f"f{lease.claim}", UrlShape(f"f{lease.claim}", 1, 1, ((1, 2, 3),)))]
         outcome = Done() if lease.claim != 2 else Retry(9.0, Why("http-503", "later"))
         frontier.finish(
             lease, outcome, Report({"url": lease.url.text}, findings, f"c{lease.claim}", families=families)

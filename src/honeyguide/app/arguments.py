@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Position
-from honeyguide.core.recrawl.plan import Signals, read_signals
+from honeyguide.core.recrawl.plan import UrlSignals, read_signals
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
@@ -96,9 +96,9 @@ def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
     return names
 
 
-def signals_of(value: Mapping[str, Any] | Signals, number: int | None) -> Signals:
+def signals_of(value: Mapping[str, Any] | UrlSignals, number: int | None) -> UrlSignals:
     """Read what is known of a URL; an error names the row by its number."""
-    return value if isinstance(value, Signals) else read_signals(value, number=number)
+    return value if isinstance(value, UrlSignals) else read_signals(value, number=number)
 
 
 def moment_of(now: datetime | None) -> datetime:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefused, HoneyguideError, InputError, StoreError
-from honeyguide.jobs.request import Asked, read_asked
+from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, StoreError
+from honeyguide.jobs.request import SavedRequest, read_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.sqlite.store import SqliteStore
     from honeyguide.core.crawl.frontier import Run
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.crawl import Arrival, CrawlRequest, CrawlSummary
+    from honeyguide.jobs.crawl import CrawlRequest, CrawlSummary, PageAttachments
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.jobs.sitemaps import SitemapRequest
     from honeyguide.ports.store import Store
@@ -45,10 +45,10 @@ def open_store(path: str | Path, *, create: bool = True, read_only: bool = False
 
 async def crawl_site(  # noqa: PLR0913 - settings of a library call
     request: CrawlRequest,
-    policy: Policy,
+    policy: FetchPolicy,
     profile: Profile,
     store_path: str | Path,
-    on_page: Callable[[Record, Arrival], None],
+    on_page: Callable[[Record, PageAttachments], None],
     *,
     sitemaps: Sequence[str] = (),
     otherwise: Mapping[Url, Sequence[Url]] | None = None,
@@ -76,9 +76,9 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
             queue = None
             begun_at = clock.now()
             if otherwise:
-                from honeyguide.jobs.request import placed
+                from honeyguide.jobs.request import resolve_seeds
 
-                request = await placed(request, otherwise, profile, store, polite)
+                request = await resolve_seeds(request, otherwise, profile, store, polite)
             if sitemaps:
                 request, queue = await _listed(sitemaps, request, profile, polite, on_note)
             request = _less(request, clock.now() - begun_at)
@@ -107,7 +107,7 @@ def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
 def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
     """Queue again what was refused for its address, by a command that did not allow it."""
     for run in runs:
-        store.frontier(run).reopen(AddressRefused.rule)
+        store.frontier(run).reopen(AddressRefusedError.rule)
     store.flush()
 
 
@@ -171,7 +171,7 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
     try:
         asked = read_asked(run)
     except InputError:  # of an older version, which noted the name alone
-        asked = Asked()
+        asked = SavedRequest()
     name = asked.profile or run.spec.profile
     try:
         return load_profile(name, topic=run.spec.topic, related=asked.related)

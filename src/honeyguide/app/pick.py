@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.pick.evaluate import Change, Picked
     from honeyguide.core.records import Record
     from honeyguide.jobs.pick import Picker, PickRequest
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 async def pick_sites(
     sites: Iterable[str],
     request: PickRequest,
-    policy: Policy,
+    policy: FetchPolicy,
     on_record: Callable[[int, Record], None],
     *,
     at_once: int = 16,

@@ -22,7 +22,7 @@ from honeyguide.core.recrawl import plan, ranking
 from honeyguide.core.recrawl.plan import NAMES, field_name
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.ranking import HEURISTIC, PolicyTable, Row, RowTable
+from honeyguide.core.recrawl.ranking import HEURISTIC, KnownUrl, PolicyTable, RowTable
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.adapters.store.known import Reader, StoreTable
-    from honeyguide.core.recrawl.plan import Scored, Signals
+    from honeyguide.adapters.store.known import StoreReader, StoreTable
+    from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
     from honeyguide.ports.rank import Table
@@ -42,22 +42,22 @@ DEFAULT_POLICY = "learned"
 
 
 def score_url(
-    signals: Mapping[str, Any] | Signals,
+    signals: Mapping[str, Any] | UrlSignals,
     *,
     now: datetime | None = None,
     profile: Profile | str | Path = "news",
-) -> Scored:
+) -> ScoredUrl:
     """Score what a known URL is worth now, 0 to 100, with its reasons and level (PLAN-1, PLAN-2)."""
     return plan.score_url(signals_of(signals, None), moment_of(now), profile_of(profile))
 
 
 def rank_urls(
-    rows: Iterable[Mapping[str, Any] | Signals],
+    rows: Iterable[Mapping[str, Any] | UrlSignals],
     *,
     now: datetime | None = None,
     top: int | None = None,
     profile: Profile | str | Path = "news",
-) -> list[Scored]:
+) -> list[ScoredUrl]:
     """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
     signals = (signals_of(row, number) for number, row in enumerate(rows, 1))
     return plan.rank_urls(signals, moment_of(now), profile_of(profile), count_of(top, "top"))
@@ -81,12 +81,12 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
     """
     chosen = profile_of(profile)
-    asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    asked = _checked(ranking.PlanQuery(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
     files = [paths] if isinstance(paths, str) else paths
     return open_known(files, chosen, kind=kind, policy=policy, reject=reject).plan(asked)
 
 
-def _checked(asked: ranking.Asked) -> ranking.Asked:
+def _checked(asked: ranking.PlanQuery) -> ranking.PlanQuery:
     """Refuse numbers that would give nothing, and say nothing."""
     count_of(asked.top, "top")
     count_of(asked.per_host, "per_host")
@@ -95,13 +95,13 @@ def _checked(asked: ranking.Asked) -> ranking.Asked:
 
 
 @contextmanager
-def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[tuple[Store, Reader]]:
+def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[tuple[Store, StoreReader]]:
     """Open a store, and what reads in it besides."""
-    from honeyguide.adapters.store.known import Reader  # sqlite3 is for those who crawl
+    from honeyguide.adapters.store.known import StoreReader  # sqlite3 is for those who crawl
 
     store = open_store(path, create=False, read_only=read_only)
     try:
-        reader = Reader(str(path))
+        reader = StoreReader(str(path))
         try:
             yield store, reader
         finally:
@@ -139,7 +139,7 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> ranking.Plan:
     """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
     chosen = profile_of(profile)
-    asked = _checked(ranking.Asked(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    asked = _checked(ranking.PlanQuery(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
     with stored_table(path, chosen, policy, read_only=True) as table:
         return table.plan(asked)
 
@@ -232,7 +232,7 @@ class _Rows:
         self._reject = reject
         self._rejected: set[int] = set()
 
-    def __call__(self) -> Iterator[Row]:
+    def __call__(self) -> Iterator[KnownUrl]:
         place = 0
         for source in self._sources:
             for raw in _raws(source):
@@ -240,7 +240,7 @@ class _Rows:
                 number = raw.number
                 where = f"row {number}" if len(self._sources) == 1 else f"{source.name} row {number}"
                 try:
-                    yield Row(place, where, signals_of_row(raw))
+                    yield KnownUrl(place, where, signals_of_row(raw))
                 except InputError as error:
                     self._put_out(place, source, raw, error)
 

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 from honeyguide.app.crawl import asked_of, reopen_refused, resumed
 from honeyguide.app.plan import DEFAULT_POLICY, read_store
-from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.errors import FetchError, HoneyguideError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.store.known import Reader
+    from honeyguide.adapters.store.known import StoreReader
     from honeyguide.core.crawl.frontier import Run
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.crawl import Arrival, CrawlRequest
-    from honeyguide.jobs.sitemaps import Listing, Source
-    from honeyguide.jobs.watch import Pace, Round
+    from honeyguide.jobs.crawl import CrawlRequest, PageAttachments
+    from honeyguide.jobs.sitemaps import Listing, RobotsFetcher
+    from honeyguide.jobs.watch import Round, WatchBudget
     from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Store
 
@@ -46,7 +46,7 @@ class WatchRequest:
     `on_note` which runs cannot be gone on with, and which sitemaps cannot be read.
     """
 
-    pace: Pace
+    pace: WatchBudget
     profile: Profile
     recrawl: str = DEFAULT_POLICY
     rest_s: float = 60.0
@@ -54,13 +54,13 @@ class WatchRequest:
     concurrency: int = 32
     sitemaps: tuple[str, ...] = ()
     listen_s: float = 3600.0
-    on_page: Callable[[Record, Arrival], None] = lambda _record, _arrival: None
+    on_page: Callable[[Record, PageAttachments], None] = lambda _record, _arrival: None
     on_round: Callable[[Round], None] = lambda _round: None
     on_store: Callable[[Store], None] = lambda _store: None
     on_note: Callable[[str], None] = lambda _note: None
 
 
-async def watch_store(path: str | Path, request: WatchRequest, policy: Policy) -> str:
+async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
     """Plan and crawl what a store knows, in a loop, until the pace says that it is over; gives why it ended."""
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.http.client import HttpFetcher
@@ -84,9 +84,9 @@ class StoreGround:
     """What `jobs.watch` works on: a store whose runs can be gone on with."""
 
     store: Store
-    reader: Reader
+    reader: StoreReader
     request: WatchRequest
-    fetcher: Source
+    fetcher: RobotsFetcher
     clock: Clock
     _runs: dict[int, tuple[CrawlRequest, Profile]] = field(init=False)
     _unfetchable: set[str] = field(default_factory=set)
@@ -169,7 +169,7 @@ class StoreGround:
             table.remember()
             self._unfetchable.clear()  # what another process was fetching, it is done with
             self._refit_at = now + _REFIT_S
-        asked = Asked(datetime.fromtimestamp(now, UTC), top=count, per_host=self.request.per_host)
+        asked = PlanQuery(datetime.fromtimestamp(now, UTC), top=count, per_host=self.request.per_host)
         return [entry.scored.url for entry in table.plan(asked).entries]
 
     def _run(self, number: int) -> Run:
@@ -197,7 +197,9 @@ class StoreGround:
         return found
 
 
-async def take_announced(store: Store, runs: Runs, sitemaps: Sequence[str], source: Source) -> list[str]:
+async def take_announced(
+    store: Store, runs: Runs, sitemaps: Sequence[str], source: RobotsFetcher
+) -> list[str]:
     """Read sitemaps and feeds for all runs of a store; gives what could not be read, which is no reason to stop."""
     from honeyguide.adapters.html.sitemaps import read_sitemap  # see pick_sites
     from honeyguide.jobs.sitemaps import list_pages

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from honeyguide.bulk.text_tests import text_test, words_column
-from honeyguide.core.rules.facts import CARD, FIELDS, Kind
+from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
 from honeyguide.core.rules.language import (
     Above,
     All,
@@ -75,9 +75,14 @@ def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[Score]:
 
 def fact_frame(rows: Sequence[Mapping[str, Value]], names: Iterable[str]) -> pl.DataFrame:
     """Make columns of rows of facts, each with the type of its kind."""
-    types = {Kind.NUMBER: pl.Float64, Kind.FLAG: pl.Boolean, Kind.TEXT: pl.String, Kind.TEXTS: pl.String}
+    types = {
+        FactKind.NUMBER: pl.Float64,
+        FactKind.FLAG: pl.Boolean,
+        FactKind.TEXT: pl.String,
+        FactKind.TEXTS: pl.String,
+    }
     listed = list(names)
-    kinds = {name: FIELDS[name].kind if name in FIELDS else Kind.NUMBER for name in listed}
+    kinds = {name: FIELDS[name].kind if name in FIELDS else FactKind.NUMBER for name in listed}
     return pl.DataFrame(
         [
             pl.Series(name, [row[name] for row in rows], dtype=types[kinds[name]], strict=False)
@@ -145,9 +150,9 @@ class _Card:
                 return column < bound
             case Above(_, bound):
                 return column > bound
-            case Is(field, values) if _kind(field) is Kind.NUMBER:
+            case Is(field, values) if _kind(field) is FactKind.NUMBER:
                 return column.is_in([float(value) for value in values if isinstance(value, int | float)])
-            case Is(field, values) if _kind(field) is Kind.FLAG:
+            case Is(field, values) if _kind(field) is FactKind.FLAG:
                 return column.is_in([flag for flag in (True, False) if flag in values])
             case _:
                 return text_test(leaf)
@@ -271,8 +276,8 @@ def _optional(card: Scorecard) -> list[str]:
     return [name for name in fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown]
 
 
-def _kind(field: str) -> Kind:
-    return FIELDS[field].kind if field in FIELDS else Kind.NUMBER
+def _kind(field: str) -> FactKind:
+    return FIELDS[field].kind if field in FIELDS else FactKind.NUMBER
 
 
 # --- from bits to words -------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from honeyguide.adapters.files.rows import signals_of_row
 from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
-from honeyguide.core.recrawl.plan import Scored, future_fields, level_of, plan_facts, score_url
-from honeyguide.core.recrawl.ranking import HEURISTIC, Count, Entry, Plan, Row, host_of
+from honeyguide.core.recrawl.plan import ScoredUrl, future_fields, level_of, plan_facts, score_url
+from honeyguide.core.recrawl.ranking import HEURISTIC, Count, KnownUrl, Plan, PlanEntry, host_of
 from honeyguide.core.rules.facts import CARD
 from honeyguide.errors import InputError
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.rows import Raw
     from honeyguide.bulk.batches import Batch
-    from honeyguide.core.recrawl.plan import Signals
-    from honeyguide.core.recrawl.ranking import Asked
+    from honeyguide.core.recrawl.plan import UrlSignals
+    from honeyguide.core.recrawl.ranking import PlanQuery
     from honeyguide.core.rules.profile import Profile
 
     File = ParquetFile | TextFile
@@ -85,7 +85,7 @@ class ColumnTable:
         self._repeats = Repeats()
         self._is_compared = False
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, asked: PlanQuery) -> Plan:
         """Rank the rows."""
         limit = asked.top if asked.per_host is None or asked.top is None else asked.top * _MORE
         while True:
@@ -102,19 +102,21 @@ class ColumnTable:
                     return plan
             limit = None if limit is None else limit * _MORE
 
-    def find(self, urls: Collection[str]) -> dict[str, Row]:
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
-        found: dict[str, Row] = {}
+        found: dict[str, KnownUrl] = {}
         first = 0
         for file in self._files:
             for raw in file.find(urls):
                 signals = self._signals(file, raw)
                 if signals is not None:
-                    found[signals.url] = Row(first + raw.number, self._where(file, raw.number - 1), signals)
+                    found[signals.url] = KnownUrl(
+                        first + raw.number, self._where(file, raw.number - 1), signals
+                    )
             first += file.count() if len(self._files) > 1 else 0
         return found
 
-    def rank_of(self, row: Row, now: datetime) -> int:
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Say where a row stands among all."""
         self._compare_urls(now)
         self._look_up([row.signals.url])
@@ -123,13 +125,13 @@ class ColumnTable:
         better = (score > value) | ((score == value) & (pl.col(PLACE) < row.number - 1))
         return 1 + sum(int(part.scores.select(better.sum()).item()) for part in self._parts(now))
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth; its rank is not counted."""
-        return Entry(0, score_url(row.signals, now, self._profile))
+        return PlanEntry(0, score_url(row.signals, now, self._profile))
 
     # --- passes over the files ---
 
-    def _plan(self, asked: Asked, limit: int | None) -> tuple[Plan, bool]:
+    def _plan(self, asked: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
         plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), self._repeated())
         best = _Best(self._wanted(asked), limit)
         for part in self._parts(asked.now):
@@ -181,11 +183,11 @@ class ColumnTable:
             [frame.filter(~pl.col(DOUBT).fill_null(value=False)), pl.DataFrame(known, schema=frame.schema)]
         )
 
-    def _value(self, signals: Signals, now: datetime) -> float:
+    def _value(self, signals: UrlSignals, now: datetime) -> float:
         """Give what a row is ranked by, as the column holds it."""
         return score_url(signals, now, self._profile).score.value
 
-    def _signals(self, file: File, raw: Raw) -> Signals | None:
+    def _signals(self, file: File, raw: Raw) -> UrlSignals | None:
         """Read a row, or hand it over as wrong, once."""
         try:
             return signals_of_row(raw)
@@ -261,7 +263,7 @@ class ColumnTable:
             first += rows
         return self._files[-1], first
 
-    def _wanted(self, asked: Asked) -> pl.Expr:
+    def _wanted(self, asked: PlanQuery) -> pl.Expr:
         """Write which scores are asked for."""
         score, levels = pl.col(SCORE), self._profile.levels
         wanted = pl.lit(not asked.levels)
@@ -274,9 +276,9 @@ class ColumnTable:
 
     # --- the winners ---
 
-    def _entries(self, asked: Asked, best: _Best, plan: Plan) -> list[Entry]:
+    def _entries(self, asked: PlanQuery, best: _Best, plan: Plan) -> list[PlanEntry]:
         """Read the winners, and turn bits into reasons."""
-        chosen: list[tuple[int, Signals]] = []
+        chosen: list[tuple[int, UrlSignals]] = []
         hosts: Counter[str] = Counter()
         for rank, signals in zip(
             self._ranks(asked, best, plan), self._read(best.frame[PLACE], best.rows), strict=True
@@ -293,11 +295,11 @@ class ColumnTable:
         ).collect()
         scores = read_scores(frame, self._cards[-1])
         return [
-            Entry(rank, Scored(signals, score, level_of(score.value, self._profile)))
+            PlanEntry(rank, ScoredUrl(signals, score, level_of(score.value, self._profile)))
             for (rank, signals), score in zip(chosen, scores, strict=True)
         ]
 
-    def _ranks(self, asked: Asked, best: _Best, plan: Plan) -> Iterator[int]:
+    def _ranks(self, asked: PlanQuery, best: _Best, plan: Plan) -> Iterator[int]:
         """Count every row that is better; levels that were not asked for are better as a whole."""
         unwanted = 0
         levels = iter(self._profile.levels)
@@ -308,7 +310,7 @@ class ColumnTable:
                 level = next(levels)
             yield place + unwanted
 
-    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> list[Signals]:
+    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> list[UrlSignals]:
         """Read the rows at some places, except those that were kept; a URL that comes again is not taken as it is."""
         places, rows = best.to_list(), dict(kept)
         waiting: dict[int, tuple[ParquetFile, list[int]]] = {}

@@ -20,8 +20,8 @@ from honeyguide.bulk.batches import PLACE, ParquetFile
 from honeyguide.bulk.ranker import SCORE, ColumnTable
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
-from honeyguide.core.recrawl.plan import Scored, level_of
-from honeyguide.core.recrawl.ranking import SHARE, Count, Entry, Plan, Row, host_of, state_of
+from honeyguide.core.recrawl.plan import ScoredUrl, level_of
+from honeyguide.core.recrawl.ranking import SHARE, Count, KnownUrl, Plan, PlanEntry, host_of, state_of
 from honeyguide.core.recrawl.rate import SURE, log1p_by, score_of, share_by
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from honeyguide.adapters.files.rows import Raw
-    from honeyguide.core.recrawl.plan import Signals
+    from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.recrawl.policies import Learned
     from honeyguide.core.recrawl.priors import PageClass, Priors
-    from honeyguide.core.recrawl.ranking import Asked
+    from honeyguide.core.recrawl.ranking import PlanQuery
     from honeyguide.core.rules.profile import Level, Profile
 
 _SOME = 500_000
@@ -61,7 +61,7 @@ class _Taken(NamedTuple):
     rank: int
     place: int
     value: float
-    signals: Signals
+    signals: UrlSignals
 
 
 class LearnedTable(ColumnTable):
@@ -81,7 +81,7 @@ class LearnedTable(ColumnTable):
         self._policy = policy
         self._survey: _Survey | None = None
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth, by the price of the last plan; its rank is not counted."""
         return self._entry(0, row, self._current(now))
 
@@ -96,11 +96,11 @@ class LearnedTable(ColumnTable):
         wanted = [DOUBT, FUTURE, *([HASH] if self._check_urls else []), *raw]
         return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
 
-    def _value(self, signals: Signals, now: datetime) -> float:
+    def _value(self, signals: UrlSignals, now: datetime) -> float:
         """Give what a row is ranked by, as the column holds it."""
-        return self._policy.value(state_of(Row(0, "", signals)), now.timestamp())
+        return self._policy.value(state_of(KnownUrl(0, "", signals)), now.timestamp())
 
-    def _plan(self, asked: Asked, limit: int | None) -> tuple[Plan, bool]:
+    def _plan(self, asked: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
         survey = self._surveyed(asked.now, limit or 0)
         if asked.top is None and survey.values.height > asked.limit:
             raise asked.too_many(self._files[0].name)
@@ -143,7 +143,7 @@ class LearnedTable(ColumnTable):
     # --- the winners ---
 
     def _taken(
-        self, asked: Asked, survey: _Survey, values: pl.DataFrame, limit: int | None
+        self, asked: PlanQuery, survey: _Survey, values: pl.DataFrame, limit: int | None
     ) -> tuple[list[_Taken], bool]:
         """Choose the best, no more of a host than it may have; with a limit that may be too few."""
         best = _best(values, limit)
@@ -173,17 +173,17 @@ class LearnedTable(ColumnTable):
                 rows[first + raw.number - 1] = (file, raw._replace(values={**url, **more}))
         return rows
 
-    def _row(self, one: _Taken) -> Row:
-        return Row(one.place + 1, self._where_of(one.place), one.signals)
+    def _row(self, one: _Taken) -> KnownUrl:
+        return KnownUrl(one.place + 1, self._where_of(one.place), one.signals)
 
-    def _entry(self, rank: int, row: Row, survey: _Survey) -> Entry:
+    def _entry(self, rank: int, row: KnownUrl, survey: _Survey) -> PlanEntry:
         found = self._policy.judge(state_of(row), survey.now.timestamp(), survey.price)
-        scored = Scored(row.signals, found.score, level_of(found.score.value, self._profile))
-        return Entry(rank, scored, found.next_due)
+        scored = ScoredUrl(row.signals, found.score, level_of(found.score.value, self._profile))
+        return PlanEntry(rank, scored, found.next_due)
 
     # --- levels ---
 
-    def _rank(self, one: _Taken, asked: Asked, survey: _Survey, counts: dict[str, int]) -> int:
+    def _rank(self, one: _Taken, asked: PlanQuery, survey: _Survey, counts: dict[str, int]) -> int:
         """Count every row that is better; levels that were not asked for are better as a whole."""
         rank, own = one.rank, level_of(score_of(one.value, survey.price), self._profile)
         for level in self._profile.levels:
@@ -213,7 +213,7 @@ class LearnedTable(ColumnTable):
                 low = middle + 1
         return _of_bits(high)
 
-    def _wanted_levels(self, asked: Asked, price: float) -> pl.Expr:
+    def _wanted_levels(self, asked: PlanQuery, price: float) -> pl.Expr:
         wanted, above = pl.lit(value=False), pl.lit(value=False)
         for level in self._profile.levels:
             least = self._least(level, price)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.core.rules.facts import FIELDS, JOIN, Kind
+from honeyguide.core.rules.facts import FIELDS, JOIN, FactKind
 from honeyguide.core.rules.language import Is, Matches, Text
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def text_test(leaf: Leaf) -> pl.Expr:
 
 
 def _has_parts(field: str) -> bool:
-    return field in FIELDS and FIELDS[field].kind is Kind.TEXTS
+    return field in FIELDS and FIELDS[field].kind is FactKind.TEXTS
 
 
 def _contains(column: pl.Expr, terms: Sequence[str]) -> pl.Expr:

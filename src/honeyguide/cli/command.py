@@ -1,7 +1,7 @@
 """Commands and groups as Honeyguide wants them: with examples, and loaded when they are called.
 
 Owns: how help looks, and how a subcommand's module is found. Must not know: any command in particular.
-Start reading at `Group`: `honeyguide --help` lists its commands without importing one of them.
+Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Command(click.Command):
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
-class Group(Command, click.Group):
+class CommandGroup(Command, click.Group):
     """A group with examples; `lazy` gives the module and the summary of each subcommand that is imported on demand."""
 
     command_class = Command
@@ -113,7 +113,7 @@ class Number(click.FloatRange):
         return number
 
 
-class Text(click.types.StringParamType):
+class NonEmptyText(click.types.StringParamType):
     """A text that is not empty: an empty one is a variable that was not set, and would be taken for nothing given."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -131,7 +131,7 @@ def refine(params: Iterable[click.Parameter]) -> None:
     for param in params:
         is_text = isinstance(param, click.Option) and type(param.type) is click.types.StringParamType
         if is_text and param.default != "":
-            param.type = Text()
+            param.type = NonEmptyText()
         elif isinstance(param.type, click.IntRange):
             param.type.name = "whole number"
         elif isinstance(param.type, click.FloatRange):

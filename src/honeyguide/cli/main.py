@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.cli.command import Group
+from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import HoneyguideError
@@ -54,7 +54,7 @@ COMMANDS = {
 }
 
 
-class Root(Group):
+class Root(CommandGroup):
     """The outermost group: whatever goes wrong below it ends here, as one sentence and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -1,6 +1,6 @@
 """What several commands are given in the same way: manners towards sites, lists of addresses, times.
 
-Owns: the options of manners and the `Policy` they come to; reading addresses and times.
+Owns: the options of manners and the `FetchPolicy` they come to; reading addresses and times.
 Must not know: any command in particular. Start reading at `policy_of`.
 """
 
@@ -16,7 +16,7 @@ from honeyguide.adapters.files.sites import given_sites, read_sites, unique
 from honeyguide.cli.command import (
     Number,
 )
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.recrawl.plan import read_time
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
@@ -54,9 +54,9 @@ def how_options(at_once: str, default: int) -> Decorator:
     return lambda command: all_options(options, command)
 
 
-def policy_of(asked: dict[str, Any]) -> Policy:
+def policy_of(asked: dict[str, Any]) -> FetchPolicy:
     """Turn the options into a policy."""
-    plain = Policy()
+    plain = FetchPolicy()
     given: dict[str, Any] = {
         "delay_s": asked["delay"],
         "retries": asked["retries"],

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _BAR_WIDTH = 24
 
 
-class Told(Protocol):
+class ProgressReport(Protocol):
     """How far a run is, in numbers and words; `total` is None where nobody knows it."""
 
     @property
@@ -60,7 +60,7 @@ class Watch(Protocol):
 
 
 @contextmanager
-def watch(progress: Told, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
+def watch(progress: ProgressReport, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
     """Show the progress on standard error while the block runs, as whoever reads it likes it best."""
     if quiet:
         yield _Nobody()
@@ -72,7 +72,7 @@ def watch(progress: Told, *, quiet: bool, no_color: bool) -> Iterator[Watch]:
         finally:
             line.stop()
     else:
-        yield Log(progress, time.monotonic)
+        yield ProgressLog(progress, time.monotonic)
 
 
 class _Nobody:
@@ -86,10 +86,10 @@ class _Nobody:
         return nullcontext()
 
 
-class Log:
+class ProgressLog:
     """Plain lines, a few: no carriage returns, nothing a file could not hold."""
 
-    def __init__(self, progress: Told, now: Callable[[], float]) -> None:
+    def __init__(self, progress: ProgressReport, now: Callable[[], float]) -> None:
         self._progress = progress
         self._now = now
 
@@ -107,7 +107,7 @@ class Log:
 class _LiveLine:
     """A bar and a line that are drawn again and again, and gone when the run is over."""
 
-    def __init__(self, progress: Told, *, no_color: bool) -> None:
+    def __init__(self, progress: ProgressReport, *, no_color: bool) -> None:
         from rich.console import Console  # rich costs more than a pipe should pay
         from rich.live import Live
 
@@ -169,10 +169,10 @@ _OK = "ok"
 
 
 @dataclass(slots=True)
-class Progress:
+class SitesProgress:
     """A run of `total` sites; `earlier` are the statuses of those that another one finished before.
 
-    >>> run = Progress(total=10, started=100.0, earlier=Counter(ok=2))
+    >>> run = SitesProgress(total=10, started=100.0, earlier=Counter(ok=2))
     >>> run.finish("ok"); run.finish("timeout")
     >>> run.line(104.0)
     '4 of 10 sites, 0.5 a second, 1 not ok (1 timeout), about 12 s left'
@@ -287,12 +287,12 @@ LINE_EVERY_PAGES = 50
 
 
 @dataclass(slots=True)
-class Harvest:
+class CrawlProgress:
     """A crawl of this process: `before` is what earlier ones had, pages and relevant ones; `total` the page budget.
 
     Pages are fetches, as budgets count them. Without a topic nothing is said of relevance.
 
-    >>> crawl = Harvest(started=100.0, total=10)
+    >>> crawl = CrawlProgress(started=100.0, total=10)
     >>> for score in (8, 0, 5, None): crawl.add({"relevance_score": score})
     >>> crawl.lanes = {"far": 7, "deep": 2}
     >>> crawl.line(102.0)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from honeyguide.config.conditions import RELATED, Reader
+from honeyguide.config.conditions import RELATED, ConditionReader
 from honeyguide.config.fields import stable_hash
 from honeyguide.config.files import told
 from honeyguide.core.page.faults import ContentRules
 from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
-from honeyguide.core.rules.facts import CARD, Kind, plain
+from honeyguide.core.rules.facts import CARD, FactKind, plain
 from honeyguide.core.rules.language import Group, Rule, Scorecard, leaves
 from honeyguide.core.rules.profile import (
     Band,
@@ -68,7 +68,7 @@ class Builder:
         unsure: frozenset[str] = frozenset() if said is None else said.unsure
         self.topic = self._topic(is_sure="topic" not in unsure)
         terms = {**shape.terms, RELATED: list(shape.topic.related)}
-        self.reader = Reader(terms, frozenset(shape.scorecard), self.topic.pattern, unsure)
+        self.reader = ConditionReader(terms, frozenset(shape.scorecard), self.topic.pattern, unsure)
         self.idle = frozenset(
             name
             for name, card in shape.scorecard.items()
@@ -94,7 +94,7 @@ class Builder:
         when = self.reader.condition(shape.when, f"{where}.when")
         extras = {name: value for name, value in shape.table().items() if name != "when"}
         per = extras.get("per")
-        if per is not None and (kind := self.reader.kind(per, f"{where}.per")) is not Kind.NUMBER:
+        if per is not None and (kind := self.reader.kind(per, f"{where}.per")) is not FactKind.NUMBER:
             extras["per"] = None  # nothing follows from a fact that is none
             if kind is not None:
                 self._wrong(f"{where}.per", f"{per} is not a number")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config.files import proposal
-from honeyguide.core.rules.facts import CARD, FIELDS, Kind
+from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
 from honeyguide.core.rules.language import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
 from honeyguide.core.text.fold import fold_case
 from honeyguide.core.text.pattern import compile_pattern
@@ -31,16 +31,16 @@ _ENOUGH = 200  # mistakes; whoever made more mends these first
 MAX_NUMBER = 1e15  # beyond it, numbers no longer differ by one
 _LIMITS = {"tests": MAX_TESTS, "words": MAX_WORDS, "patterns": MAX_PATTERNS}
 _FOR_KIND = {
-    Kind.TEXT: ("starts", "ends", "has", "word", "is", "matches"),
-    Kind.TEXTS: ("starts", "ends", "has", "word", "is", "matches"),
-    Kind.NUMBER: ("is", "below", "above"),
-    Kind.FLAG: ("is",),
+    FactKind.TEXT: ("starts", "ends", "has", "word", "is", "matches"),
+    FactKind.TEXTS: ("starts", "ends", "has", "word", "is", "matches"),
+    FactKind.NUMBER: ("is", "below", "above"),
+    FactKind.FLAG: ("is",),
 }
-_OF_TEXTS = frozenset(_FOR_KIND[Kind.TEXT]) - frozenset(_FOR_KIND[Kind.NUMBER])
+_OF_TEXTS = frozenset(_FOR_KIND[FactKind.TEXT]) - frozenset(_FOR_KIND[FactKind.NUMBER])
 
 
 @dataclass
-class Reader:
+class ConditionReader:
     """Reads conditions of one profile; `problems` is what is wrong so far."""
 
     terms: dict[str, list[str]]
@@ -94,18 +94,18 @@ class Reader:
             return
         for test, value in raw.items():
             if name.startswith(CARD):
-                self._test(name, Kind.NUMBER, test, value, f"{where}.{test}")
+                self._test(name, FactKind.NUMBER, test, value, f"{where}.{test}")
             elif test in _OF_TEXTS and isinstance(value, str | list):
-                self._test(name, Kind.TEXT, test, value, f"{where}.{test}")
+                self._test(name, FactKind.TEXT, test, value, f"{where}.{test}")
 
-    def kind(self, name: str, where: str) -> Kind | None:
+    def kind(self, name: str, where: str) -> FactKind | None:
         """Look a fact up in the catalogue; cards are numbers."""
         if name in FIELDS:
             return FIELDS[name].kind
         if name.startswith(CARD):
             card = name.removeprefix(CARD)
             if card in self.cards:
-                return Kind.NUMBER
+                return FactKind.NUMBER
             if "scorecard" not in self.unsure:
                 self._wrong(
                     where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}"
@@ -114,7 +114,7 @@ class Reader:
         self._wrong(where, f"no fact is named {name!r}; {proposal(name, FIELDS, 'known are')}")
         return None
 
-    def _test(self, name: str, kind: Kind, test: str, value: Any, where: str) -> Condition:
+    def _test(self, name: str, kind: FactKind, test: str, value: Any, where: str) -> Condition:
         if test not in _FOR_KIND[kind]:
             return self._wrong(
                 where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}"
@@ -122,7 +122,7 @@ class Reader:
         match test:
             case "starts" | "ends" | "has" | "word":
                 return Text(name, test, self.words(value, where))
-            case "is" if kind in (Kind.TEXT, Kind.TEXTS):
+            case "is" if kind in (FactKind.TEXT, FactKind.TEXTS):
                 return Is(name, self.words(value, where))
             case "is":
                 return self._is(name, kind, value, where)
@@ -139,8 +139,8 @@ class Reader:
                     else Above(name, number)
                 )
 
-    def _is(self, name: str, kind: Kind, value: Any, where: str) -> Condition:
-        if kind is Kind.FLAG:
+    def _is(self, name: str, kind: FactKind, value: Any, where: str) -> Condition:
+        if kind is FactKind.FLAG:
             return (
                 Is(name, (value,))
                 if isinstance(value, bool)

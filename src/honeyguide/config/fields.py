@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="Shape")
 
 
-class Limits:
+class ValueBounds:
     """The bounds of a value, by the names that pydantic has for them."""
 
     def __init__(self, **bounds: float) -> None:

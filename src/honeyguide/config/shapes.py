@@ -9,15 +9,15 @@ checked against this (`check`) and read (`fields`).
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from honeyguide.config.fields import Limits, Shape, shape
+from honeyguide.config.fields import Shape, ValueBounds, shape
 
 WORD_CHARS = 200
 
-Name = Annotated[str, Limits(min_length=1, max_length=80)]
-Sentence = Annotated[str, Limits(min_length=1, max_length=200)]
-Number = Annotated[float, Limits(allow_inf_nan=False, ge=-1e9, le=1e9)]
-Positive = Annotated[float, Limits(allow_inf_nan=False, gt=0, le=1e9)]
-Words = list[Annotated[str, Limits(min_length=1, max_length=WORD_CHARS)]]
+Name = Annotated[str, ValueBounds(min_length=1, max_length=80)]
+Sentence = Annotated[str, ValueBounds(min_length=1, max_length=200)]
+Number = Annotated[float, ValueBounds(allow_inf_nan=False, ge=-1e9, le=1e9)]
+Positive = Annotated[float, ValueBounds(allow_inf_nan=False, gt=0, le=1e9)]
+Words = list[Annotated[str, ValueBounds(min_length=1, max_length=WORD_CHARS)]]
 
 
 @shape
@@ -50,7 +50,7 @@ class GroupShape(Shape):
 
     name: Name
     mode: Literal["first", "all"]
-    rules: Annotated[list[RuleShape], Limits(max_length=500)]
+    rules: Annotated[list[RuleShape], ValueBounds(max_length=500)]
     at_most: Positive | None = None
 
 
@@ -59,9 +59,9 @@ class CardShape(Shape):
     """A scorecard."""
 
     base: Number = 0.0
-    range: Annotated[list[Number], Limits(min_length=2, max_length=2)] | None = None
-    decimals: Annotated[int, Limits(ge=0, le=9)] = 6
-    group: Annotated[list[GroupShape], Limits(max_length=100)]
+    range: Annotated[list[Number], ValueBounds(min_length=2, max_length=2)] | None = None
+    decimals: Annotated[int, ValueBounds(ge=0, le=9)] = 6
+    group: Annotated[list[GroupShape], ValueBounds(max_length=100)]
 
 
 @shape
@@ -76,7 +76,7 @@ class ScopeShape(Shape):
 class TextFieldShape(Shape):
     """A field of the query."""
 
-    weight: Annotated[float, Limits(ge=0, le=1)]
+    weight: Annotated[float, ValueBounds(ge=0, le=1)]
     usual_words: Positive
 
 
@@ -86,7 +86,7 @@ class QueryShape(Shape):
 
     text: Sentence
     k1: Positive = 1.2
-    b: Annotated[float, Limits(ge=0, le=1)] = 0.75
+    b: Annotated[float, ValueBounds(ge=0, le=1)] = 0.75
     fields: dict[str, TextFieldShape]
 
 
@@ -96,7 +96,7 @@ class BucketShape(Shape):
 
     name: Name
     priority: int
-    handicap: Annotated[float, Limits(ge=0, le=100)] = 0.0
+    handicap: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
     when: dict[str, Any]
 
 
@@ -105,14 +105,14 @@ class StrategyShape(Shape):
     """How pick orders and takes."""
 
     card: Name
-    cap: Annotated[int, Limits(ge=1, le=1000)]
+    cap: Annotated[int, ValueBounds(ge=1, le=1000)]
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
-    epsilon: Annotated[float, Limits(ge=0, le=100)] = 0.0
+    epsilon: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
     filter: list[DecisionShape] = field(default_factory=list)
     drop: list[DecisionShape] = field(default_factory=list)
-    quota: dict[str, Annotated[int, Limits(ge=0)]] = field(default_factory=dict)
+    quota: dict[str, Annotated[int, ValueBounds(ge=0)]] = field(default_factory=dict)
     reads_heads: bool = False
-    distinct: Annotated[float, Limits(gt=0, le=1)] = 1.0
+    distinct: Annotated[float, ValueBounds(gt=0, le=1)] = 1.0
     bucket: list[BucketShape] = field(default_factory=list)
 
 
@@ -122,18 +122,18 @@ class BandShape(Shape):
 
     at_least: Number
     lane: Literal["deep", "broad", "tail", "far", "skip"]
-    bonus: Annotated[float, Limits(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
+    bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
 @shape
 class TraversalShape(Shape):
     """How a crawl moves."""
 
-    links: Annotated[list[BandShape], Limits(min_length=1)]
-    pages: Annotated[list[BandShape], Limits(min_length=1)]
-    tunnel: Annotated[int, Limits(ge=0, le=100)] = 0
+    links: Annotated[list[BandShape], ValueBounds(min_length=1)]
+    pages: Annotated[list[BandShape], ValueBounds(min_length=1)]
+    tunnel: Annotated[int, ValueBounds(ge=0, le=100)] = 0
     moves_up: bool = False
-    lookahead: Annotated[int, Limits(ge=1, le=1000)] | None = None
+    lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] | None = None
     order: Literal["score", "breadth", "depth"] = "score"
 
 
@@ -141,14 +141,14 @@ class TraversalShape(Shape):
 class CrawlShape(Shape):
     """The numbers of the crawl itself."""
 
-    lookahead: Annotated[int, Limits(ge=1, le=1000)] = 8
-    window: Annotated[int, Limits(ge=1, le=10_000)] = 64
-    max_attempts: Annotated[int, Limits(ge=1, le=100)] = 3
-    max_site_failures: Annotated[int, Limits(ge=1)] = 10
+    lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] = 8
+    window: Annotated[int, ValueBounds(ge=1, le=10_000)] = 64
+    max_attempts: Annotated[int, ValueBounds(ge=1, le=100)] = 3
+    max_site_failures: Annotated[int, ValueBounds(ge=1)] = 10
     retry_s: Positive = 60.0
-    patience_s: Annotated[float, Limits(ge=0, le=1e6)] = 120.0
-    lease_s: Annotated[float, Limits(ge=10, le=1e6)] = 600.0
-    sightings: Annotated[int, Limits(ge=1, le=100)] = 5
+    patience_s: Annotated[float, ValueBounds(ge=0, le=1e6)] = 120.0
+    lease_s: Annotated[float, ValueBounds(ge=10, le=1e6)] = 600.0
+    sightings: Annotated[int, ValueBounds(ge=1, le=100)] = 5
     hub_points: Number = 60.0
 
 
@@ -156,19 +156,19 @@ class CrawlShape(Shape):
 class TrapShape(Shape):
     """Where a site without end is recognised."""
 
-    max_url_chars: Annotated[int, Limits(ge=1)] = 2_000
-    max_segments: Annotated[int, Limits(ge=1)] = 20
-    max_repeats: Annotated[int, Limits(ge=2)] = 3
+    max_url_chars: Annotated[int, ValueBounds(ge=1)] = 2_000
+    max_segments: Annotated[int, ValueBounds(ge=1)] = 20
+    max_repeats: Annotated[int, ValueBounds(ge=2)] = 3
     sessions: Words = field(default_factory=list)
-    max_sessions: Annotated[int, Limits(ge=1)] = 1
-    facet_params: Annotated[int, Limits(ge=1)] = 3
-    max_facets: Annotated[int, Limits(ge=1)] = 100
-    max_dates: Annotated[int, Limits(ge=1)] = 120
-    alike: Annotated[float, Limits(gt=0, le=1)] = 0.9
-    max_alike: Annotated[int, Limits(ge=2)] = 6
+    max_sessions: Annotated[int, ValueBounds(ge=1)] = 1
+    facet_params: Annotated[int, ValueBounds(ge=1)] = 3
+    max_facets: Annotated[int, ValueBounds(ge=1)] = 100
+    max_dates: Annotated[int, ValueBounds(ge=1)] = 120
+    alike: Annotated[float, ValueBounds(gt=0, le=1)] = 0.9
+    max_alike: Annotated[int, ValueBounds(ge=2)] = 6
     soft_404: Words = field(default_factory=list)
-    soft_404_chars: Annotated[int, Limits(ge=0)] = 2_000
-    min_twin_chars: Annotated[int, Limits(ge=0)] = 100
+    soft_404_chars: Annotated[int, ValueBounds(ge=0)] = 2_000
+    min_twin_chars: Annotated[int, ValueBounds(ge=0)] = 100
 
 
 @shape
@@ -184,7 +184,7 @@ class LevelShape(Shape):
 class FamilyShape(Shape):
     """What families of pages that differ in a name are recognised by."""
 
-    min_size: Annotated[int, Limits(ge=2, le=1000)] = 3
+    min_size: Annotated[int, ValueBounds(ge=2, le=1000)] = 3
     places: Words | str = field(default_factory=list)
     states: Words | str = field(default_factory=list)
     before_names: Words | str = field(default_factory=list)
@@ -196,8 +196,8 @@ class FamilyShape(Shape):
 class ContentShape(Shape):
     """When a page is empty, what a page that is not there says, and which words are worth noting."""
 
-    min_text_chars: Annotated[int, Limits(ge=0)] = 0
-    min_own_chars: Annotated[int, Limits(ge=0)] = 0
+    min_text_chars: Annotated[int, ValueBounds(ge=0)] = 0
+    min_own_chars: Annotated[int, ValueBounds(ge=0)] = 0
     gone: Words = field(default_factory=list)
     keywords: Words = field(default_factory=list)
 
@@ -206,7 +206,7 @@ class ContentShape(Shape):
 class PlanShape(Shape):
     """Settings of plan."""
 
-    levels: Annotated[list[LevelShape], Limits(min_length=1)]
+    levels: Annotated[list[LevelShape], ValueBounds(min_length=1)]
 
 
 @shape
@@ -234,7 +234,7 @@ class ProfileShape(Shape):
     bucket: list[BucketShape] = field(default_factory=list)
     family: FamilyShape = field(default_factory=FamilyShape)
     content: ContentShape = field(default_factory=ContentShape)
-    scorecard: Annotated[dict[str, CardShape], Limits(max_length=100)] = field(default_factory=dict)
+    scorecard: Annotated[dict[str, CardShape], ValueBounds(max_length=100)] = field(default_factory=dict)
     strategy: dict[str, StrategyShape] = field(default_factory=dict)
     traversal: dict[str, TraversalShape] = field(default_factory=dict)
     crawl: CrawlShape = field(default_factory=CrawlShape)

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import machine
-from honeyguide.core.crawl.frontier import Ask, Budgets, Dropped, Granted, Retry, too_deep
-from honeyguide.core.crawl.judge import Ground, seeds_again, seeds_of
+from honeyguide.core.crawl.frontier import Budgets, Claimed, ClaimRequest, Dropped, Retry, too_deep
+from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
-from honeyguide.jobs.intake import Arrival, Reading, event_of
-from honeyguide.jobs.politeness import ours
+from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
+from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.jobs.request import CrawlRequest, ground_of, spec_of
 from honeyguide.ports.store import Report
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Frontier, Store
 
 
-__all__ = ["Arrival", "CrawlRequest", "CrawlSummary", "Crawler"]
+__all__ = ["CrawlRequest", "CrawlSummary", "Crawler", "PageAttachments"]
 
 
 _NO_LIMIT = 1 << 40
@@ -73,7 +73,7 @@ class Crawler:
     async def crawl(
         self,
         request: CrawlRequest,
-        on_page: Callable[[Record, Arrival], None],
+        on_page: Callable[[Record, PageAttachments], None],
         on_run: Callable[[Run], None] | None = None,
     ) -> CrawlSummary:
         """Crawl until a budget or the site is used up; raises only what makes going on impossible.
@@ -120,9 +120,9 @@ class _Session:
         self,
         crawler: Crawler,
         request: CrawlRequest,
-        ground: Ground,
+        ground: CrawlContext,
         run: Run,
-        on_page: Callable[[Record, Arrival], None],
+        on_page: Callable[[Record, PageAttachments], None],
     ) -> None:
         self._crawler = crawler
         self._request = request
@@ -132,11 +132,11 @@ class _Session:
         self._store = crawler.store
         self._clock = crawler.clock
         self._frontier: Frontier = crawler.store.frontier(run)
-        self._reading: Reading
+        self._reading: PageIntake
         self._rules = crawler.profile.crawl.for_traversal(ground.traversal)
         budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
-        limits = machine.Limits(self._rules, budgets, request.max_time_s, request.only_due)
-        self._state = machine.State(limits, crawler.clock.now())
+        limits = machine.CrawlLimits(self._rules, budgets, request.max_time_s, request.only_due)
+        self._state = machine.CrawlState(limits, crawler.clock.now())
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
         self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -196,11 +196,13 @@ class _Session:
                 for site in again.sites:
                     frontier.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
-            adopted = self._not_deep(frontier.adopt(Ask(now, self._room(), now + self._rules.lease_s)))
+            adopted = self._not_deep(
+                frontier.adopt(ClaimRequest(now, self._room(), now + self._rules.lease_s))
+            )
             self._ground.crowd.restore(frontier.crowd())
         self._store.flush()
         external = self._state.limits.budgets.external_pages
-        self._reading = Reading(self._crawler.reader, self._store, self._run, self._ground, external)
+        self._reading = PageIntake(self._crawler.reader, self._store, self._run, self._ground, external)
         return adopted
 
     def _room(self) -> int:
@@ -257,8 +259,8 @@ class _Session:
 
     def _do(self, command: machine.Command) -> machine.Event | None:
         match command:
-            case machine.Claim(ask):
-                return machine.Claimed(self._claim(ask), self._clock.now())
+            case machine.AskForLeases(ask):
+                return machine.LeasesClaimed(self._claim(ask), self._clock.now())
             case machine.Fetch(lease):
                 self._granted.append((lease, self._reading.validators(lease)))
             case machine.Finish(lease, outcome):
@@ -293,7 +295,7 @@ class _Session:
 
     # --- leases ---
 
-    def _claim(self, ask: Ask) -> Granted:
+    def _claim(self, ask: ClaimRequest) -> Claimed:
         """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
         kept: list[Lease] = []
         with self._store.all_or_nothing():
@@ -313,7 +315,7 @@ class _Session:
                     break
                 outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in fresh)
                 ask = replace(ask, limit=ask.limit - len(fresh), outstanding=outstanding)
-        return Granted(tuple(kept), granted.rest)
+        return Claimed(tuple(kept), granted.rest)
 
     def _trap(self, lease: Lease) -> Why | None:
         return None if lease.is_seed or lease.is_recrawl else self._ground.traps.closed(lease.url)
@@ -323,7 +325,9 @@ class _Session:
         got: Fetched | FetchError
         async with self._slots:
             try:
-                got = await ours(lease.url, self._crawler.fetcher.fetch(lease.url, validators=validators))
+                got = await fetch_or_fail(
+                    lease.url, self._crawler.fetcher.fetch(lease.url, validators=validators)
+                )
             except FetchError as error:
                 got = error
         at = self._clock.now()

@@ -1,7 +1,7 @@
 """A page's way into the store: read and judged, then recorded, in one transaction.
 
 Owns: what is done with one result, and what is sent along to spare a page from being sent again. Must not know: when it
-is its turn (crawl.py), rules (core), SQL. Start reading at `Reading.read`.
+is its turn (crawl.py), rules (core), SQL. Start reading at `PageIntake.read`.
 """
 
 from __future__ import annotations
@@ -12,45 +12,45 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Done, Dropped, Retry, is_fetch
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
-from honeyguide.core.crawl.sitemap import POSITION, place_stray
+from honeyguide.core.crawl.sitemap import POSITION, place_external
 from honeyguide.core.fetching.pace import retry_after_s
 from honeyguide.core.page.likeness import main_digest, said_on, sketch_of
 from honeyguide.core.records import Crawled, change_told, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
-from honeyguide.core.recrawl.signals import Made, kind_of, made_of
+from honeyguide.core.recrawl.signals import LinkDensity, kind_of, made_of
 from honeyguide.core.recrawl.visits import compared
 from honeyguide.core.rules.topic import SCALE
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import AskedToWait, FetchError, Forbidden, UrlError
+from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
 from honeyguide.ports.fetch import Validators
 from honeyguide.ports.store import Report
 
 if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Lease, Outcome, Run
-    from honeyguide.core.crawl.judge import Ground, Judged
+    from honeyguide.core.crawl.judge import CrawlContext, PageJudgement
     from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.history import Known
+    from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.ports.fetch import Fetched, PageReader
     from honeyguide.ports.store import Store
 
 _NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
-_UNREAD = Made()
+_UNREAD = LinkDensity()
 _ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where nothing was read
 _TWINS = 20  # pages that said the same, of which one may still do
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class PageAttachments:
     """What came with a page, for outputs that want more than its record; None where there was nothing to read."""
 
     fetched: Fetched | None = None
     page: Page | None = None
 
 
-class Ended(NamedTuple):
+class FetchResult(NamedTuple):
     """A lease and its result, on the way into the store.
 
     `url` is where redirects led, `known` what history knows of the page there, `is_again` whether this run had it,
@@ -62,35 +62,35 @@ class Ended(NamedTuple):
     fetched: Fetched | None
     at: float
     url: Url
-    known: Known | None = None
+    known: HistoryEntry | None = None
     is_again: bool = False
     body: int | None = None
     page: Page | None = None
-    judged: Judged | None = None
+    judged: PageJudgement | None = None
     content: str | None = None
-    made: Made = _UNREAD
+    made: LinkDensity = _UNREAD
     kind: PageClass = "page"
     is_external: bool = False
 
 
-class Told(NamedTuple):
+class Intake(NamedTuple):
     """What a result says: a visit for history, and the page's record for the outputs, unless they do not want it."""
 
-    ended: Ended
+    ended: FetchResult
     visit: Visit
     record: Record | None
 
     @property
-    def arrival(self) -> Arrival:
+    def arrival(self) -> PageAttachments:
         """What came with the page."""
-        return Arrival(self.ended.fetched, self.ended.page)
+        return PageAttachments(self.ended.fetched, self.ended.page)
 
 
-class Reading:
+class PageIntake:
     """Reads and stores the pages of one run; `external_pages` of them may be of other sites."""
 
     def __init__(
-        self, reader: PageReader, store: Store, run: Run, ground: Ground, external_pages: int
+        self, reader: PageReader, store: Store, run: Run, ground: CrawlContext, external_pages: int
     ) -> None:
         self._reader = reader
         self._store = store
@@ -111,43 +111,43 @@ class Reading:
             return None
         return Validators(known.etag, known.last_modified, Url.parse(known.arrived or known.url))
 
-    def _known(self, url: Url) -> Known | None:
+    def _known(self, url: Url) -> HistoryEntry | None:
         """Give what history knows of a page, where it has moved to."""
         known = self._store.history.get(self._ground.digest(url))
         if known is None or not known.is_moved or known.arrived is None:
             return known
         return self._store.history.get(self._ground.digest(Url.parse(known.arrived)))
 
-    def _was_read(self, known: Known | None) -> bool:
+    def _was_read(self, known: HistoryEntry | None) -> bool:
         """Tell whether this run has read the page as it was last seen: then its links are in the queue."""
         return known is not None and known.seen_at is not None and known.run == self._run
 
     # --- after it ---
 
-    def read(self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float) -> Told:
+    def read(self, lease: Lease, outcome: Outcome, result: Fetched | FetchError, at: float) -> Intake:
         """Read and judge a result; what takes most of the time leaves the store to others meanwhile."""
         fetched = None if isinstance(result, FetchError) else result
-        ended = self._arrive(Ended(lease, outcome, fetched, at, lease.url), fetched)
+        ended = self._arrive(FetchResult(lease, outcome, fetched, at, lease.url), fetched)
         if fetched is not None and isinstance(ended.outcome, Done) and fetched.status != _NOT_MODIFIED:
             ended = ended._replace(body=body_digest(fetched.body))
             if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
                 ended = self._read(ended, fetched)
         visit = self._visit(ended)
-        return Told(ended, visit, self._record(ended, compared(ended.known, visit)))
+        return Intake(ended, visit, self._record(ended, compared(ended.known, visit)))
 
-    def finish(self, told: Told) -> None:
+    def finish(self, told: Intake) -> None:
         """Take a result into the store."""
         ended, visit, record = told
         self._frontier.finish(ended.lease, ended.outcome, self._report(ended, record))
         if is_fetch(ended.outcome) or self._is_refused(ended):
             self._note(ended, visit)
 
-    def _is_refused(self, ended: Ended) -> bool:
+    def _is_refused(self, ended: FetchResult) -> bool:
         """Tell whether a page that was visited before is refused: that counts as a visit, or it would be planned at once again."""
         is_dropped = isinstance(ended.outcome, Dropped)
         return is_dropped and self._store.history.get(self._ground.digest(ended.lease.url)) is not None
 
-    def _arrive(self, ended: Ended, fetched: Fetched | None) -> Ended:
+    def _arrive(self, ended: FetchResult, fetched: Fetched | None) -> FetchResult:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
         lease = ended.lease
         self._look_around(lease)
@@ -203,7 +203,7 @@ class Reading:
             if row is None:
                 continue
             sightings = [one for _, one in seen]
-            placed = place_stray(row, sightings, self._sites, ground)
+            placed = place_external(row, sightings, self._sites, ground)
             if placed is not None:
                 found.append(placed)
                 told += [(digest, one.anchor) for one in sightings if one.position == POSITION and one.anchor]
@@ -212,7 +212,7 @@ class Reading:
             frontier.add((), ground.traps.take_changes())
             self._store.history.listed(told)
 
-    def _read(self, ended: Ended, fetched: Fetched) -> Ended:
+    def _read(self, ended: FetchResult, fetched: Fetched) -> FetchResult:
         """Parse a page and let the core judge it by what the store knows."""
         ground, lease = self._ground, ended.lease
         page = self._reader.page(fetched.body, fetched.url, fetched.headers.content_type)
@@ -228,7 +228,7 @@ class Reading:
             ground.traps.learn(lease.url, sketch_of(said.text))
         return ended._replace(page=page, judged=judged, content=content, made=made, kind=kind)
 
-    def _twin(self, ended: Ended, page: Page, content: str | None) -> str | None:
+    def _twin(self, ended: FetchResult, page: Page, content: str | None) -> str | None:
         """Find a page that says the same; pages that hardly say anything, and a page itself, are no twins."""
         is_again = ended.is_again or ended.lease.is_recrawl
         if content is None or is_again or len(page.text) < self._ground.profile.traps.min_twin_chars:
@@ -241,7 +241,7 @@ class Reading:
         known = self._known(Url.parse(url))
         return known is None or (known.failures == 0 and known.content in (None, content))
 
-    def _report(self, ended: Ended, record: Record | None) -> Report:
+    def _report(self, ended: FetchResult, record: Record | None) -> Report:
         digest = self._ground.digest(ended.url)
         arrived = None if digest == self._ground.digest(ended.lease.url) else (digest, ended.url)
         if ended.judged is None:
@@ -249,7 +249,7 @@ class Reading:
         families = self._ground.traps.take_changes()
         return Report(record, ended.judged.findings, ended.content, arrived, families, ended.is_external)
 
-    def _record(self, ended: Ended, verdict: str | None) -> Record:
+    def _record(self, ended: FetchResult, verdict: str | None) -> Record:
         fetched, judged, page, known = ended.fetched, ended.judged, ended.page, ended.known
         action = judged.action if judged else _ACTIONS[type(ended.outcome)]
         why = judged.why if judged else None if isinstance(ended.outcome, Done) else ended.outcome.why
@@ -274,7 +274,7 @@ class Reading:
 
     # --- history ---
 
-    def _note(self, ended: Ended, visit: Visit) -> None:
+    def _note(self, ended: FetchResult, visit: Visit) -> None:
         """Note the visit; where a redirect led to another page, that one has the history, and the old place says so."""
         history, digest = self._store.history, self._ground.digest(ended.lease.url)
         if visit.digest == digest:
@@ -288,7 +288,7 @@ class Reading:
         )  # fmt: skip
         history.record(led_on, self._run)
 
-    def _visit(self, ended: Ended) -> Visit:
+    def _visit(self, ended: FetchResult) -> Visit:
         lease, fetched, judged, url = ended.lease, ended.fetched, ended.judged, ended.url
         visit = Visit(
             url.text,
@@ -314,7 +314,7 @@ class Reading:
         return replace(visit, status=_GONE, content=None, body=None) if is_gone else visit
 
 
-def _newborn(ended: Ended) -> tuple[int, ...]:
+def _newborn(ended: FetchResult) -> tuple[int, ...]:
     """Give the links into its own site that a hub did not have when it was read before: those pages are new."""
     known, judged = ended.known, ended.judged
     if known is None or judged is None or not known.is_hub:
@@ -328,12 +328,16 @@ def event_of(lease: Lease, result: Fetched | FetchError, at: float) -> machine.E
     claim = lease.claim
     if not isinstance(result, FetchError):
         rest_s = retry_after_s(result.headers.retry_after, at)
-        return machine.Fetched(claim, result.status, at, rest_s, result.url.site)
-    rest_s, is_refused, there = result.retry_after_s, isinstance(result, Forbidden), _led_to(lease, result)
+        return machine.Answered(claim, result.status, at, rest_s, result.url.site)
+    rest_s, is_refused, there = (
+        result.retry_after_s,
+        isinstance(result, ForbiddenError),
+        _led_to(lease, result),
+    )
     # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
     may_pass = rest_s is not None if is_refused else result.retryable
     if there is None:
-        is_fetch = not isinstance(result, Forbidden | AskedToWait)
+        is_fetch = not isinstance(result, ForbiddenError | AskedToWaitError)
         return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, is_fetch, rest_s)
     why = Why(result.rule, f"redirects to {there.text}: {result.why}")  # and that redirect was fetched
     return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site)

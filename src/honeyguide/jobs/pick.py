@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.fetching.sites import Failure, addresses_of, worst
-from honeyguide.core.page.faults import Lack, lack_of, own_text, scripts_only
+from honeyguide.core.page.faults import PageFault, lack_of, own_text, scripts_only
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.select import Out, Request, Selection, select_links, sift
 from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records
 from honeyguide.core.text.keywords import find_keywords
 from honeyguide.core.text.printable import tidy
-from honeyguide.errors import FetchError, Forbidden, UrlError
-from honeyguide.jobs.politeness import ours
+from honeyguide.errors import FetchError, ForbiddenError, UrlError
+from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class PickRequest:
         return {name: getattr(self, name) for name in ASKED}
 
 
-class Arrival(NamedTuple):
+class FetchedPick(NamedTuple):
     """A chosen page that was fetched, or why it cannot be had."""
 
     fetched: Fetched | None = None
@@ -68,7 +68,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(slots=True)
-class Visit:
+class SiteVisit:
     """One site while it is being picked from."""
 
     site: str
@@ -77,7 +77,7 @@ class Visit:
     requests: int = 0
     homepage: Url | None = None
     page: Page | None = None
-    replaced: dict[Url, Lack] = field(default_factory=dict)
+    replaced: dict[Url, PageFault] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Picker:
 
     async def pick(self, site: str, request: PickRequest) -> Record:
         """Make the record of a site; never raises for what a site does."""
-        visit = Visit(site, request, self.clock.now())
+        visit = SiteVisit(site, request, self.clock.now())
         home, failure = await self._reach(visit)
         if home is None:
             return self._record(visit, failure)
@@ -109,7 +109,7 @@ class Picker:
 
     # --- the homepage ---
 
-    async def _reach(self, visit: Visit) -> tuple[Fetched | None, Failure | None]:
+    async def _reach(self, visit: SiteVisit) -> tuple[Fetched | None, Failure | None]:
         """Try the addresses a site may have, in order; the first that answers with a page is it."""
         failures: list[Failure] = []
         try:
@@ -121,7 +121,7 @@ class Picker:
                 home = await self._get(visit, address)
             except FetchError as error:
                 failures.append(Failure.of(error))
-                if isinstance(error, Forbidden):
+                if isinstance(error, ForbiddenError):
                     break  # the site answered, and said no
                 continue
             if home.status < 300 and home.body:
@@ -129,13 +129,13 @@ class Picker:
             failures.append(Failure.of_status(home.status))
         return None, worst(failures)
 
-    async def _get(self, visit: Visit, url: Url, part: Part = Part.PAGE) -> Fetched:
+    async def _get(self, visit: SiteVisit, url: Url, part: Part = Part.PAGE) -> Fetched:
         visit.requests += 1
-        return await ours(url, self.fetcher.fetch(url, part=part))
+        return await fetch_or_fail(url, self.fetcher.fetch(url, part=part))
 
     # --- heads ---
 
-    async def _heads(self, visit: Visit, page: Page) -> Mapping[Url, Head]:
+    async def _heads(self, visit: SiteVisit, page: Page) -> Mapping[Url, Head]:
         """Read the heads that can still change the outcome (PICK-11); one that failed is not known."""
         if not self.profile.strategies[visit.request.strategy].reads_heads:
             return {}
@@ -143,14 +143,14 @@ class Picker:
         found = await asyncio.gather(*(self._head(visit, url) for url in wanted))
         return {url: head for url, head in zip(wanted, found, strict=True) if head is not None}
 
-    async def _head(self, visit: Visit, url: Url) -> Head | None:
+    async def _head(self, visit: SiteVisit, url: Url) -> Head | None:
         try:
             got = await self._get(visit, url, Part.HEAD)
         except FetchError:
             return None
         return self.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
 
-    async def _perfect(self, visit: Visit, page: Page) -> Selection:
+    async def _perfect(self, visit: SiteVisit, page: Page) -> Selection:
         """Score every link as if its head said exactly what the query asks for."""
         best = Head(self.profile.query.text, self.profile.query.text)
         return await self._select(visit, page, {link.url: best for link in page.links})
@@ -158,10 +158,10 @@ class Picker:
     # --- the chosen ---
 
     async def _fetch_chosen(
-        self, visit: Visit, page: Page, heads: Mapping[Url, Head]
-    ) -> tuple[Selection, dict[Url, Arrival]]:
+        self, visit: SiteVisit, page: Page, heads: Mapping[Url, Head]
+    ) -> tuple[Selection, dict[Url, FetchedPick]]:
         """Fetch the chosen pages; what is dead or empty gives its place to the next in order (PICK-21)."""
-        arrivals: dict[Url, Arrival] = {}
+        arrivals: dict[Url, FetchedPick] = {}
         unwanted: dict[Url, Out] = {}
         most: int | None = None
         while True:
@@ -183,7 +183,11 @@ class Picker:
             unwanted |= {url: Out("replaced", lack.why) for url, lack in bad.items()}
 
     async def _with_short(
-        self, visit: Visit, page: Page, heads: Mapping[Url, Head], so_far: tuple[Selection, dict[Url, Out]]
+        self,
+        visit: SiteVisit,
+        page: Page,
+        heads: Mapping[Url, Head],
+        so_far: tuple[Selection, dict[Url, Out]],
     ) -> Selection:
         """Take pages that say little for places that nothing better wants; they displace nothing."""
         selection, unwanted = so_far
@@ -196,7 +200,11 @@ class Picker:
         return selection
 
     async def _select(
-        self, visit: Visit, page: Page, heads: Mapping[Url, Head], unwanted: Mapping[Url, Out] | None = None
+        self,
+        visit: SiteVisit,
+        page: Page,
+        heads: Mapping[Url, Head],
+        unwanted: Mapping[Url, Out] | None = None,
     ) -> Selection:
         """Choose among the links of a page; a page with thousands of them must not keep other sites waiting."""
         asked = replace(self.asked, heads=heads, page=page, unwanted=unwanted or {})
@@ -205,53 +213,55 @@ class Picker:
             return select_links(*values)
         return await asyncio.to_thread(select_links, *values)
 
-    async def _arrive(self, visit: Visit, candidate: Candidate) -> Arrival:
+    async def _arrive(self, visit: SiteVisit, candidate: Candidate) -> FetchedPick:
         try:
             got = await self._get(visit, candidate.url)
         except FetchError as error:
-            return Arrival(failure=error.why)
+            return FetchedPick(failure=error.why)
         if got.status >= 300 or not got.body:
-            return Arrival(
+            return FetchedPick(
                 got,
                 failure=f"answered {got.status}" + ("" if got.body or got.status >= 300 else " with nothing"),
             )
-        return Arrival(got, self.reader.page(got.body, got.url, got.headers.content_type))
+        return FetchedPick(got, self.reader.page(got.body, got.url, got.headers.content_type))
 
-    def _bad(self, selection: Selection, arrivals: Mapping[Url, Arrival], home: Page) -> dict[Url, Lack]:
+    def _bad(
+        self, selection: Selection, arrivals: Mapping[Url, FetchedPick], home: Page
+    ) -> dict[Url, PageFault]:
         """Say which of the chosen must go, and why; in order, so that the better of two doubles stays."""
-        bad: dict[Url, Lack] = {}
+        bad: dict[Url, PageFault] = {}
         seen: dict[Url, Url] = {}
         for candidate in selection.selected:
             got, page, failure = arrivals[candidate.url]
             if got is None or page is None:
-                bad[candidate.url] = Lack(failure or "did not arrive")
+                bad[candidate.url] = PageFault(failure or "did not arrive")
             elif lack := self._lack(candidate.link, page, home, selection.strategy):
                 bad[candidate.url] = lack._replace(
                     is_short=lack.is_short and not scripts_only(page, got.body)
                 )
             elif page.url in seen:
-                bad[candidate.url] = Lack(f"is the same page as {seen[page.url].path}")
+                bad[candidate.url] = PageFault(f"is the same page as {seen[page.url].path}")
             else:
                 seen[page.url] = candidate.url
         return bad
 
-    def _lack(self, link: Link, page: Page, home: Page, strategy: str) -> Lack | None:
+    def _lack(self, link: Link, page: Page, home: Page, strategy: str) -> PageFault | None:
         """Say why a page that arrived does not count: a redirect that may not lead there, an empty shell."""
         if page.url != link.url:
             plan = self.profile.strategies[strategy]
             (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home))
             if target.out is not None:
-                return Lack(f"redirects to {page.url.path}: {target.out.why}")
+                return PageFault(f"redirects to {page.url.path}: {target.out.why}")
         return lack_of(page, home, self.profile.content)
 
     # --- the record ---
 
     def _record(
         self,
-        visit: Visit,
+        visit: SiteVisit,
         failure: Failure | None,
         selection: Selection | None = None,
-        arrivals: Mapping[Url, Arrival] | None = None,
+        arrivals: Mapping[Url, FetchedPick] | None = None,
     ) -> Record:
         selected = (
             [self._selected(visit, c, (arrivals or {})[c.url]) for c in selection.selected]
@@ -284,7 +294,7 @@ class Picker:
             record["elapsed_s"] = round(self.clock.now() - visit.started, 3)
         return record
 
-    def _selected(self, visit: Visit, candidate: Candidate, arrival: Arrival) -> Record:
+    def _selected(self, visit: SiteVisit, candidate: Candidate, arrival: FetchedPick) -> Record:
         page, got = arrival.page, arrival.fetched
         record: Record = {
             "rank": candidate.rank,

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from honeyguide.core.fetching.pace import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
-    AddressRefused,
-    AskedToWait,
+    AddressRefusedError,
+    AskedToWaitError,
     FetchError,
-    Forbidden,
-    NameNotFound,
-    TimedOut,
-    Unreachable,
+    ForbiddenError,
+    NameNotFoundError,
+    TimedOutError,
+    UnreachableError,
     UrlError,
     shown,
 )
@@ -30,7 +30,7 @@ from honeyguide.ports.fetch import Fetched, Part
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
 
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.ports.fetch import Clock, Fetcher, Robots, RobotsReader, Validators
 
 _FOR_GOOD = frozenset({301, 308})
@@ -83,7 +83,9 @@ class _Trip:
 class PoliteFetcher:
     """A `Fetcher` that asks robots.txt first, keeps its distance, tries again and follows redirects."""
 
-    def __init__(self, fetcher: Fetcher, clock: Clock, read_robots: RobotsReader, policy: Policy) -> None:
+    def __init__(
+        self, fetcher: Fetcher, clock: Clock, read_robots: RobotsReader, policy: FetchPolicy
+    ) -> None:
         self._fetcher = fetcher
         self._clock = clock
         self._read_robots = read_robots
@@ -135,7 +137,9 @@ class PoliteFetcher:
     def _check_time(self, url: Url, trip: _Trip) -> None:
         """Give up on redirects that each take their time."""
         if trip.is_over:
-            error = TimedOut(url.as_linked, f"its redirects took more than {self._policy.trip_timeout_s:g} s")
+            error = TimedOutError(
+                url.as_linked, f"its redirects took more than {self._policy.trip_timeout_s:g} s"
+            )
             error.retryable = False
             raise error
 
@@ -147,7 +151,7 @@ class PoliteFetcher:
         if rules is None:
             return
         if not rules.allows(url):
-            raise Forbidden(url.as_linked, "robots.txt disallows it")
+            raise ForbiddenError(url.as_linked, "robots.txt disallows it")
         asked_s = min(rules.crawl_delay_s or 0.0, self._policy.max_crawl_delay_s)
         self._host(url.site).delay_s = max(self._policy.delay_s, asked_s)
 
@@ -157,7 +161,7 @@ class PoliteFetcher:
             kind, why = standing.closed
             rest_s = max(0.0, standing.fresh_until - self._clock.now())
             # What is refused for its address is refused for good: coming back would change nothing.
-            raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefused else rest_s)
+            raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefusedError else rest_s)
         return standing.rules
 
     async def _standing(self, url: Url, trip: _Trip) -> _Standing:
@@ -181,13 +185,15 @@ class PoliteFetcher:
             got = await self._walk_to_robots(url, trip)
         except FetchError as error:
             # Then it is the site that cannot be had; where robots.txt leads to is another matter.
-            is_itself = isinstance(error, AddressRefused | NameNotFound) and error.url == url.as_linked
+            is_itself = (
+                isinstance(error, AddressRefusedError | NameNotFoundError) and error.url == url.as_linked
+            )
             closed = (type(error), error.why if is_itself else f"robots.txt could not be had: {error.why}")
             return _Standing(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
         now = self._clock.now()
         # 429 is a 4xx, but it says "not now" and not "no rules": reading on would be rude.
         if got.status >= 500 or got.status == 429:
-            closed = (Forbidden, f"robots.txt answered {got.status}, which closes the site for now")
+            closed = (ForbiddenError, f"robots.txt answered {got.status}, which closes the site for now")
             return _Standing(closed=closed, fresh_until=now + policy.robots_retry_s)
         rules = self._read_robots(got.body) if got.status < 300 else None
         return _Standing(rules=rules, fresh_until=now + policy.robots_ttl_s)
@@ -199,7 +205,7 @@ class PoliteFetcher:
             got = await self._persist(here, None, Part.START, trip)
             try:
                 there = _next_hop(here, got)
-            except Unreachable:  # a Location that leads nowhere
+            except UnreachableError:  # a Location that leads nowhere
                 return got
             if there is None:
                 return got
@@ -292,7 +298,7 @@ class PoliteFetcher:
         blocked_s = self._blocked_s(url)
         if blocked_s > self._policy.max_wait_s:
             why = f"its host asked us to come back in {blocked_s:.0f} s"
-            raise AskedToWait(url.as_linked, why, retry_after_s=blocked_s)
+            raise AskedToWaitError(url.as_linked, why, retry_after_s=blocked_s)
 
     def _blocked_s(self, url: Url) -> float:
         return self._host(url.site).pace.blocked_s(self._clock.now())
@@ -320,9 +326,9 @@ def _next_hop(url: Url, got: Fetched) -> Url | None:
         raise _astray(url, f"it redirects to {shown(location)}: {error.why}") from error
 
 
-def _astray(url: Url, why: str) -> Unreachable:
+def _astray(url: Url, why: str) -> UnreachableError:
     """Make the error for a URL that leads nowhere: asking again at once would not help."""
-    error = Unreachable(url.as_linked, why)
+    error = UnreachableError(url.as_linked, why)
     error.retryable = False
     return error
 
@@ -330,7 +336,7 @@ def _astray(url: Url, why: str) -> Unreachable:
 Had = TypeVar("Had")
 
 
-async def ours(url: Url, work: Awaitable[Had]) -> Had:
+async def fetch_or_fail(url: Url, work: Awaitable[Had]) -> Had:
     """Wait for what a fetcher does: a bug of it costs a page or a site, not the run."""
     try:
         return await work

@@ -13,12 +13,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.crawl.frontier import Budgets, RunSpec, key_of
-from honeyguide.core.crawl.judge import Ground
+from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
-from honeyguide.errors import AddressRefused, ConfigError, FetchError, Forbidden, InputError, Problem, shown
-from honeyguide.jobs.politeness import ours
+from honeyguide.errors import (
+    AddressRefusedError,
+    ConfigError,
+    FetchError,
+    ForbiddenError,
+    InputError,
+    Problem,
+    shown,
+)
+from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
@@ -60,7 +68,7 @@ class CrawlRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SavedRequest:
     """What of a request makes a run what it is; `profile` is the name or path it was loaded by."""
 
     traversal: str = "focused"
@@ -72,22 +80,22 @@ class Asked:
     related: tuple[str, ...] | None = None
 
 
-def written(asked: Asked) -> str:
+def written(asked: SavedRequest) -> str:
     """Write it down.
 
-    >>> written(Asked(max_depth=3))
+    >>> written(SavedRequest(max_depth=3))
     '{"traversal": "focused", "max_depth": 3}'
     """
-    values: dict[str, Any] = {name: getattr(asked, name) for name in Asked.__slots__}
+    values: dict[str, Any] = {name: getattr(asked, name) for name in SavedRequest.__slots__}
     return json.dumps({name: value for name, value in values.items() if value not in (None, False, "")})
 
 
-def read_asked(run: Run) -> Asked:
+def read_asked(run: Run) -> SavedRequest:
     """Read how a run was asked for; one of an older version does not say it."""
     try:
         values = json.loads(run.spec.request or "")
         related = values.pop("related", None)
-        asked = Asked(**values, related=None if related is None else tuple(related))
+        asked = SavedRequest(**values, related=None if related is None else tuple(related))
         _check_kinds(asked)
     except (ValueError, TypeError, AttributeError):
         raise InputError(
@@ -97,7 +105,7 @@ def read_asked(run: Run) -> Asked:
     return asked
 
 
-def _check_kinds(asked: Asked) -> None:
+def _check_kinds(asked: SavedRequest) -> None:
     """Refuse what is of other kinds than we write: a store is a file that somebody may have changed."""
     texts = (asked.traversal, asked.profile, asked.include or "", asked.exclude or "", *(asked.related or ()))
     is_depth = asked.max_depth is None or type(asked.max_depth) is int
@@ -116,7 +124,7 @@ def traversal_of(profile: Profile, name: str) -> Traversal:
     return found
 
 
-def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
+def ground_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
     """Give what a crawl judges by; what cannot be asked for is said here, before anything is fetched."""
     if not request.seeds and request.spec is None:
         raise InputError("no URL to start from is given", field="seeds")
@@ -124,7 +132,7 @@ def ground_of(request: CrawlRequest, profile: Profile) -> Ground:
     if traversal.order == "score":
         topic_of(profile)
     include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
-    return Ground(
+    return CrawlContext(
         profile, traversal, Traps(profile.traps), include or None, exclude or None,
         request.max_depth, request.budgets.external_pages > 0, request.links,
     )  # fmt: skip
@@ -142,7 +150,7 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     external = request.budgets.external_pages > 0
     limits = (request.include, request.exclude, external)
     key = key_of((request.traversal, topic, profile.hash, *limits, *seeds))
-    asked = Asked(
+    asked = SavedRequest(
         request.traversal, request.max_depth, request.include, request.exclude, external,
         request.profile or profile.name, request.related,
     )  # fmt: skip
@@ -154,7 +162,7 @@ def part_of(max_time_s: float | None) -> float | None:
     return None if max_time_s is None else max_time_s / 4
 
 
-async def placed(
+async def resolve_seeds(
     request: CrawlRequest, otherwise: Meant, profile: Profile, store: Store, fetcher: Fetcher
 ) -> CrawlRequest:
     """Give a request whose seeds are what answers. The run is that of what was written, wherever it leads today."""
@@ -180,8 +188,8 @@ async def _reached(
     async def reach(seed: Url) -> None:
         for place, url in enumerate(meant[seed]):
             try:
-                await ours(url, fetcher.fetch(url, part=Part.HEAD))
-            except (Forbidden, AddressRefused):
+                await fetch_or_fail(url, fetcher.fetch(url, part=Part.HEAD))
+            except (ForbiddenError, AddressRefusedError):
                 pass  # there is a site, which says no, or an address, which we may not ask
             except FetchError:
                 continue

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.core.crawl.sitemap import place_listed
+from honeyguide.core.crawl.sitemap import place_sitemap_urls
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
-from honeyguide.jobs.politeness import ours
+from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Fetcher, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from honeyguide.core.crawl.judge import Ground
+    from honeyguide.core.crawl.judge import CrawlContext
     from honeyguide.core.crawl.sitemap import Sitemap
     from honeyguide.ports.fetch import Robots
     from honeyguide.ports.store import Frontier
@@ -35,7 +35,7 @@ MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
 _AT_ONCE = 5_000  # pages that are given to the frontier in one call
 
 
-class Source(Fetcher, Protocol):
+class RobotsFetcher(Fetcher, Protocol):
     """A fetcher that behaves by itself, and knows the robots.txt of every origin."""
 
     async def robots(self, url: Url) -> Robots | None:
@@ -62,7 +62,10 @@ class SitemapRequest:
 
 
 async def list_pages(
-    asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap], limit_s: float | None = None
+    asked: SitemapRequest,
+    source: RobotsFetcher,
+    read: Callable[[bytes], Sitemap],
+    limit_s: float | None = None,
 ) -> Listing:
     """List the pages of all sitemaps; one that was named and cannot be had raises, others are noted."""
     listing = Listing()
@@ -96,7 +99,7 @@ class _Todo:
 
 
 async def _list_all(
-    asked: SitemapRequest, source: Source, read: Callable[[bytes], Sitemap], listing: Listing
+    asked: SitemapRequest, source: RobotsFetcher, read: Callable[[bytes], Sitemap], listing: Listing
 ) -> None:
     """Go from sitemap to sitemap, until there is none left or a bound is reached."""
     todo = _Todo()
@@ -123,11 +126,11 @@ async def _list_all(
 
 
 async def _fetched(
-    url: Url, source: Source, read: Callable[[bytes], Sitemap], listing: Listing | None
+    url: Url, source: RobotsFetcher, read: Callable[[bytes], Sitemap], listing: Listing | None
 ) -> Sitemap:
     """Fetch one; without a listing to note it in, a failure is an error."""
     try:
-        got = await ours(url, source.fetch(url, part=Part.FILE))
+        got = await fetch_or_fail(url, source.fetch(url, part=Part.FILE))
         why = "" if got.status == 200 else f"answered {got.status}"
     except FetchError as error:
         why = error.why
@@ -139,9 +142,9 @@ async def _fetched(
     return read(b"")
 
 
-async def _named_by_robots(site: Url, source: Source, listing: Listing) -> list[Url]:
+async def _named_by_robots(site: Url, source: RobotsFetcher, listing: Listing) -> list[Url]:
     try:
-        robots = await ours(site, source.robots(site))
+        robots = await fetch_or_fail(site, source.robots(site))
     except FetchError as error:
         listing.problems.append(f"{site.site}: {error.why}")
         return []
@@ -173,7 +176,7 @@ def _urls(texts: Iterable[str], base: Url | None) -> Iterator[Url]:
 
 
 def queue_listed(
-    frontier: Frontier, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: Ground
+    frontier: Frontier, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: CrawlContext
 ) -> list[tuple[int, str]]:
     """Queue what is listed and not known yet, each page where the rules of the run place it. Seeds stay seeds.
 
@@ -187,7 +190,7 @@ def queue_listed(
     while some := {ground.digest(url): (url, lastmod) for url, lastmod in islice(pages, _AT_ONCE)}:
         kept = own.union(frontier.known(list(some)))
         new = dict(page for digest, page in some.items() if digest not in kept)
-        found = place_listed(new, seeds[0], sites, ground)
+        found = place_sitemap_urls(new, seeds[0], sites, ground)
         frontier.add(found, ground.traps.take_changes())
         kept.update(one.digest for one in found)
         told += [

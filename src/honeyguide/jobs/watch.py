@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from honeyguide.core.crawl.frontier import Due, digest_of
+from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class WatchGround(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WatchBudget:
     """How much a watch may do: so many visits in any hour, a round in each cycle, until a time or for some rounds."""
 
     per_hour: int
@@ -69,7 +69,7 @@ class Pace:
     def room(self, latest: Sequence[float], now: float) -> int:
         """Say how many visits the hour before `now` leaves.
 
-        >>> Pace(per_hour=3).room([5000.0, 4000.0, 1000.0], 5000.0)
+        >>> WatchBudget(per_hour=3).room([5000.0, 4000.0, 1000.0], 5000.0)
         1
         """
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
@@ -77,7 +77,7 @@ class Pace:
     def free_at(self, latest: Sequence[float], now: float) -> float:
         """Say when there is room again.
 
-        >>> Pace(per_hour=2).free_at([5000.0, 4000.0, 3900.0], 5000.0)
+        >>> WatchBudget(per_hour=2).free_at([5000.0, 4000.0, 3900.0], 5000.0)
         7600.0
         """
         recent = sorted((at for at in latest if at > now - HOUR_S), reverse=True)
@@ -86,7 +86,7 @@ class Pace:
     def share(self, passed_s: float) -> int:
         """Say how many visits are due after so many seconds, at an even pace.
 
-        >>> Pace(per_hour=100).share(60.0)
+        >>> WatchBudget(per_hour=100).share(60.0)
         2
         """
         visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
@@ -115,7 +115,9 @@ class Round:
     next_at: float
 
 
-async def watch(ground: WatchGround, clock: Clock, pace: Pace, on_round: Callable[[Round], None]) -> str:
+async def watch(
+    ground: WatchGround, clock: Clock, pace: WatchBudget, on_round: Callable[[Round], None]
+) -> str:
     """Go round and round; gives why it ended. Whoever cancels it loses nothing: the store has what is done."""
     rounds, begun = 0, clock.now() - pace.cycle_s
     while not pace.is_over(clock.now(), rounds):
@@ -194,7 +196,7 @@ def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Take
     counts: dict[int, int] = {}
     with store.transaction():
         for run, tracking in takers:
-            due = [Due(digest_of(parsed[place], tracking), at, place) for place in left]
+            due = [ScheduledVisit(digest_of(parsed[place], tracking), at, place) for place in left]
             left = [one.place for one in _put(store.frontier(run), due)]
             if len(left) < len(due):
                 counts[run.id] = len(due) - len(left)
@@ -202,9 +204,9 @@ def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Take
     return Scheduled(counts, tuple(urls[place] for place in left))
 
 
-def _put(frontier: Frontier, due: Sequence[Due]) -> list[Due]:
+def _put(frontier: Frontier, due: Sequence[ScheduledVisit]) -> list[ScheduledVisit]:
     """Schedule in one run; gives what it cannot fetch."""
-    left: list[Due] = []
+    left: list[ScheduledVisit] = []
     for start in range(0, len(due), _AT_ONCE):
         some = due[start : start + _AT_ONCE]
         known = frontier.known([one.digest for one in some])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from honeyguide.core.recrawl.ranking import Asked, Entry, Plan, Row
+    from honeyguide.core.recrawl.ranking import KnownUrl, Plan, PlanEntry, PlanQuery
 
 
 class Table(Protocol):
@@ -19,14 +19,14 @@ class Table(Protocol):
 
     policy: str
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, asked: PlanQuery) -> Plan:
         """Rank the rows."""
 
-    def find(self, urls: Collection[str]) -> dict[str, Row]:
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
 
-    def rank_of(self, row: Row, now: datetime) -> int:
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Say where a row stands among all."""
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth; its rank is not counted."""

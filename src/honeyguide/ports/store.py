@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from honeyguide.core.crawl.frontier import (
-        Ask,
+        Claimed,
+        ClaimRequest,
         Counts,
         Discovered,
-        Due,
-        Granted,
+        FrontierRow,
+        KnownState,
         Lease,
         Outcome,
-        Row,
         Run,
         RunSpec,
+        ScheduledVisit,
         Sighting,
-        Standing,
     )
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import Family
+    from honeyguide.core.crawl.traps import UrlShape
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.history import Known, Site, Visit
+    from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.url.url import Url
@@ -49,14 +49,14 @@ class Report:
     findings: Findings | None = None
     content: str | None = None
     arrived: tuple[int, Url] | None = None
-    families: Sequence[tuple[str, Family | None]] = ()
+    families: Sequence[tuple[str, UrlShape | None]] = ()
     is_external: bool = False
 
 
 class Frontier(Protocol):
     """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
 
-    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
         """Queue URLs that are not known yet and that no page links; gives how many were not. Traps may have learnt from them."""
         ...
 
@@ -64,11 +64,11 @@ class Frontier(Protocol):
         """Give where the run began, in its order."""
         ...
 
-    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+    def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
         """Take over what processes left behind that are gone, in claim order, up to the limit; the rest is queued."""
         ...
 
-    def claim(self, ask: Ask) -> Granted:
+    def claim(self, ask: ClaimRequest) -> Claimed:
         """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
         ...
 
@@ -119,7 +119,7 @@ class Frontier(Protocol):
         """Tell how many URLs of each host are known; those of other sites, which are only counted, are one host."""
         ...
 
-    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         """Tell what is known of URLs; those that are not known are left out."""
         ...
 
@@ -127,7 +127,7 @@ class Frontier(Protocol):
         """Give pages of this run that said so when they were read, the first first."""
         ...
 
-    def schedule(self, due: Sequence[Due]) -> int:
+    def schedule(self, due: Sequence[ScheduledVisit]) -> int:
         """Queue known URLs when their time comes, before everything else; gives how many of them there were.
 
         A URL that is being fetched, or that was put out before it was ever fetched, is left alone.
@@ -146,11 +146,11 @@ class Frontier(Protocol):
         """Give the run in numbers."""
         ...
 
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
         """Give all entries in the order of discovery, or those that a rule put out."""
         ...
 
-    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
         """Give one entry, with the pages that link it."""
         ...
 
@@ -158,7 +158,7 @@ class Frontier(Protocol):
         """Give the records of pages in claim order, each with its claim number."""
         ...
 
-    def families(self) -> list[Family]:
+    def families(self) -> list[UrlShape]:
         """Give what traps have learnt, in their order."""
         ...
 
@@ -166,15 +166,15 @@ class Frontier(Protocol):
 class History(Protocol):
     """What is remembered of URLs across runs."""
 
-    def record(self, visit: Visit, run: int) -> Known:
+    def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit. One that was only led on to another page is none of its own: it is noted there."""
         ...
 
-    def get(self, digest: int) -> Known | None:
+    def get(self, digest: int) -> HistoryEntry | None:
         """Give what is known of a URL."""
         ...
 
-    def known(self, after: int | None = None) -> Iterator[Known]:
+    def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """Give everything that is known, in the order of identities."""
         ...
 

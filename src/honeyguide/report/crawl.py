@@ -1,7 +1,7 @@
 """What a report tells of a crawl: pages, harvest, why it stopped, the best pages, what is left and what was put out.
 
 Owns: reading the records of a run, each once and none kept but the best; nothing in them is trusted. Must not know: the
-store they come from, the words for its rules (`Told` brings them), HTML, Markdown. Start reading at `crawl_sheet`.
+store they come from, the words for its rules (`CrawlReportData` brings them), HTML, Markdown. Start reading at `crawl_sheet`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from honeyguide.core.records import is_relevant
 from honeyguide.report import sheet
 from honeyguide.report.html import HEADINGS
 from honeyguide.report.pick import MAX_URL, clean, figure, read_row
-from honeyguide.report.sheet import Line, Pages, Sheet, Tally, counted, facts_of
+from honeyguide.report.sheet import CountList, Line, Pages, Sheet, counted, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from honeyguide.core.crawl.frontier import Counts
     from honeyguide.core.records import Record
-    from honeyguide.report.pick import Row
+    from honeyguide.report.pick import ReportRow
 
 
 MAX_SITES = 100_000  # other sites that are told apart; links to further ones are counted together
@@ -33,7 +33,7 @@ _NEEDED = ("url", "title", "relevance_score", "reasons", "action", "depth", "fet
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CrawlReportData:
     """What a store says of a run: the run as `runs` writes it, its pages in order, links that leave it.
 
     `stopped` is a sentence, `put_out` counts by rule under headings, and `words` says what a rule means.
@@ -48,12 +48,12 @@ class Told:
     words: Callable[[str], str]
 
 
-def crawl_sheet(told: Told) -> Sheet:
+def crawl_sheet(told: CrawlReportData) -> Sheet:
     """Tell of a run, whichever processes worked on it."""
     harvest = _Harvest(has_topic=told.run.get("topic") is not None)
     for record in told.pages:
         harvest.add(record)
-    parts: tuple[Tally | Pages, ...] = (
+    parts: tuple[CountList | Pages, ...] = (
         harvest.pages(),
         *([harvest.course()] if harvest.has_topic else []),
         counted(
@@ -73,7 +73,7 @@ def crawl_sheet(told: Told) -> Sheet:
     return Sheet(HEADINGS["crawl"], command, _figures(told, harvest), _facts(told), parts)
 
 
-def _figures(told: Told, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
+def _figures(told: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
     """Give the numbers of a run; pages are fetches, as budgets count them."""
     counts, fetched = told.counts, told.counts.fetched
     share = f"{harvest.relevant / max(1, fetched):.0%}"
@@ -92,7 +92,7 @@ def _figures(told: Told, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _facts(told: Told) -> tuple[tuple[str, str], ...]:
+def _facts(told: CrawlReportData) -> tuple[tuple[str, str], ...]:
     run = told.run
     return facts_of((
         ("Stopped", told.stopped),
@@ -105,15 +105,15 @@ def _facts(told: Told) -> tuple[tuple[str, str], ...]:
     ))  # fmt: skip
 
 
-def _queue(lanes: Mapping[str, int]) -> Tally:
+def _queue(lanes: Mapping[str, int]) -> CountList:
     """List what is queued, the first lane first."""
     known = [*(lane for lane in LANES if lane in lanes), *sorted(set(lanes) - set(LANES))]
-    return Tally(
+    return CountList(
         "Left in the queue, by lane", tuple(Line(clean(lane), lanes[lane]) for lane in known if lanes[lane])
     )
 
 
-def _put_out(told: Told) -> Iterator[Tally]:
+def _put_out(told: CrawlReportData) -> Iterator[CountList]:
     """List rules that decided; traps, wherever they were met, under a heading of their own."""
     traps: Counter[str] = Counter()
     for heading, counts in told.put_out.items():
@@ -123,7 +123,7 @@ def _put_out(told: Told) -> Iterator[Tally]:
     yield counted("Traps", traps, told.words)
 
 
-def _outside(records: Iterable[Record]) -> Tally:
+def _outside(records: Iterable[Record]) -> CountList:
     """Count the URLs of each site that the crawl links and did not enter, and the pages that link them."""
     urls: Counter[str] = Counter()
     links: Counter[str] = Counter()
@@ -218,14 +218,14 @@ class _Harvest:
         rows = tuple(_row(one.record, n, one) for n, one in enumerate(best, 1))
         return Pages("Best pages", rows)
 
-    def course(self) -> Tally:
+    def course(self) -> CountList:
         """Tell how many pages of each stretch of the crawl were relevant."""
         lines = []
         for number, found in enumerate(self.stretches):
             start = number * self.width
             end = min(start + self.width, self.visits)
             lines.append(Line(f"pages {start + 1:,} to {end:,}", found, f"of {end - start:,}"))
-        return Tally("Relevant pages along the crawl", tuple(lines), whole=min(self.width, self.visits))
+        return CountList("Relevant pages along the crawl", tuple(lines), whole=min(self.width, self.visits))
 
 
 def _answer(record: Record) -> str:
@@ -238,7 +238,7 @@ def _answer(record: Record) -> str:
     return str(last.get("rule")) if isinstance(last, dict) else "?"
 
 
-def _row(record: Record, place: int, best: _Best | None = None) -> Row:
+def _row(record: Record, place: int, best: _Best | None = None) -> ReportRow:
     depth = figure(record.get("depth"))
     facts = []
     if depth:

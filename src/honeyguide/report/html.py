@@ -18,8 +18,8 @@ from honeyguide.report.sheet import Pages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.report.pick import OutGroup, Row, Site, Step, Summary
-    from honeyguide.report.sheet import Line, Sheet, Tally
+    from honeyguide.report.pick import FunnelStep, OutGroup, ReportRow, ReportSite, Summary
+    from honeyguide.report.sheet import CountList, Line, Sheet
 
 # Widths of bars are classes, as no element may have a style of its own.
 _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
@@ -98,7 +98,7 @@ def _funnel(summary: Summary) -> str:
     return f'<div class="box">{"".join(_step(step, summary.links) for step in summary.funnel())}</div>'
 
 
-def _step(step: Step, links: int) -> str:
+def _step(step: FunnelStep, links: int) -> str:
     """Write a step: what is left as a bar, and what was put out beside the rule that did it."""
     name, count, why = f'<span class="step">{escape(step.name)}</span>', f"<b>{step.left:,}</b>", ""
     if step.out:
@@ -136,7 +136,7 @@ def _said(why: str) -> str:
 # --- sites ------------------------------------------------------------------------------------------------------
 
 
-def site(site: Site, *, detailed: bool) -> str:
+def site(site: ReportSite, *, detailed: bool) -> str:
     """Write a site; without details only its picks."""
     opened = " open" if site.number == 1 else ""
     title = f'<span class="soft" dir="auto">{escape(site.title)}</span>' if site.title else ""
@@ -147,7 +147,7 @@ def site(site: Site, *, detailed: bool) -> str:
 """
 
 
-def _numbers(site: Site) -> str:
+def _numbers(site: ReportSite) -> str:
     seconds = "" if site.elapsed_s is None else f", {site.elapsed_s} s"
     return f"{_count(site.picks, 'pick')} of {_count(site.links, 'link')}{seconds}"
 
@@ -156,7 +156,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def _about(site: Site) -> str:
+def _about(site: ReportSite) -> str:
     home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
     asked = "" if site.requests is None else f" <small>{site.requests:,} requests</small>"
     reason = (
@@ -167,14 +167,14 @@ def _about(site: Site) -> str:
     return f"<p>{home}{asked}</p>{reason}"
 
 
-def _link(row: Row) -> str:
+def _link(row: ReportRow) -> str:
     shown = escape(row.url)
     if row.link is None:
         return f"<span>{shown}</span>"
     return f'<a href="{escape(row.link)}" rel="noopener noreferrer nofollow">{shown}</a>'
 
 
-def _selected(site: Site) -> str:
+def _selected(site: ReportSite) -> str:
     if not site.selected:
         return '<p class="soft">No page was selected.</p>'
     more = (
@@ -185,7 +185,7 @@ def _selected(site: Site) -> str:
     return f'<h3>Selected</h3><ol class="pages">{"".join(map(_page, site.selected))}</ol>{more}'
 
 
-def _page(row: Row) -> str:
+def _page(row: ReportRow) -> str:
     """Write a page with its score, and the points that made it."""
     rank = "" if row.rank is None else str(row.rank)
     text = f'<div dir="auto">{escape(row.text)}</div>' if row.text else ""
@@ -198,23 +198,23 @@ def _page(row: Row) -> str:
     )
 
 
-def _points(row: Row) -> str:
+def _points(row: ReportRow) -> str:
     chips = "".join(f"<span><b>{escape(points)}</b> {escape(words)}</span>" for points, words in row.reasons)
     return f'<div class="points">{chips}</div>' if chips else ""
 
 
-def _out(row: Row) -> str:
+def _out(row: ReportRow) -> str:
     return f'<div class="out">out: <b>{escape(row.out[0])}</b> {escape(row.out[1])}</div>' if row.out else ""
 
 
-def _replaced(site: Site) -> str:
+def _replaced(site: ReportSite) -> str:
     if not site.replaced:
         return ""
     items = "".join(f"<li>{_link(row)} {escape(row.out[1] if row.out else '')}</li>" for row in site.replaced)
     return f'<h3>Replaced</h3><ul class="plain">{items}</ul>'
 
 
-def _ranked(site: Site) -> str:
+def _ranked(site: ReportSite) -> str:
     if not site.ranked:
         return ""
     more = f"<p><small>and {site.more_ranked:,} more</small></p>" if site.more_ranked else ""
@@ -224,7 +224,7 @@ def _ranked(site: Site) -> str:
     )
 
 
-def _outs(site: Site) -> str:
+def _outs(site: ReportSite) -> str:
     if not site.outs:
         return ""
     total = sum(group.count for group in site.outs)
@@ -243,7 +243,7 @@ def _group(group: OutGroup) -> str:
     return f'<div class="group out"><b>{escape(group.rule)}</b> {group.count:,} {shared}<ul class="plain">{items}{rest}</ul></div>'
 
 
-def _left_out(site: Site) -> str:
+def _left_out(site: ReportSite) -> str:
     return f"<p><small>{_count(site.candidates, 'candidate')} not shown: the report would be too large. The records have them.</small></p>"
 
 
@@ -262,7 +262,7 @@ def sheet(sheet: Sheet) -> str:
     return f"{top}{_figures(sheet.figures)}\n{about}{''.join(map(_part, sheet.parts))}{_END}"
 
 
-def _part(part: Tally | Pages) -> str:
+def _part(part: CountList | Pages) -> str:
     if isinstance(part, Pages):
         inner = "".join(map(_page, part.rows))
         body = f'<ol class="pages">{inner}</ol>' if inner else ""

@@ -15,8 +15,8 @@ from honeyguide.report.sheet import Pages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.report.pick import Row, Site, Step, Summary
-    from honeyguide.report.sheet import Line, Sheet, Tally
+    from honeyguide.report.pick import FunnelStep, ReportRow, ReportSite, Summary
+    from honeyguide.report.sheet import CountList, Line, Sheet
 
 
 NEXT_IN_LINE = 5  # candidates that were not chosen
@@ -62,7 +62,7 @@ def last(_summary: Summary) -> str:
     return ""
 
 
-def site(site: Site, *, detailed: bool) -> str:
+def site(site: ReportSite, *, detailed: bool) -> str:
     """Write a site; without details only its picks."""
     parts = [f"### {plain(site.name)}", _about(site)]
     if site.selected:
@@ -77,7 +77,7 @@ def site(site: Site, *, detailed: bool) -> str:
     return "\n" + "\n\n".join(parts) + "\n"
 
 
-def _step(step: Step) -> list[str]:
+def _step(step: FunnelStep) -> list[str]:
     return [plain(step.name), f"{step.out:,}" if step.out else "", f"{step.left:,}", plain(step.why)]
 
 
@@ -96,17 +96,17 @@ def _table(names: tuple[str, ...], rows: Iterable[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _about(site: Site) -> str:
+def _about(site: ReportSite) -> str:
     home = f", homepage {_link(site.homepage)}" if site.homepage.url else ""
     reason = f": {plain(site.reason)}" if site.reason else ""
     return f"Status {plain(site.status)}{reason}{home}; {site.picks:,} picks of {site.links:,} links"
 
 
-def _link(row: Row) -> str:
+def _link(row: ReportRow) -> str:
     return plain(row.url) if row.link is None else f"[{plain(row.url)}](<{row.link}>)"
 
 
-def _pick(row: Row) -> list[str]:
+def _pick(row: ReportRow) -> list[str]:
     text = f" {plain(row.text)}" if row.text else ""
     why = ", ".join(f"{plain(points)} {plain(words)}" for points, words in row.reasons)
     return [
@@ -118,18 +118,18 @@ def _pick(row: Row) -> list[str]:
     ]
 
 
-def _score(row: Row) -> str:
+def _score(row: ReportRow) -> str:
     return "" if row.score is None else str(row.score)
 
 
-def _next_in_line(site: Site) -> list[str]:
+def _next_in_line(site: ReportSite) -> list[str]:
     """List what would have been taken next: what is out for another reason never is."""
     rows = [row for row in site.ranked if row.out is not None and row.out[0] == "cap"][:NEXT_IN_LINE]
     lines = [f"- {_score(row)} {_link(row)}" for row in rows]
     return ["Next in line:\n\n" + "\n".join(lines)] if lines else []
 
 
-def _outs(site: Site) -> list[str]:
+def _outs(site: ReportSite) -> list[str]:
     counts = ", ".join(f"{plain(group.rule)} {group.count:,}" for group in site.outs)
     return [f"Put out: {counts}"] if counts else []
 
@@ -150,7 +150,7 @@ def sheet(sheet: Sheet) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _part(part: Tally | Pages) -> list[str]:
+def _part(part: CountList | Pages) -> list[str]:
     names: tuple[str, ...]
     if isinstance(part, Pages):
         names, rows = ("#", "Score", "Kind", "Page", "Why", "Besides"), list(map(_listed, part.rows))
@@ -165,7 +165,7 @@ def _part(part: Tally | Pages) -> list[str]:
     return [f"## {plain(part.heading)}", _table(names, rows), *more]
 
 
-def _listed(row: Row) -> list[str]:
+def _listed(row: ReportRow) -> list[str]:
     return [*_pick(row), plain("; ".join(row.facts))]
 
 

@@ -57,7 +57,7 @@ def figure(value: Any) -> float | int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """A page in a report. `reasons` are points and words; `out` is a rule and why, for what is not selected."""
 
     url: str
@@ -78,11 +78,11 @@ class OutGroup:
 
     rule: str
     count: int
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ReportSite:
     """One site of the run."""
 
     number: int
@@ -90,13 +90,13 @@ class Site:
     status: str
     reason: str
     title: str
-    homepage: Row
+    homepage: ReportRow
     method: str
-    selected: tuple[Row, ...]
-    ranked: tuple[Row, ...]
+    selected: tuple[ReportRow, ...]
+    ranked: tuple[ReportRow, ...]
     more_ranked: int
     outs: tuple[OutGroup, ...]
-    replaced: tuple[Row, ...]
+    replaced: tuple[ReportRow, ...]
     links: int
     candidates: int
     picks: int
@@ -104,13 +104,13 @@ class Site:
     elapsed_s: float | int | None
 
 
-def read_site(record: Record, number: int) -> Site:
+def read_site(record: Record, number: int) -> ReportSite:
     """Read a record; whatever is in it, a site comes out."""
     pages = list(_objects(record, "candidates"))
     scored = sorted((page for page in pages if figure(page.get("score")) is not None), key=_best_first)
     selected, skipped = list(_objects(record, "selected")), list(_objects(record, "skipped"))
     profile = clean(record.get("profile"))
-    return Site(
+    return ReportSite(
         number=number,
         name=clean(record.get("site")) or "?",
         status=clean(record.get("status"), 40) or "?",
@@ -143,12 +143,12 @@ def _best_first(page: Record) -> tuple[float, bool, float]:
     return (math.inf if rank is None else rank, isinstance(page.get("out"), dict), -(score or 0))
 
 
-def read_row(page: Record) -> Row:
+def read_row(page: Record) -> ReportRow:
     """Read a candidate, or a page that was selected; other records can be read by giving them these names."""
     url, rank = page.get("url"), figure(page.get("rank"))
     out = page.get("out")
     category, bucket = (clean(page.get(name), 40) for name in ("category", "bucket"))
-    return Row(
+    return ReportRow(
         url=clean(url, MAX_URL),
         link=link_of(url),
         text=clean(page.get("title")) or clean(page.get("anchor_text")),
@@ -186,8 +186,8 @@ def _facts(page: Record) -> Iterator[str]:
         yield f"answered {status}"
 
 
-def _replaced(entry: Record) -> Row:
-    return Row(
+def _replaced(entry: Record) -> ReportRow:
+    return ReportRow(
         clean(entry.get("url"), MAX_URL), link_of(entry.get("url")), out=("replaced", clean(entry.get("why")))
     )
 
@@ -195,7 +195,7 @@ def _replaced(entry: Record) -> Row:
 def _outs(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[OutGroup, ...]:
     """Group what is out by the rule that put it there, in the order in which rules are asked."""
     counts: Counter[str] = Counter()
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[ReportRow]] = {}
     entries = [{"url": s.get("href"), "out": {"rule": s.get("rule"), "why": ""}} for s in skipped]
     for page in (*entries, *pages):
         out = page.get("out")
@@ -221,7 +221,7 @@ def rule_words(rule: str, example: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunnelStep:
     """A step of the funnel: how many links were put out, by what, and how many were left."""
 
     name: str
@@ -245,7 +245,7 @@ class Summary:
     _outs: Counter[str] = field(default_factory=Counter)
     _why: dict[str, str] = field(default_factory=dict)
 
-    def add(self, site: Site) -> None:
+    def add(self, site: ReportSite) -> None:
         """Count a site."""
         self.sites += 1
         self.picks += site.picks
@@ -265,16 +265,16 @@ class Summary:
                 group.rule, rule_words(group.rule, group.rows[0].out[1] if group.rows[0].out else "")
             )
 
-    def funnel(self) -> list[Step]:
+    def funnel(self) -> list[FunnelStep]:
         """Give the way from all links to the picks, rule by rule in the order in which they are asked."""
         left = self.links
-        steps = [Step("links found", 0, left)]
+        steps = [FunnelStep("links found", 0, left)]
         for rule in sorted(self._outs, key=rule_order):
             if rule not in RULE_WORDS and steps[-1].name in ("links found", *RULE_WORDS):
-                steps.append(Step("inside the site", 0, left))
+                steps.append(FunnelStep("inside the site", 0, left))
             left -= self._outs[rule]
-            steps.append(Step(rule, self._outs[rule], left, self._why[rule]))
-        return [*steps, Step("selected", 0, self.picks)]
+            steps.append(FunnelStep(rule, self._outs[rule], left, self._why[rule]))
+        return [*steps, FunnelStep("selected", 0, self.picks)]
 
     def pace(self) -> tuple[float, float] | None:
         """Give the median and the 90th percentile of the seconds a site took; None if they were not timed."""

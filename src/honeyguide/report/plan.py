@@ -15,20 +15,20 @@ from honeyguide.errors import UrlError
 from honeyguide.report import sheet
 from honeyguide.report.html import HEADINGS
 from honeyguide.report.pick import MAX_URL, clean, read_row
-from honeyguide.report.sheet import Line, Pages, Sheet, Tally, counted, facts_of
+from honeyguide.report.sheet import CountList, Line, Pages, Sheet, counted, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.report.pick import Row
+    from honeyguide.report.pick import ReportRow
 
 
 _NONE = "no host"
 
 
 @dataclass(frozen=True, slots=True)
-class PlanTold:
+class PlanReportData:
     """A plan: its first entries as records, and the URLs of all; how many URLs each level has, and what it advises.
 
     `facts` is what else is known of it.
@@ -40,7 +40,7 @@ class PlanTold:
     facts: Sequence[tuple[str, object]]
 
 
-def plan_sheet(told: PlanTold) -> Sheet:
+def plan_sheet(told: PlanReportData) -> Sheet:
     """Tell of a plan."""
     total = len(told.urls)
     ranked = sum(count for count, _ in told.levels.values())
@@ -53,7 +53,7 @@ def plan_sheet(told: PlanTold) -> Sheet:
         (f"{len(hosts):,}", "host" if len(hosts) == 1 else "hosts"),
     )
     parts = (
-        Tally("All URLs, by level", tuple(levels)),
+        CountList("All URLs, by level", tuple(levels)),
         Pages("Best first", rows, total - len(rows)),
         counted("Hosts, by URLs in the plan", hosts),
     )
@@ -73,7 +73,7 @@ def _host(url: str) -> str:
         return _NONE
 
 
-def _row(entry: Record) -> Row:
+def _row(entry: Record) -> ReportRow:
     row = read_row({**entry, "reasons": entry.get("points"), "bucket": entry.get("level")})
     due = clean(entry.get("next_due"), 40)
     return replace(row, facts=(f"due {due}",) if due else ())

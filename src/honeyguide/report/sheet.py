@@ -14,7 +14,7 @@ from honeyguide.report.pick import clean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from honeyguide.report.pick import Row
+    from honeyguide.report.pick import ReportRow
 
 
 MAX_PAGES = 200  # in a list of pages
@@ -31,7 +31,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class CountList:
     """Counts under a heading; bars are shares of `whole`, or of the largest count. `more` are not listed."""
 
     heading: str
@@ -50,7 +50,7 @@ class Pages:
     """Pages under a heading, the best first; `more` are not listed."""
 
     heading: str
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     more: int = 0
 
 
@@ -62,10 +62,10 @@ class Sheet:
     below: str
     figures: tuple[tuple[str, str], ...]
     facts: tuple[tuple[str, str], ...]
-    parts: tuple[Tally | Pages, ...]
+    parts: tuple[CountList | Pages, ...]
 
 
-def counted(heading: str, counts: Mapping[str, int], words: Callable[[str], str] | None = None) -> Tally:
+def counted(heading: str, counts: Mapping[str, int], words: Callable[[str], str] | None = None) -> CountList:
     """Make a tally of counts, most first; what is counted may be named by a stranger.
 
     >>> counted("Hosts", {"a.example": 1, "b.example": 2}).lines
@@ -76,7 +76,7 @@ def counted(heading: str, counts: Mapping[str, int], words: Callable[[str], str]
         Line(clean(name) or "?", count, clean(words(name)) if words else "")
         for name, count in ordered[:MAX_LINES]
     )
-    return Tally(heading, tuple(lines), more=max(0, len(ordered) - MAX_LINES))
+    return CountList(heading, tuple(lines), more=max(0, len(ordered) - MAX_LINES))
 
 
 def facts_of(pairs: Iterable[tuple[str, object]], limit: int | None = None) -> tuple[tuple[str, str], ...]:

@@ -28,7 +28,7 @@ _EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedWorld:
     """The settings of a made-up world; `interval` is the median of days from change to change, `spread` how far pages differ.
 
     `spread` is the standard deviation of the rates' logarithm.
@@ -59,7 +59,7 @@ _MOST = {
 def made_world(text: str, seed: int, days: float | None = None) -> World:
     """Make the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrules it."""
     name, _, rest = text.partition(":")
-    made = _settings(name, rest, Made())
+    made = _settings(name, rest, GeneratedWorld())
     made = made if days is None else replace(made, days=days)
     world = MAKERS[name](made, np.random.Generator(np.random.PCG64(seed)))
     return replace(world, name=text)
@@ -70,8 +70,8 @@ def is_made(text: str) -> bool:
     return text.partition(":")[0] in MAKERS
 
 
-def _settings(name: str, rest: str, made: Made) -> Made:
-    known = {field.name: field.type for field in fields(Made)}
+def _settings(name: str, rest: str, made: GeneratedWorld) -> GeneratedWorld:
+    known = {field.name: field.type for field in fields(GeneratedWorld)}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
@@ -94,14 +94,14 @@ def _settings(name: str, rest: str, made: Made) -> Made:
 # --- pages that stay --------------------------------------------------------------------------------------------
 
 
-def _poisson(made: Made, rng: Generator) -> World:
+def _poisson(made: GeneratedWorld, rng: Generator) -> World:
     """Let every page change at its own steady rate."""
     rates = _rates(made, rng)
     pages, times = _steady(rates, made.days * _DAY, rng)
     return replace(_world(made, rng, pages, times), rates=rates, is_steady=True)
 
 
-def _bursty(made: Made, rng: Generator) -> World:
+def _bursty(made: GeneratedWorld, rng: Generator) -> World:
     """Let changes come in bursts: a few within a day, then a long rest."""
     hours = made.days * _DAY
     starts, times = _steady(_rates(made, rng) / 4.0, hours, rng)
@@ -112,7 +112,7 @@ def _bursty(made: Made, rng: Generator) -> World:
     return _world(made, rng, pages[times < hours], times[times < hours])
 
 
-def _periodic(made: Made, rng: Generator) -> World:
+def _periodic(made: GeneratedWorld, rng: Generator) -> World:
     """Let pages change like clockwork, each with its own period and phase, a tenth of it early or late."""
     hours = made.days * _DAY
     rates = np.minimum(_rates(made, rng), 1.0)
@@ -125,7 +125,7 @@ def _periodic(made: Made, rng: Generator) -> World:
     return _world(made, rng, pages[is_inside], times[is_inside])
 
 
-def _seasonal(made: Made, rng: Generator) -> World:
+def _seasonal(made: GeneratedWorld, rng: Generator) -> World:
     """Let sites sleep at night and on Sundays, and now and then change a third of their pages within an hour."""
     hours = made.days * _DAY
     pages, times = _steady(_rates(made, rng) * 2.0, hours, rng)
@@ -141,7 +141,7 @@ def _seasonal(made: Made, rng: Generator) -> World:
     return _world(made, rng, pages[times < hours], times[times < hours])
 
 
-def _mixed(made: Made, rng: Generator) -> World:
+def _mixed(made: GeneratedWorld, rng: Generator) -> World:
     """Let a third of the pages change steadily, a third in bursts and a third never; some of each come late or die."""
     hours = made.days * _DAY
     steady = _poisson(made, rng)
@@ -161,7 +161,7 @@ def _pages_of(world: World) -> Ints:
     return np.repeat(np.arange(world.size), np.diff(world.offsets))
 
 
-def _rates(made: Made, rng: Generator) -> Floats:
+def _rates(made: GeneratedWorld, rng: Generator) -> Floats:
     return np.exp(rng.normal(0.0, made.spread, made.pages)) / (made.interval * _DAY)
 
 
@@ -174,7 +174,7 @@ def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
     return pages, rng.random(len(pages)) * hours
 
 
-def _hosts(made: Made) -> Ints:
+def _hosts(made: GeneratedWorld) -> Ints:
     """Give the first host half of what the second and third have together, and so on: some are large, most small."""
     share = 1.0 / np.arange(1, made.hosts + 1)
     edges = np.cumsum(share / share.sum())
@@ -182,7 +182,11 @@ def _hosts(made: Made) -> Ints:
 
 
 def _world(
-    made: Made, rng: Generator, pages: Ints, times: Floats, lives: tuple[Floats, Floats] | None = None
+    made: GeneratedWorld,
+    rng: Generator,
+    pages: Ints,
+    times: Floats,
+    lives: tuple[Floats, Floats] | None = None,
 ) -> World:
     """Sort the changes, and give pages their names, hosts and importance."""
     size, hours = made.pages, made.days * _DAY
@@ -211,7 +215,7 @@ def _world(
 # --- news -------------------------------------------------------------------------------------------------------
 
 
-def _news(made: Made, rng: Generator) -> World:
+def _news(made: GeneratedWorld, rng: Generator) -> World:
     """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
 
     An article has three changes in its life, half of them in its first six hours, and by the age of x hours
@@ -244,7 +248,7 @@ def _news(made: Made, rng: Generator) -> World:
     )
 
 
-def _archive(made: Made, rng: Generator) -> World:
+def _archive(made: GeneratedWorld, rng: Generator) -> World:
     """Tell the same news as a history does that knows times only: no classes, no hubs that list them, and no end."""
     news = _news(made, rng)
     return replace(
@@ -264,7 +268,7 @@ def _by_day(rng: Generator, count: int, days: float) -> Floats:
     return np.minimum(np.floor(rng.random(count) * days) * _DAY + hour, days * _DAY - 1e-6)
 
 
-MAKERS: dict[str, Callable[[Made, Generator], World]] = {
+MAKERS: dict[str, Callable[[GeneratedWorld, Generator], World]] = {
     "poisson": _poisson,
     "bursty": _bursty,
     "periodic": _periodic,

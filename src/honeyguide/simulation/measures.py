@@ -15,7 +15,7 @@ from honeyguide.core.recrawl.rate import known_index_by
 from honeyguide.simulation.worlds import NEVER
 
 if TYPE_CHECKING:
-    from honeyguide.simulation.run import Budget, Log
+    from honeyguide.simulation.run import Budget, FetchLog
     from honeyguide.simulation.worlds import Floats, Ints, World
 
 
@@ -56,14 +56,14 @@ class Spans:
     until: Floats
 
 
-def fresh_spans(world: World, log: Log) -> Spans:
+def fresh_spans(world: World, log: FetchLog) -> Spans:
     """Say when copies were fresh."""
     pages, times, ends = _copies(world, log)
     until = np.minimum(world.next_change(pages, times), ends)
     return Spans(pages, times, until)
 
 
-def stale_spans(world: World, log: Log) -> Spans:
+def stale_spans(world: World, log: FetchLog) -> Spans:
     """Say when copies were out of date, or pages had no copy yet."""
     pages, times, ends = _copies(world, log)
     since = np.minimum(world.next_change(pages, times), ends)
@@ -79,7 +79,7 @@ def stale_spans(world: World, log: Log) -> Spans:
     )
 
 
-def _copies(world: World, log: Log) -> tuple[Ints, Floats, Floats]:
+def _copies(world: World, log: FetchLog) -> tuple[Ints, Floats, Floats]:
     """Give every copy: its page, its time, and when it ended: by the next fetch, with the page, or with the run."""
     start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0)) if log.is_copied else np.zeros(0, np.int64)
     is_there = world.gone[log.pages] > log.times
@@ -127,7 +127,7 @@ def mean_age(world: World, spans: Spans, since: float) -> float:
     return float(np.sum((weight * grown)[is_late])) / total if total else 0.0
 
 
-def discovery_delay(world: World, log: Log) -> float | None:
+def discovery_delay(world: World, log: FetchLog) -> float | None:
     """Give the mean hours from a page's birth to its first fetch, or to the end of the run; None if none was born."""
     born = np.flatnonzero(world.born > 0.0)
     if not len(born):

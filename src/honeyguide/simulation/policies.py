@@ -1,7 +1,7 @@
 """The policies that the simulator compares, as arrays: all but `learned`, which is in `learned.py`.
 
 Owns: `heuristic`, `uniform`, `proportional`, `adaptive-interval`, and `known`, which is told the rates. Must not know:
-the world, except that `known` is given its rates. Start reading at `Heuristic`.
+the world, except that `known` is given its rates. Start reading at `SimulatedHeuristic`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LONGEST_H = 1e9  # since a visit that never was
 _NUTCH = schedules.AdaptiveInterval()
 
 
-class Heuristic:
+class SimulatedHeuristic:
     """The card of PLAN-1; importance is topic relevance. The same score: whoever was not visited for longest first."""
 
     def __init__(self, sight: Sight) -> None:
@@ -89,7 +89,7 @@ def card_points(facts: PlanFacts) -> Floats:
     return np.asarray(np.clip(50.0 + visit + change + relevance + structure, 0.0, 100.0))
 
 
-class Uniform:
+class SimulatedUniform:
     """Round robin: whoever was not visited for longest."""
 
     def __init__(self, sight: Sight) -> None:
@@ -103,7 +103,7 @@ class Uniform:
         """Learn nothing."""
 
 
-class Proportional:
+class SimulatedProportional:
     """As often as a page changes, as far as visits have shown: by the changes expected since the last one."""
 
     def __init__(self, sight: Sight) -> None:
@@ -124,7 +124,7 @@ class Proportional:
         self._rates.put(pages, updated(self._rates.at(pages), waited, visits.is_changed[again]))
 
 
-class AdaptiveInterval:
+class SimulatedAdaptiveInterval:
     """Nutch's adaptive schedule: a fifth shorter after a change, two fifths longer without; the most overdue first."""
 
     def __init__(self, sight: Sight) -> None:
@@ -143,7 +143,7 @@ class AdaptiveInterval:
         self._interval[pages] = np.clip(self._interval[pages] * by, _NUTCH.least_h, _NUTCH.most_h)
 
 
-class KnownRates:
+class SimulatedKnownRates:
     """The greedy index with rates that nobody can know: a reference."""
 
     def __init__(self, sight: Sight, rates: Floats) -> None:
@@ -168,7 +168,7 @@ _LEARNED_LONGEST_H = 8760.0
 _FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
 
 
-class Learned:
+class SimulatedLearned:
     """Visit where the most freshness is won, by change rates learned from the visits, from nothing."""
 
     def __init__(self, sight: Sight, fit_every_h: float = _FIT_EVERY_H) -> None:

@@ -97,7 +97,7 @@ class SimPolicy(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class FetchLog:
     """Every fetch of a run, in order: its page, its time, and whether it found something new."""
 
     pages: Ints
@@ -114,7 +114,7 @@ def tick_of(world: World, budget: Budget) -> float:
 
 def simulate(
     world: World, budget: Budget, policy_of: Callable[[Sight], SimPolicy], *, is_copied: bool = True
-) -> Log:
+) -> FetchLog:
     """Let a policy spend its budget; `is_copied` starts it with a copy of every page that is there."""
     if budget.per_day / _DAY_H * world.hours > MAX_FETCHES:
         raise InputError(f"budget {budget.name} is more than {MAX_FETCHES:,} fetches; take less of it")
@@ -170,12 +170,12 @@ class _Run:
         if len(pages):
             policy.learn(self._fetch(pages, now))
 
-    def log(self, *, is_copied: bool) -> Log:
+    def log(self, *, is_copied: bool) -> FetchLog:
         """Give all fetches."""
         pages = [part[0] for part in self._fetched] or [np.zeros(0, np.int64)]
         times = [np.full(len(part[0]), part[1]) for part in self._fetched] or [np.zeros(0)]
         news = [part[2] for part in self._fetched] or [np.zeros(0, np.bool_)]
-        return Log(np.concatenate(pages), np.concatenate(times), np.concatenate(news), is_copied)
+        return FetchLog(np.concatenate(pages), np.concatenate(times), np.concatenate(news), is_copied)
 
     def _hear(self, now: float) -> None:
         """Learn of new pages that need no hub, and of old ones that are done with."""

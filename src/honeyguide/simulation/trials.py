@@ -23,12 +23,12 @@ from honeyguide.simulation.measures import (
     stale_spans,
 )
 from honeyguide.simulation.policies import (
-    AdaptiveInterval,
-    Heuristic,
-    KnownRates,
-    Learned,
-    Proportional,
-    Uniform,
+    SimulatedAdaptiveInterval,
+    SimulatedHeuristic,
+    SimulatedKnownRates,
+    SimulatedLearned,
+    SimulatedProportional,
+    SimulatedUniform,
 )
 from honeyguide.simulation.run import simulate, tick_of
 
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 
 POLICIES: dict[str, Maker] = {
-    "learned": lambda sight, _: Learned(sight),
-    "heuristic": lambda sight, _: Heuristic(sight),
-    "uniform": lambda sight, _: Uniform(sight),
-    "proportional": lambda sight, _: Proportional(sight),
-    "adaptive-interval": lambda sight, _: AdaptiveInterval(sight),
-    "known-rates": lambda sight, world: KnownRates(sight, world.rates),
+    "learned": lambda sight, _: SimulatedLearned(sight),
+    "heuristic": lambda sight, _: SimulatedHeuristic(sight),
+    "uniform": lambda sight, _: SimulatedUniform(sight),
+    "proportional": lambda sight, _: SimulatedProportional(sight),
+    "adaptive-interval": lambda sight, _: SimulatedAdaptiveInterval(sight),
+    "known-rates": lambda sight, world: SimulatedKnownRates(sight, world.rates),
 }
 REFERENCE = "known-rates"  # is told what nobody can know
 OPTIMUM, ALL_KNOWING = "optimum", "all-knowing"  # bounds: no policy, only a freshness

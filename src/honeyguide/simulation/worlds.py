@@ -123,7 +123,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class History:
+class ChangeLog:
     """What is told of one page: times in seconds since 1970 with what happened, in any order; its host, class, weight."""
 
     rows: list[tuple[float, str]] = field(default_factory=list)
@@ -139,7 +139,7 @@ def read_world(path: str, window: Window, seed: int) -> World:
     whoever goes through them in that order would be lucky, or not, with all of them at once.
     """
     name = name_of(path)
-    histories: dict[str, History] = {}
+    histories: dict[str, ChangeLog] = {}
     for number, (line, row) in enumerate(_rows(path, name), 1):
         if number > MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} rows; split it", file=name)
@@ -149,7 +149,7 @@ def read_world(path: str, window: Window, seed: int) -> World:
     return world_of(name, histories, window, seed)
 
 
-def world_of(name: str, histories: dict[str, History], window: Window, seed: int) -> World:
+def world_of(name: str, histories: dict[str, ChangeLog], window: Window, seed: int) -> World:
     """Make a world of what is told of its pages, as far as the window reaches."""
     moments = [at for history in histories.values() for at, _ in history.rows]
     first = min(moments) if window.start is None else window.start.timestamp()
@@ -182,7 +182,7 @@ def _header(cells: list[str], name: str) -> list[str]:
     return names
 
 
-def _add(histories: dict[str, History], row: dict[str, str], where: str, number: int) -> None:
+def _add(histories: dict[str, ChangeLog], row: dict[str, str], where: str, number: int) -> None:
     """Take one row into account; the error names the row and the field."""
     try:
         field_name = "page"
@@ -196,7 +196,7 @@ def _add(histories: dict[str, History], row: dict[str, str], where: str, number:
             class_of = CLASSES.index(_one_of(row.get("class", ""), CLASSES) or "page")
             field_name = "importance"
             weight = _weight(row.get("importance", ""))
-            history = histories[page] = History(
+            history = histories[page] = ChangeLog(
                 [], row.get("host", "").strip() or _host(page), class_of, weight
             )
     except ValueError as error:
@@ -248,7 +248,7 @@ def _host(page: str) -> str:
         return ""
 
 
-def _world(name: str, histories: dict[str, History], first: float, last: float) -> World:
+def _world(name: str, histories: dict[str, ChangeLog], first: float, last: float) -> World:
     """Turn histories into arrays, times in hours since the start."""
     hours = (last - first) / HOUR_S
     lives = {page: _life(history, first, hours) for page, history in histories.items()}
@@ -278,7 +278,7 @@ def _world(name: str, histories: dict[str, History], first: float, last: float) 
     )
 
 
-def _life(history: History, first: float, hours: float) -> tuple[float, float, Floats]:
+def _life(history: ChangeLog, first: float, hours: float) -> tuple[float, float, Floats]:
     """Find when a page came, when it went for good, and its changes between; coming back is a change."""
     rows = sorted(((at - first) / HOUR_S, kind) for at, kind in history.rows)
     created = [at for at, kind in rows if kind == _CREATED]
@@ -306,8 +306,8 @@ def stored_world(path: str, window: Window, seed: int) -> World:
     return world_of(path, histories, window, seed)
 
 
-def _histories(path: str, db: Database) -> dict[str, History]:
-    found: dict[str, History] = {}
+def _histories(path: str, db: Database) -> dict[str, ChangeLog]:
+    found: dict[str, ChangeLog] = {}
     last: tuple[str, float, str] | None = None
     for number, (url, relevance, kind, at, content) in enumerate(_seen(db), 1):
         if number > MAX_ROWS:
@@ -315,7 +315,7 @@ def _histories(path: str, db: Database) -> dict[str, History]:
         if url not in found:
             known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
             class_of = CLASSES.index(kind) if kind in CLASSES else 0
-            found[url] = History([(at, "created")], site_of(url), class_of, known)
+            found[url] = ChangeLog([(at, "created")], site_of(url), class_of, known)
         elif last is not None and content != last[2] and can_compare(content, last[2]):
             found[url].rows.append(((last[1] + at) / 2, "changed"))
         else:

@@ -1,6 +1,6 @@
 """What a frontier in memory is made of: its URLs and its sites, as plain records.
 
-Owns: `Entry`, `Site`. Must not know: the order of the queue, who claims (`memory_frontier.py`).
+Owns: `MemoryEntry`, `MemorySite`. Must not know: the order of the queue, who claims (`memory_frontier.py`).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl.frontier import (
+    Claimed,
     Counts,
     Done,
     Dropped,
-    Granted,
+    FrontierRow,
+    KnownState,
     Lease,
-    Rest,
+    NoClaim,
     Retry,
-    Row,
-    Standing,
     State,
-    Waiting,
+    WaitingSite,
     is_fetch,
     is_open,
     rest_of,
@@ -30,21 +30,21 @@ from honeyguide.core.crawl.frontier import (
 from honeyguide.core.crawl.placement import rank_again, rank_due
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefused, LeaseLost
+from honeyguide.errors import AddressRefusedError, LeaseLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.core.crawl.frontier import Ask, Discovered, Due, Outcome, Sighting
+    from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Outcome, ScheduledVisit, Sighting
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import Family
+    from honeyguide.core.crawl.traps import UrlShape
     from honeyguide.core.records import Record
     from honeyguide.core.url.url import Url
     from honeyguide.ports.store import Report
 
 
 @dataclass(slots=True)
-class Entry:
+class MemoryEntry:
     """One URL of a run; `found` is the evidence that gave it its place."""
 
     id: int
@@ -74,7 +74,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Site:
+class MemorySite:
     """One site of a run: its queue as a heap that may hold entries which have moved on."""
 
     name: str
@@ -86,11 +86,11 @@ class Site:
     heap: list[tuple[int, int]] = field(default_factory=list)
 
 
-def is_due(entry: Entry) -> bool:
+def is_due(entry: MemoryEntry) -> bool:
     """Tell whether an entry was scheduled and has not been had since; what was refused for its address may yet be."""
     is_open = entry.state in (State.QUEUED, State.LEASED)
     is_refused = (
-        entry.state == State.DROPPED and entry.why is not None and entry.why.rule == AddressRefused.rule
+        entry.state == State.DROPPED and entry.why is not None and entry.why.rule == AddressRefusedError.rule
     )
     is_waiting = entry.state == State.DONE and entry.due_at is not None
     return entry.rank < 0 and (is_open or is_waiting or is_refused)
@@ -100,14 +100,14 @@ class MemoryLedger:
     """The reading half of a frontier."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, Entry] = {}  # by digest
-        self._by_id: list[Entry] = []
-        self._sites: dict[str, Site] = {}
+        self._entries: dict[int, MemoryEntry] = {}  # by digest
+        self._by_id: list[MemoryEntry] = []
+        self._sites: dict[str, MemorySite] = {}
         self._records: dict[int, Record] = {}
         self._contents: dict[str, list[str]] = {}
-        self._families: dict[str, Family] = {}
+        self._families: dict[str, UrlShape] = {}
         self._skipped: Counter[str] = Counter()
-        self._waiting: dict[int, Entry] = {}
+        self._waiting: dict[int, MemoryEntry] = {}
         self.claims = 0
         self.fetched = 0
 
@@ -136,10 +136,10 @@ class MemoryLedger:
         out = {Why(OTHER_SITE, site) for site in self.sites()}
         return [entry.found.digest for entry in self._by_id if entry.why in out]
 
-    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         """Tell what is known of URLs; those that are not known are left out."""
         return {
-            digest: Standing(
+            digest: KnownState(
                 entry.state, entry.rank, entry.seen, entry.why.rule if entry.why else None,
                 entry.url.text.startswith("https:"),
             )
@@ -161,20 +161,20 @@ class MemoryLedger:
             sum(is_due(entry) for entry in self._by_id),
         )
 
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
         """Give all entries in the order of discovery, or those that a rule put out."""
         for entry in self._by_id[after:]:
             if rule is None or (entry.why is not None and entry.why.rule == rule):
                 yield self._row(entry)
 
-    def _row(self, entry: Entry) -> Row:
+    def _row(self, entry: MemoryEntry) -> FrontierRow:
         parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.as_linked
         found = entry.found
         place = (found.lane, found.priority, found.score, found.depth, parent)
         rest = (entry.seen, entry.attempts, entry.claim, entry.due_at, entry.why)
-        return Row(entry.id, entry.url.as_linked, entry.state, *place, *rest)
+        return FrontierRow(entry.id, entry.url.as_linked, entry.state, *place, *rest)
 
-    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
         """Give one entry, with the pages that link it."""
         entry = self._entries.get(digest)
         if entry is None:
@@ -188,11 +188,11 @@ class MemoryLedger:
         """Give the records of pages in claim order, each with its claim number."""
         return ((claim, self._records[claim]) for claim in sorted(self._records) if claim > after)
 
-    def families(self) -> list[Family]:
+    def families(self) -> list[UrlShape]:
         """Give what traps have learnt, in their order."""
         return list(self._families.values())
 
-    def _site(self, entry: Entry) -> Site:
+    def _site(self, entry: MemoryEntry) -> MemorySite:
         return self._sites[entry.found.site or entry.url.site]
 
 
@@ -204,7 +204,7 @@ class MemoryFrontier(MemoryLedger):
 
     # --- leases ---
 
-    def claim(self, ask: Ask) -> Granted:
+    def claim(self, ask: ClaimRequest) -> Claimed:
         """Lease the best URLs, site first."""
         self._sweep(ask.now)
         leased = sum(site.leased for site in self._sites.values())
@@ -216,10 +216,10 @@ class MemoryFrontier(MemoryLedger):
             leases.append(self._lease(entry))
             outstanding[leases[-1].site] += 1
         if leases:
-            return Granted(tuple(leases))
-        return Granted((), Rest("max_pages") if room <= 0 < ask.limit else self._rest(ask))
+            return Claimed(tuple(leases))
+        return Claimed((), NoClaim("max_pages") if room <= 0 < ask.limit else self._rest(ask))
 
-    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+    def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
         """Take over what an earlier crawl in this process did not finish."""
         left = sorted((e for e in self._by_id if e.state == State.LEASED), key=lambda e: e.claim or 0)
         for entry in left[ask.limit :]:
@@ -233,7 +233,7 @@ class MemoryFrontier(MemoryLedger):
     def release(self) -> None:
         """Whoever comes next takes them anyway."""
 
-    def _best(self, ask: Ask, outstanding: Mapping[str, int]) -> Entry | None:
+    def _best(self, ask: ClaimRequest, outstanding: Mapping[str, int]) -> MemoryEntry | None:
         external = self.external_pages()
         heads = []
         for site in self._sites.values():
@@ -246,7 +246,7 @@ class MemoryFrontier(MemoryLedger):
                 heads.append((head.rank, head.id, head))
         return min(heads)[2] if heads else None
 
-    def _head(self, site: Site, ask: Ask) -> Entry | None:
+    def _head(self, site: MemorySite, ask: ClaimRequest) -> MemoryEntry | None:
         """Give the best queued entry of a site; what has moved on leaves the heap here."""
         while site.heap:
             rank, number = site.heap[0]
@@ -256,13 +256,13 @@ class MemoryFrontier(MemoryLedger):
             heappop(site.heap)
         return None
 
-    def _lease(self, entry: Entry) -> Lease:
+    def _lease(self, entry: MemoryEntry) -> Lease:
         self.claims += 1
         entry.state, entry.claim, entry.attempts = State.LEASED, self.claims, entry.attempts + 1
         self._site(entry).leased += 1
         return self._as_lease(entry)
 
-    def _as_lease(self, entry: Entry) -> Lease:
+    def _as_lease(self, entry: MemoryEntry) -> Lease:
         found, site = entry.found, self._site(entry)
         parent = None if entry.parent is None else self._by_id[entry.parent - 1].url.text
         return Lease(
@@ -278,14 +278,14 @@ class MemoryFrontier(MemoryLedger):
                 entry.due_at = None
                 self._queue(entry)
 
-    def _rest(self, ask: Ask) -> Rest:
+    def _rest(self, ask: ClaimRequest) -> NoClaim:
         queued = [(s, s.blocked_until) for s in self._sites.values() if self._head(s, ask) is not None]
         queued += [
             (self._site(e), e.due_at or 0.0)
             for e in self._waiting.values()
             if e.state == State.QUEUED and (e.rank < 0) == ask.only_due
         ]
-        waiting = [Waiting(s.name, until, s.fetched + s.leased, s.is_external) for s, until in queued]
+        waiting = [WaitingSite(s.name, until, s.fetched + s.leased, s.is_external) for s, until in queued]
         return rest_of(ask, waiting, self.external_pages(), None)
 
     # --- ends ---
@@ -296,9 +296,9 @@ class MemoryFrontier(MemoryLedger):
         return entry.state == State.LEASED and entry.claim == lease.claim
 
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
-        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer out."""
+        """End a lease and take in what its page revealed; raises `LeaseLostError` if it is no longer out."""
         if not self.holds(lease):
-            raise LeaseLost(_NOWHERE, f"{lease.url} was given to another process in the meantime")
+            raise LeaseLostError(_NOWHERE, f"{lease.url} was given to another process in the meantime")
         entry, fetches = self._by_id[lease.entry - 1], is_fetch(outcome)
         self._site(entry).leased -= 1
         self.fetched += fetches
@@ -317,14 +317,14 @@ class MemoryFrontier(MemoryLedger):
         counted.fetched += fetches
         self._keep_families(report.families)
 
-    def _keep_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
+    def _keep_families(self, changes: Iterable[tuple[str, UrlShape | None]]) -> None:
         for name, family in changes:
             if family is None:
                 self._families.pop(name, None)
             else:
                 self._families[name] = family
 
-    def _end(self, entry: Entry, outcome: Outcome) -> None:
+    def _end(self, entry: MemoryEntry, outcome: Outcome) -> None:
         match outcome:
             case Done():
                 entry.state, entry.due_at, entry.why = State.DONE, None, None
@@ -355,13 +355,15 @@ class MemoryFrontier(MemoryLedger):
             return
         state = State.DROPPED if found.out else State.QUEUED
         seen = int(parent is not None)
-        entry = Entry(len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out, seen)
+        entry = MemoryEntry(
+            len(self._by_id) + 1, found, found.url, state, found.rank, parent, found.out, seen
+        )
         if found.sighting is not None:
             entry.sightings.append((parent, found.sighting))
         self._by_id.append(entry)
         self._entries[found.digest] = entry
         if found.site is not None:
-            self._sites.setdefault(found.site, Site(found.site, found.is_external))
+            self._sites.setdefault(found.site, MemorySite(found.site, found.is_external))
         if state == State.QUEUED:
             self._queue(entry)
 
@@ -371,7 +373,7 @@ class MemoryFrontier(MemoryLedger):
         if self.known([found.digest])[found.digest].is_settled:
             return
         if found.site is not None:
-            self._sites.setdefault(found.site, Site(found.site, found.is_external))
+            self._sites.setdefault(found.site, MemorySite(found.site, found.is_external))
         if entry.state == State.DROPPED or found.rank < entry.rank:
             entry.found, entry.rank, entry.parent = found, found.rank, parent
         if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
@@ -381,21 +383,23 @@ class MemoryFrontier(MemoryLedger):
         entry.seen, entry.why = entry.seen + 1, None
         self._queue(entry)
 
-    def _queue(self, entry: Entry) -> None:
+    def _queue(self, entry: MemoryEntry) -> None:
         entry.state = State.QUEUED
         if entry.due_at is None:
             heappush(self._site(entry).heap, (entry.rank, entry.id))
 
-    def _arrive(self, entry: Entry, digest: int, url: Url) -> Site:
+    def _arrive(self, entry: MemoryEntry, digest: int, url: Url) -> MemorySite:
         """Note that the target of a redirect needs no visit of its own, and none again."""
         why = Why("redirected", f"{entry.url.text} leads here")
         known = self._entries.get(digest)
-        site = self._sites.setdefault(url.site, Site(url.site, is_external=True))
+        site = self._sites.setdefault(url.site, MemorySite(url.site, is_external=True))
         if known is None:
             found = entry.found._replace(
                 url=url, digest=digest, site=url.site, out=None, sighting=None, is_seed=False
             )
-            made = Entry(len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0)
+            made = MemoryEntry(
+                len(self._by_id) + 1, found, url, State.DONE, entry.rank, entry.id, why, seen=0
+            )
             self._by_id.append(made)
             self._entries[digest] = made
         elif known.state in (State.QUEUED, State.DROPPED):
@@ -406,7 +410,7 @@ class MemoryFrontier(MemoryLedger):
 
     # --- the rest ---
 
-    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
         """Queue URLs that are not known yet; gives how many were not."""
         before = len(self._by_id)
         for one in found:
@@ -432,14 +436,14 @@ class MemoryFrontier(MemoryLedger):
 
     def enter(self, site: str) -> None:
         """Make a site part of the crawl."""
-        known = self._sites.setdefault(site, Site(site))
+        known = self._sites.setdefault(site, MemorySite(site))
         known.is_inside, known.is_external = True, False
 
-    def schedule(self, due: Sequence[Due]) -> int:
+    def schedule(self, due: Sequence[ScheduledVisit]) -> int:
         """Queue known URLs when their time comes, before everything else."""
         return sum(self._schedule(one) for one in due)
 
-    def _schedule(self, due: Due) -> bool:
+    def _schedule(self, due: ScheduledVisit) -> bool:
         entry = self._entries.get(due.digest)
         if entry is None or entry.state == State.LEASED:
             return False

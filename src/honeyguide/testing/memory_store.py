@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import RunSpec
     from honeyguide.core.recrawl.ages import AgeProfile
-    from honeyguide.core.recrawl.history import Known, Site, Visit
+    from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
 
@@ -30,14 +30,14 @@ class MemoryHistory:
     """A `History` in memory."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Known] = {}
+        self._known: dict[int, HistoryEntry] = {}
         self._visits: dict[int, list[tuple[int, float, int | None]]] = {}
         self._lastmods: dict[int, str] = {}
         self._born: dict[int, float] = {}
         self._sites: dict[str, Site] = {}
         self._every: dict[PageClass, AgeProfile] = {}
 
-    def record(self, visit: Visit, run: int) -> Known:
+    def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit."""
         old = self.get(visit.digest)
         if old is None and visit.moved_from is not None:
@@ -55,14 +55,14 @@ class MemoryHistory:
             self._born.setdefault(digest, at)
         return known
 
-    def get(self, digest: int) -> Known | None:
+    def get(self, digest: int) -> HistoryEntry | None:
         """Give what is known of a URL."""
         known = self._known.get(digest)
         if known is None:
             return None
         return known._replace(lastmod=self._lastmods.get(digest), born_at=self._born.get(digest))
 
-    def known(self, after: int | None = None) -> Iterator[Known]:
+    def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """Give everything that is known, in the order of identities."""
         for digest in sorted(self._known):
             if (after is None or digest > after) and (known := self.get(digest)) is not None:

@@ -19,17 +19,17 @@ from aiohttp.client_proto import ResponseHandler
 
 from honeyguide.adapters.http.addresses import Names
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
-    AddressRefused,
+    AddressRefusedError,
     ConfigError,
     FetchError,
-    NameNotFound,
-    NotText,
-    TimedOut,
-    TooLarge,
-    Unreachable,
+    NameNotFoundError,
+    NotTextError,
+    TimedOutError,
+    TooLargeError,
+    UnreachableError,
 )
 from honeyguide.ports.fetch import Fetched, Part, Validators
 from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, response, silence
@@ -37,12 +37,12 @@ from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, respon
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-HERE = Policy(allow_private=True, max_bytes=200_000, max_decoded_bytes=400_000)
+HERE = FetchPolicy(allow_private=True, max_bytes=200_000, max_decoded_bytes=400_000)
 HASTY = replace(HERE, connect_timeout_s=0.2, read_timeout_s=0.2, total_timeout_s=0.5)
 PAGE = b"<html><head><title>Hi</title></head><body>There</body></html>"
 
 
-def get(answer: bytes | Script, policy: Policy = HERE, part: Part = Part.PAGE) -> Fetched:
+def get(answer: bytes | Script, policy: FetchPolicy = HERE, part: Part = Part.PAGE) -> Fetched:
     """Fetch /page of a server that has one answer."""
 
     async def run() -> Fetched:
@@ -112,7 +112,7 @@ def test_names_are_looked_up_in_so_many_threads_and_errors_come_back() -> None:
     assert 1 < most <= 4
 
 
-def sent(url_path: str = "/page", policy: Policy = HERE, validators: Validators | None = None) -> str:
+def sent(url_path: str = "/page", policy: FetchPolicy = HERE, validators: Validators | None = None) -> str:
     """Give the head of the request that a fetch sends."""
 
     async def run() -> str:
@@ -248,7 +248,7 @@ def test_a_file_may_be_larger_than_a_page(packing: str) -> None:
     sent = gzip.compress(body) if packing else body
     answer = response(sent, *([f"Content-Encoding: {packing}"] if packing else []), kind="application/xml")
     assert get(answer, part=Part.FILE).body == body
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         get(answer)
 
 
@@ -259,41 +259,55 @@ OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 @pytest.mark.parametrize(
     ("answer", "kind", "why"),
     [
-        pytest.param(reset, Unreachable, "", id="connection cut"),
-        pytest.param(b"", Unreachable, "closed without an answer", id="closed without a word"),
-        pytest.param(b"SSH-2.0-OpenSSH_9\r\n\r\n", Unreachable, "not HTTP", id="another protocol"),
+        pytest.param(reset, UnreachableError, "", id="connection cut"),
+        pytest.param(b"", UnreachableError, "closed without an answer", id="closed without a word"),
+        pytest.param(b"SSH-2.0-OpenSSH_9\r\n\r\n", UnreachableError, "not HTTP", id="another protocol"),
         pytest.param(
-            b"HTTP/1.1 200 OK\r\nA: " + b"x" * 200_000 + b"\r\n\r\n", TooLarge, "header", id="header bomb"
+            b"HTTP/1.1 200 OK\r\nA: " + b"x" * 200_000 + b"\r\n\r\n",
+            TooLargeError,
+            "header",
+            id="header bomb",
         ),
         pytest.param(
-            b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 5000 + b"\r\n", TooLarge, "256 headers", id="5000 headers"
+            b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+            TooLargeError,
+            "256 headers",
+            id="5000 headers",
         ),
-        pytest.param(CHUNKED + b"zz\r\nhello", Unreachable, "", id="bad chunk size"),
-        pytest.param(CHUNKED + b"5\r\nhel", Unreachable, "broke off", id="chunk cut short"),
-        pytest.param(response(PAGE)[:-5], Unreachable, "broke off", id="body cut short"),
-        pytest.param(response(b"x" * 300_000), TooLarge, "announced", id="announced too large"),
-        pytest.param(drip(OPEN_ENDED, b"x" * 4096, every_s=0), TooLarge, "bytes sent", id="body without end"),
-        pytest.param(drip(OPEN_ENDED, b"x", every_s=0.05), TimedOut, "not finished", id="a byte at a time"),
+        pytest.param(CHUNKED + b"zz\r\nhello", UnreachableError, "", id="bad chunk size"),
+        pytest.param(CHUNKED + b"5\r\nhel", UnreachableError, "broke off", id="chunk cut short"),
+        pytest.param(response(PAGE)[:-5], UnreachableError, "broke off", id="body cut short"),
+        pytest.param(response(b"x" * 300_000), TooLargeError, "announced", id="announced too large"),
         pytest.param(
-            drip(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", every_s=0.05), TimedOut, "", id="headers drip"
-        ),
-        pytest.param(
-            drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n", every_s=0.05), TimedOut, "", id="100 for ever"
-        ),
-        pytest.param(silence, TimedOut, "silent", id="silence"),
-        pytest.param(
-            response(b"not gzip", "Content-Encoding: gzip"), NotText, "compression", id="broken gzip"
-        ),
-        pytest.param(response(b"x", "Content-Encoding: snappy"), NotText, "snappy", id="unknown compression"),
-        pytest.param(
-            response(b"x", "Content-Encoding: gzip, gzip"), NotText, "gzip, gzip", id="packed twice"
+            drip(OPEN_ENDED, b"x" * 4096, every_s=0), TooLargeError, "bytes sent", id="body without end"
         ),
         pytest.param(
-            response(gzip.compress(bytes(10**6)), "Content-Encoding: gzip"), TooLarge, "after", id="bomb"
+            drip(OPEN_ENDED, b"x", every_s=0.05), TimedOutError, "not finished", id="a byte at a time"
         ),
-        pytest.param(response(b"%PDF-1.7", kind="application/pdf"), NotText, "application/pdf", id="a PDF"),
-        pytest.param(response(b"\x89PNG\r\n\x1a\n\0", kind=""), NotText, "bytes", id="an untyped image"),
-        pytest.param(response(b"%PDF-1.7\nabc", kind=""), NotText, "bytes", id="an untyped PDF"),
+        pytest.param(
+            drip(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", every_s=0.05), TimedOutError, "", id="headers drip"
+        ),
+        pytest.param(
+            drip(b"", b"HTTP/1.1 100 Continue\r\n\r\n", every_s=0.05), TimedOutError, "", id="100 for ever"
+        ),
+        pytest.param(silence, TimedOutError, "silent", id="silence"),
+        pytest.param(
+            response(b"not gzip", "Content-Encoding: gzip"), NotTextError, "compression", id="broken gzip"
+        ),
+        pytest.param(
+            response(b"x", "Content-Encoding: snappy"), NotTextError, "snappy", id="unknown compression"
+        ),
+        pytest.param(
+            response(b"x", "Content-Encoding: gzip, gzip"), NotTextError, "gzip, gzip", id="packed twice"
+        ),
+        pytest.param(
+            response(gzip.compress(bytes(10**6)), "Content-Encoding: gzip"), TooLargeError, "after", id="bomb"
+        ),
+        pytest.param(
+            response(b"%PDF-1.7", kind="application/pdf"), NotTextError, "application/pdf", id="a PDF"
+        ),
+        pytest.param(response(b"\x89PNG\r\n\x1a\n\0", kind=""), NotTextError, "bytes", id="an untyped image"),
+        pytest.param(response(b"%PDF-1.7\nabc", kind=""), NotTextError, "bytes", id="an untyped PDF"),
     ],
 )
 def test_misbehaviour(answer: bytes | Script, kind: type[FetchError], why: str) -> None:
@@ -304,19 +318,19 @@ def test_misbehaviour(answer: bytes | Script, kind: type[FetchError], why: str) 
 
 
 def test_a_binary_type_is_refused_without_waiting_for_its_body() -> None:
-    with pytest.raises(NotText):
+    with pytest.raises(NotTextError):
         get(response(b"", kind="image/png").replace(b"Length: 0", b"Length: 99999"))
 
 
 def test_a_head_has_less_time_than_a_page() -> None:
     # PICK-11: five seconds by default; here a tenth of one, and a page may take as long as it likes.
-    assert Policy().head_timeout_s == 5.0
-    policy = Policy(allow_private=True, head_timeout_s=0.1, total_timeout_s=60.0)
-    with pytest.raises(TimedOut, match="not finished in time"):
+    assert FetchPolicy().head_timeout_s == 5.0
+    policy = FetchPolicy(allow_private=True, head_timeout_s=0.1, total_timeout_s=60.0)
+    with pytest.raises(TimedOutError, match="not finished in time"):
         get(silence, policy, Part.HEAD)
 
 
-def fail(url: str, policy: Policy = HERE, proxies: Mapping[str, str] | None = None) -> FetchError:
+def fail(url: str, policy: FetchPolicy = HERE, proxies: Mapping[str, str] | None = None) -> FetchError:
     async def run() -> None:
         async with HttpFetcher(policy, proxies=proxies or {}) as fetcher:
             await fetcher.fetch(Url.parse(url))
@@ -329,7 +343,7 @@ def fail(url: str, policy: Policy = HERE, proxies: Mapping[str, str] | None = No
 def test_a_closed_port_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    assert isinstance(fail(f"http://127.0.0.1:{port}/"), Unreachable)
+    assert isinstance(fail(f"http://127.0.0.1:{port}/"), UnreachableError)
 
 
 def test_a_plain_server_under_https_is_no_secure_connection() -> None:
@@ -344,7 +358,7 @@ def test_a_plain_server_under_https_is_no_secure_connection() -> None:
         async with server, HttpFetcher(HERE, proxies={}) as fetcher:
             await fetcher.fetch(Url.parse(f"https://127.0.0.1:{port}/"))
 
-    with pytest.raises(Unreachable, match="no secure connection") as caught:
+    with pytest.raises(UnreachableError, match="no secure connection") as caught:
         asyncio.run(run())
     assert not caught.value.retryable
 
@@ -365,9 +379,9 @@ def name_error(code: int) -> FetchError:
 
 
 def test_a_missing_name_is_told_from_a_failing_lookup() -> None:
-    assert type(name_error(socket.EAI_NONAME)) is NameNotFound
+    assert type(name_error(socket.EAI_NONAME)) is NameNotFoundError
     temporary = name_error(socket.EAI_AGAIN)
-    assert type(temporary) is Unreachable
+    assert type(temporary) is UnreachableError
     assert temporary.retryable
 
 
@@ -376,9 +390,9 @@ def test_a_missing_name_is_told_from_a_failing_lookup() -> None:
 
 def test_a_loopback_address_gets_no_packet() -> None:
     async def run() -> int:
-        async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}) as fetcher:
+        async with LoopbackServer({}) as server, HttpFetcher(FetchPolicy(), proxies={}) as fetcher:
             for host in ("127.0.0.1", "[::ffff:127.0.0.1]"):
-                with pytest.raises(AddressRefused, match="loopback"):
+                with pytest.raises(AddressRefusedError, match="loopback"):
                     await fetcher.fetch(Url.parse(f"http://{host}:{server.port}/"))
             return server.connections
 
@@ -392,8 +406,11 @@ def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def run() -> int:
-        async with LoopbackServer({}) as server, HttpFetcher(Policy(), proxies={}, lookup=rebind) as fetcher:
-            with pytest.raises(AddressRefused, match="loopback"):
+        async with (
+            LoopbackServer({}) as server,
+            HttpFetcher(FetchPolicy(), proxies={}, lookup=rebind) as fetcher,
+        ):
+            with pytest.raises(AddressRefusedError, match="loopback"):
                 await fetcher.fetch(Url.parse(f"http://innocent.example:{server.port}/"))
             return server.connections
 
@@ -402,7 +419,7 @@ def test_a_name_is_judged_by_the_address_that_is_connected_to() -> None:
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fd00:ec2::254]", "0.0.0.0"])  # noqa: S104 - refused
 def test_private_and_metadata_addresses_are_forbidden(host: str) -> None:
-    assert type(fail(f"http://{host}/", Policy())) is AddressRefused
+    assert type(fail(f"http://{host}/", FetchPolicy())) is AddressRefusedError
 
 
 # --- proxy ---
@@ -411,7 +428,7 @@ def test_private_and_metadata_addresses_are_forbidden(host: str) -> None:
 def test_a_proxy_gets_the_whole_url_and_may_itself_be_private() -> None:
     async def run() -> tuple[int, str]:
         async with LoopbackServer({"http://site.example/a": response(PAGE)}) as proxy:
-            async with HttpFetcher(Policy(), proxies={"http": proxy.root}) as fetcher:
+            async with HttpFetcher(FetchPolicy(), proxies={"http": proxy.root}) as fetcher:
                 got = await fetcher.fetch(Url.parse("http://site.example/a"))
             return got.status, proxy.requests[0].splitlines()[0]
 
@@ -422,7 +439,7 @@ def test_a_proxy_gets_the_whole_url_and_may_itself_be_private() -> None:
     "url", ["http://127.0.0.1/", "http://169.254.169.254/", "http://metadata.google.internal/"]
 )
 def test_behind_a_proxy_what_the_name_tells_is_still_refused(url: str) -> None:
-    assert type(fail(url, Policy(), {"http": "http://127.0.0.1:9"})) is AddressRefused
+    assert type(fail(url, FetchPolicy(), {"http": "http://127.0.0.1:9"})) is AddressRefusedError
 
 
 def test_no_proxy_is_honoured() -> None:
@@ -446,20 +463,20 @@ def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 PEAK = """
 import asyncio, re, sys
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.core.url.url import Url
-from honeyguide.errors import TooLarge
+from honeyguide.errors import TooLargeError
 
 def kib(name):
     return int(re.search(name + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 
 async def main():
-    async with HttpFetcher(Policy(allow_private=True), proxies={}) as fetcher:
+    async with HttpFetcher(FetchPolicy(allow_private=True), proxies={}) as fetcher:
         await fetcher.fetch(Url.parse(sys.argv[1] + "/small"))
         before = kib("VmRSS")
         try:
             await fetcher.fetch(Url.parse(sys.argv[1] + "/bomb"))
-        except TooLarge:
+        except TooLargeError:
             sys.stdout.write(str(kib("VmHWM") - before))
 
 asyncio.run(main())

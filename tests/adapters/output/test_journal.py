@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from honeyguide.adapters.output import tables
-from honeyguide.adapters.output.journal import Journal, Run
+from honeyguide.adapters.output.journal import Journal, JournalSettings
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def read_back(path: Path) -> Finished | None:
     return tables.read_back(path, "jsonl")
 
 
-def run_of(sites: tuple[str, ...] = SITES, **settings: Any) -> Run:
+def run_of(sites: tuple[str, ...] = SITES, **settings: Any) -> JournalSettings:
     def opening(site: str) -> str:
         return json.dumps({"schema": 1, "site": site}, ensure_ascii=False)[:-1] + ","
 
-    return Run({**SETTINGS, **settings}, sites, opening, read_back)
+    return JournalSettings({**SETTINGS, **settings}, sites, opening, read_back)
 
 
 def whole(sites: tuple[str, ...] = SITES) -> str:
@@ -112,7 +112,9 @@ def unchanged(folder: Path) -> Iterator[None]:
         (run_of(SITES[::-1]), "list of sites"),
     ],
 )
-def test_another_run_is_refused(tmp_path: Path, finished: tuple[int, ...], run: Run, words: str) -> None:
+def test_another_run_is_refused(
+    tmp_path: Path, finished: tuple[int, ...], run: JournalSettings, words: str
+) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, finished).close()
     with unchanged(tmp_path), pytest.raises(InputError) as caught:
@@ -128,7 +130,9 @@ def test_another_run_is_refused(tmp_path: Path, finished: tuple[int, ...], run: 
         (run_of(SITES[1:]), "holds other sites than those asked for"),
     ],
 )
-def test_another_run_than_the_complete_one_is_refused(tmp_path: Path, run: Run, words: str) -> None:
+def test_another_run_than_the_complete_one_is_refused(
+    tmp_path: Path, run: JournalSettings, words: str
+) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, (0, 1, 2, 3, 4)).complete()
     with unchanged(tmp_path), pytest.raises(InputError, match="use --fresh") as caught:

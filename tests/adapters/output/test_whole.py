@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from honeyguide.adapters.output.journal import Journal, Run
+from honeyguide.adapters.output.journal import Journal, JournalSettings
 from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.errors import InputError
@@ -57,7 +57,7 @@ def test_a_link_to_lines_stays(tmp_path: Path) -> None:
 def test_a_link_to_picks_stays(tmp_path: Path, fresh: bool) -> None:
     target, link = tmp_path / "real.jsonl", tmp_path / "picks.jsonl"
     link.symlink_to(target)
-    run = Run({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
+    run = JournalSettings({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
     journal = Journal.open(link, run, fresh=fresh)
     journal.add(0, json.dumps({"site": "a.example"}))
     journal.complete()
@@ -69,7 +69,7 @@ def test_a_link_to_picks_stays(tmp_path: Path, fresh: bool) -> None:
 def test_links_in_a_circle_are_one_sentence(tmp_path: Path) -> None:
     link = tmp_path / "a.jsonl"
     link.symlink_to(link)
-    run = Run({}, ("a.example",), str, lambda _: None)
+    run = JournalSettings({}, ("a.example",), str, lambda _: None)
     with pytest.raises(InputError, match="jsonl: cannot be written: Too many levels of symbolic links"):
         check_replaceable(link, lambda _: True)
     with pytest.raises(InputError, match="cannot be written"), replacing(link):

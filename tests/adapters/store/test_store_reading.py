@@ -14,7 +14,7 @@ import pytest
 from honeyguide.adapters.store.sqlite.files import has_log
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, MIGRATIONS, SqliteStore
 from honeyguide.app import open_store, plan_store
-from honeyguide.errors import SchemaMismatch, StoreError
+from honeyguide.errors import SchemaMismatchError, StoreError
 from honeyguide.testing.contracts.store import found, spec
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def test_a_store_of_an_older_version_is_said_and_not_brought_up_to_date(tmp_path
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {version}")
     before = state(tmp_path)
-    with pytest.raises(SchemaMismatch, match=rf"older Honeyguide \(version {version} .* crawl --due"):
+    with pytest.raises(SchemaMismatchError, match=rf"older Honeyguide \(version {version} .* crawl --due"):
         SqliteStore(path, read_only=True)
     assert state(tmp_path) == before
 
@@ -300,7 +300,7 @@ def test_what_is_no_store(tmp_path: Path) -> None:
     before = state(tmp_path)
     assert before["bare.db"][1] != b""
     for name in before:
-        with pytest.raises(SchemaMismatch, match="is no Honeyguide store"):
+        with pytest.raises(SchemaMismatchError, match="is no Honeyguide store"):
             SqliteStore(tmp_path / name, read_only=True)
     assert state(tmp_path) == before
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.core.crawl.frontier import PASSING_RULES, Standing, State
+from honeyguide.core.crawl.frontier import PASSING_RULES, KnownState, State
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from honeyguide.core.crawl.frontier import PASSING_RULES, Standing, State
     ],
 )
 def test_what_is_settled(state: State, rule: str | None, is_settled: bool) -> None:
-    assert Standing(state, 1, 1, rule, is_https=True).is_settled == is_settled
+    assert KnownState(state, 1, 1, rule, is_https=True).is_settled == is_settled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.crawl.traps import MAX_FAMILIES, Family, Traps, family_of, shape_trap, soft_404
+from honeyguide.core.crawl.traps import MAX_FAMILIES, Traps, UrlShape, family_of, shape_trap, soft_404
 from honeyguide.core.page.likeness import likeness, main_digest, said_by, said_on, sketch_of
 from honeyguide.core.page.page import Link, Occurrence, Page, Position
 from honeyguide.core.rules.profile import TrapLimits
@@ -121,10 +121,10 @@ def test_what_was_learnt_is_carried_over() -> None:
 
 def test_memory_is_bounded() -> None:
     traps = Traps(TrapLimits())
-    traps.families = {str(n): Family(str(n)) for n in range(MAX_FAMILIES)}
+    traps.families = {str(n): UrlShape(str(n)) for n in range(MAX_FAMILIES)}
     traps.learn(url("/c/1"), (1,))
     assert len(traps.families) == MAX_FAMILIES
-    assert traps.take_changes() == [("0", None), ("a.example/c/#", Family("a.example/c/#", recent=((1,),)))]
+    assert traps.take_changes() == [("0", None), ("a.example/c/#", UrlShape("a.example/c/#", recent=((1,),)))]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from honeyguide.core.fetching.pace import Pace, backoff_s, gap_s, retry_after_s, spread
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.errors import ConfigError
 
 TIMES = st.floats(0, 4e9, allow_nan=False)
@@ -89,16 +89,16 @@ def test_retry_after_never_raises(text: str, now: float) -> None:
 
 
 def test_the_user_agent_is_honest() -> None:
-    assert Policy().agent.startswith("honeyguide/")
-    assert Policy().agent.endswith("(no contact given)")
-    assert "+https://example.org/bot" in Policy(contact="https://example.org/bot").agent
-    tokens = [Policy(user_agent=agent).robots_token for agent in ("Finder/2 (x)", "42")]
+    assert FetchPolicy().agent.startswith("honeyguide/")
+    assert FetchPolicy().agent.endswith("(no contact given)")
+    assert "+https://example.org/bot" in FetchPolicy(contact="https://example.org/bot").agent
+    tokens = [FetchPolicy(user_agent=agent).robots_token for agent in ("Finder/2 (x)", "42")]
     assert tokens == ["finder", "honeyguide"]
 
 
 def test_a_policy_names_all_its_mistakes_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        Policy(delay_s=-1, per_host=0, read_timeout_s=math.nan, user_agent="a\r\nCookie: b", contact="")
+        FetchPolicy(delay_s=-1, per_host=0, read_timeout_s=math.nan, user_agent="a\r\nCookie: b", contact="")
     assert [p.where for p in caught.value.problems] == [
         "delay_s",
         "read_timeout_s",

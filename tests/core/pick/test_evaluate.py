@@ -7,9 +7,9 @@ import pytest
 from honeyguide.core.pick.evaluate import (
     Change,
     Gold,
-    Judged,
+    PageDecision,
     Picked,
-    Seen,
+    SiteFigures,
     compare_sites,
     judge_site,
     match_sites,
@@ -28,8 +28,8 @@ GOLD = Gold(
 )  # fmt: skip
 
 
-def _judged(*paths: str, cap: int = 4, gold: Gold = GOLD) -> Judged:
-    seen = tuple(Seen(f"https://acme.example{path}", rank) for rank, path in enumerate(paths, 1))
+def _judged(*paths: str, cap: int = 4, gold: Gold = GOLD) -> SiteFigures:
+    seen = tuple(PageDecision(f"https://acme.example{path}", rank) for rank, path in enumerate(paths, 1))
     return judge_site(gold, Picked("acme.example", seen), cap)
 
 
@@ -106,7 +106,14 @@ def test_a_record_is_found_by_what_was_asked_then_by_where_it_led() -> None:
 def test_totals_add_up() -> None:
     first = judge_site(
         GOLD,
-        Picked("a", (Seen("/services", 1, bucket="hub"), Seen("/team", 2, bucket="about"), Seen("/town", 3))),
+        Picked(
+            "a",
+            (
+                PageDecision("/services", 1, bucket="hub"),
+                PageDecision("/team", 2, bucket="about"),
+                PageDecision("/town", 3),
+            ),
+        ),
         4,
     )
     totals = total([first, _judged("/services", "/about", "/alarms", "/x")])
@@ -125,22 +132,22 @@ def test_totals_add_up() -> None:
 
 NOW = Picked(
     "acme.example",
-    (Seen("/new", 1, 90), Seen("/kept", 2, 80), Seen("/moved", 3, 70)),
+    (PageDecision("/new", 1, 90), PageDecision("/kept", 2, 80), PageDecision("/moved", 3, 70)),
     (
-        Seen("/lost", None, 40, None, "cap, 4 better pages were taken"),
-        Seen("/town-a", None, None, None, "doorway, town"),
+        PageDecision("/lost", None, 40, None, "cap, 4 better pages were taken"),
+        PageDecision("/town-a", None, None, None, "doorway, town"),
     ),
 )
 BEFORE = Picked(
     "acme.example",
     (
-        Seen("/moved", 1, 75),
-        Seen("/kept", 2, 80),
-        Seen("/lost", 3, 60),
-        Seen("/gone.html", 4, 50),
-        Seen("/town-a", 5, 9),
+        PageDecision("/moved", 1, 75),
+        PageDecision("/kept", 2, 80),
+        PageDecision("/lost", 3, 60),
+        PageDecision("/gone.html", 4, 50),
+        PageDecision("/town-a", 5, 9),
     ),
-    (Seen("/new", None, 30, None, "threshold, under 40"),),
+    (PageDecision("/new", None, 30, None, "threshold, under 40"),),
 )
 
 
@@ -156,7 +163,10 @@ def test_changes_name_rank_score_and_the_deciding_rule() -> None:
 
 def test_the_same_picks_are_no_change() -> None:
     assert compare_sites(NOW, NOW) == []
-    spelled = Picked("acme.example", (Seen("/new.html", 1, 90), Seen("/kept/", 2, 80), Seen("/Moved", 3, 70)))
+    spelled = Picked(
+        "acme.example",
+        (PageDecision("/new.html", 1, 90), PageDecision("/kept/", 2, 80), PageDecision("/Moved", 3, 70)),
+    )
     assert compare_sites(spelled, NOW) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from honeyguide.core.recrawl.ages import AgeClock, SiteAges
 from honeyguide.core.recrawl.clocks import HOUR_S, DayProfile, SiteClock, WallClock
-from honeyguide.core.recrawl.history import Known, Site, Trust, Visit
+from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.rate import Rate, chance, changes
 from honeyguide.core.recrawl.signals import HEADER, SITEMAP, state_of
@@ -36,8 +36,8 @@ def visit(at: float, content: str | None = "x", body: int | None = 1, **more: ob
     return Visit(URL, 7, at, **given)  # type: ignore[arg-type]  # a test may set any field
 
 
-def known_after(*visits: Visit, site: Site | None = None) -> Known:
-    known: Known | None = None
+def known_after(*visits: Visit, site: Site | None = None) -> HistoryEntry:
+    known: HistoryEntry | None = None
     for one in visits:
         known = next_known(known, one, site or Site(), run=1)
     assert known is not None

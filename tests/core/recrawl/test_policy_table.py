@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.policies import POLICIES, RecrawlPolicy
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.ranking import Asked, PolicyTable, Row, host_of, state_of
+from honeyguide.core.recrawl.ranking import KnownUrl, PlanQuery, PolicyTable, host_of, state_of
 from honeyguide.errors import InputError
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 PROFILE = load_profile("news")
 
 
-def rows_of(count: int, seed: int) -> list[Row]:
+def rows_of(count: int, seed: int) -> list[KnownUrl]:
     rng = random.Random(seed)  # noqa: S311 - made-up pages
 
-    def signals(number: int) -> Signals:
+    def signals(number: int) -> UrlSignals:
         is_new = rng.random() < 0.2
         ago = timedelta(hours=rng.choice([0.5, 5, 30, 300, 300]))
         rate = (
@@ -29,16 +29,16 @@ def rows_of(count: int, seed: int) -> list[Row]:
             if is_new or rng.random() < 0.5
             else (rng.choice([0.5, 2.0]), rng.choice([10.0, 400.0]))
         )
-        return Signals(
+        return UrlSignals(
             f"https://host-{rng.randrange(4)}.example/{number}", 0 if is_new else rng.randrange(1, 9),
             None if is_new else NOW - ago, None if rng.random() < 0.7 else NOW - ago,
             rng.choice([None, 0.1, 0.9]), 1, rng.random() < 0.1, *rate,
         )  # fmt: skip
 
-    return [Row(number, f"row {number}", signals(number)) for number in range(1, count + 1)]
+    return [KnownUrl(number, f"row {number}", signals(number)) for number in range(1, count + 1)]
 
 
-def table_of(rows: list[Row], policy: str) -> tuple[PolicyTable, RecrawlPolicy]:
+def table_of(rows: list[KnownUrl], policy: str) -> tuple[PolicyTable, RecrawlPolicy]:
     made = POLICIES[policy](PROFILE, Priors())
     return PolicyTable(lambda: iter(rows), made, PROFILE), made
 
@@ -49,7 +49,7 @@ def test_it_is_the_order_of_values_and_of_rows_where_they_are_equal(policy: str)
     table, made = table_of(rows, policy)
     moment = NOW.timestamp()
     expected = sorted(rows, key=lambda row: -made.value(state_of(row), moment))
-    plan = table.plan(Asked(NOW))
+    plan = table.plan(PlanQuery(NOW))
     assert [entry.scored.url for entry in plan.entries] == [row.signals.url for row in expected]
     assert [entry.rank for entry in plan.entries] == list(range(1, 301))
     assert plan.rows == 300
@@ -67,8 +67,8 @@ def test_it_is_the_order_of_values_and_of_rows_where_they_are_equal(policy: str)
 @pytest.mark.parametrize("top", [1, 10, 299])
 def test_top_is_the_beginning_of_it(policy: str, top: int) -> None:
     table, _ = table_of(rows_of(300, 2), policy)
-    whole = [(entry.rank, entry.scored.url) for entry in table.plan(Asked(NOW)).entries]
-    plan = table.plan(Asked(NOW, top=top))
+    whole = [(entry.rank, entry.scored.url) for entry in table.plan(PlanQuery(NOW)).entries]
+    plan = table.plan(PlanQuery(NOW, top=top))
     assert [(entry.rank, entry.scored.url) for entry in plan.entries] == whole[:top]
     if policy != "heuristic":
         assert plan.entries[-1].scored.score.value == 60.0
@@ -77,39 +77,43 @@ def test_top_is_the_beginning_of_it(policy: str, top: int) -> None:
 @pytest.mark.parametrize("policy", ["learned", "heuristic"])
 def test_hosts_are_limited_and_the_others_move_up(policy: str) -> None:
     table, _ = table_of(rows_of(300, 3), policy)
-    whole = [(entry.rank, entry.scored.url) for entry in table.plan(Asked(NOW)).entries]
+    whole = [(entry.rank, entry.scored.url) for entry in table.plan(PlanQuery(NOW)).entries]
     expected: list[tuple[int, str]] = []
     for rank, url in whole:
         if sum(host_of(other) == host_of(url) for _, other in expected) < 3:
             expected.append((rank, url))
-    plan = table.plan(Asked(NOW, top=10, per_host=3))
+    plan = table.plan(PlanQuery(NOW, top=10, per_host=3))
     assert [(entry.rank, entry.scored.url) for entry in plan.entries] == expected[:10]
 
 
 @pytest.mark.parametrize("policy", ["learned", "heuristic"])
 def test_levels_and_scores_filter_and_keep_the_rank(policy: str) -> None:
     table, _ = table_of(rows_of(300, 4), policy)
-    whole = table.plan(Asked(NOW)).entries
+    whole = table.plan(PlanQuery(NOW)).entries
     for level in PROFILE.levels:
         expected = [(entry.rank, entry.scored.url) for entry in whole if entry.scored.level == level]
-        found = table.plan(Asked(NOW, levels=(level.name,))).entries
+        found = table.plan(PlanQuery(NOW, levels=(level.name,))).entries
         assert [(entry.rank, entry.scored.url) for entry in found] == expected
-    least = table.plan(Asked(NOW, min_score=50.0)).entries
+    least = table.plan(PlanQuery(NOW, min_score=50.0)).entries
     assert [entry.rank for entry in least] == [e.rank for e in whole if e.scored.score.value >= 50]
 
 
 def test_nothing_and_too_much() -> None:
     table, _ = table_of([], "learned")
-    assert table.plan(Asked(NOW)).rows == 0
+    assert table.plan(PlanQuery(NOW)).rows == 0
     table, _ = table_of(rows_of(5, 5), "learned")
     with pytest.raises(InputError, match="more than 4 rows"):
-        table.plan(Asked(NOW, limit=4))
-    assert len(table.plan(Asked(NOW, top=9, limit=4)).entries) == 5
+        table.plan(PlanQuery(NOW, limit=4))
+    assert len(table.plan(PlanQuery(NOW, top=9, limit=4)).entries) == 5
 
 
 def test_times_in_the_future_are_counted() -> None:
-    rows = [Row(1, "row 1", Signals("https://a.example/", 1, NOW + timedelta(days=1), None, 0.5, 1, False))]
+    rows = [
+        KnownUrl(
+            1, "row 1", UrlSignals("https://a.example/", 1, NOW + timedelta(days=1), None, 0.5, 1, False)
+        )
+    ]
     table, _ = table_of(rows, "learned")
-    plan = table.plan(Asked(NOW))
+    plan = table.plan(PlanQuery(NOW))
     assert (plan.future.rows, plan.future.first) == (1, "row 1 (last_visited)")
     assert plan.entries[0].scored.score.value >= 0

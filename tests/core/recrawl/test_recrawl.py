@@ -10,7 +10,7 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.core.recrawl.clocks import ArticleClock, DayProfile, SiteClock, WallClock, stretch
 from honeyguide.core.recrawl.history import Trust
-from honeyguide.core.recrawl.plan import Signals, score_url
+from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import (
     POLICIES,
     AdaptiveInterval,
@@ -23,7 +23,7 @@ from honeyguide.core.recrawl.policies import (
 from honeyguide.core.recrawl.priors import Priors, Watched, refit, refit_priors, shrunk
 from honeyguide.core.recrawl.rate import Rate, index, prior, reached
 from honeyguide.core.recrawl.signals import PageState, class_of, drop_reason, importance_of, page_of
-from honeyguide.core.recrawl.visits import Seen, after_finds, after_visit
+from honeyguide.core.recrawl.visits import ChangeObservation, after_finds, after_visit
 
 HOUR, DAY = 3600.0, 86400.0
 NOW = 1_750_000_000.0
@@ -191,10 +191,12 @@ def test_an_hour_of_a_slow_clock_buys_many_hours() -> None:
 
 def test_which_update_belongs_to_which_visit() -> None:
     start = Rate(0.5, 100.0)
-    assert after_visit(start, Seen(50.0, is_changed=False, was_announced=True)) == (0.5, 150.0)
-    assert after_visit(start, Seen(50.0, is_changed=True)) == pytest.approx((1.450944, 116.862536))
-    assert after_visit(start, Seen(50.0, is_changed=True, was_announced=True)) == (1.5, 150.0)
-    assert after_visit(start, Seen(50.0, is_changed=True, quiet_h=90.0)) == (1.5, 150.0)
+    assert after_visit(start, ChangeObservation(50.0, is_changed=False, was_announced=True)) == (0.5, 150.0)
+    assert after_visit(start, ChangeObservation(50.0, is_changed=True)) == pytest.approx(
+        (1.450944, 116.862536)
+    )
+    assert after_visit(start, ChangeObservation(50.0, is_changed=True, was_announced=True)) == (1.5, 150.0)
+    assert after_visit(start, ChangeObservation(50.0, is_changed=True, quiet_h=90.0)) == (1.5, 150.0)
     assert after_finds(None, 12, 24.0) == (12.0, 48.0)
 
 
@@ -220,7 +222,7 @@ def test_pages_that_are_all_the_same_are_their_prior() -> None:
 
 def test_the_heuristic_is_the_card() -> None:
     profile = load_profile("news")
-    signals = Signals(
+    signals = UrlSignals(
         "https://a.example/", 3, datetime(2026, 5, 1, 7, 0, 0, 1, tzinfo=UTC), datetime(2026, 4, 30, 9, tzinfo=UTC), 0.9, 4, True
     )  # fmt: skip
     now = datetime(2026, 5, 1, 8, tzinfo=UTC)
@@ -280,4 +282,4 @@ def test_importance_and_class() -> None:
     assert class_of("https://a.example/a", is_hub=False, is_dated=True) == "article"
     assert class_of("https://a.example/2026-05-story", is_hub=False) == "article"
     assert class_of("https://a.example/2026/13/x", is_hub=False) == "page"
-    assert page_of(Signals("u", is_hub=True, page_class="page")).page_class == "page"
+    assert page_of(UrlSignals("u", is_hub=True, page_class="page")).page_class == "page"

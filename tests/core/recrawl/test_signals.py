@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide.adapters.html.page import parse_page
+from honeyguide.app.history import describe_history
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import said_on
 from honeyguide.core.recrawl.ages import SiteAges
-from honeyguide.core.recrawl.describe import history_told
-from honeyguide.core.recrawl.history import Known, Site, Trust, Visit
+from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import (
     SITEMAP,
-    Made,
+    LinkDensity,
     announced_at,
     hub_score,
     kind_of,
@@ -39,7 +39,7 @@ def html(body: str, menu: int = 40) -> str:
     return f"<title>T</title><nav>{links}</nav><main>{body}</main>"
 
 
-def made(body: str) -> Made:
+def made(body: str) -> LinkDensity:
     page = parse_page(html(body), PAGE)
     return made_of(page, said_on(page).lines, {"a.example"})
 
@@ -67,7 +67,7 @@ def test_a_hub_is_a_page_whose_main_part_is_links(body: str, links: int, kind: s
 
 
 def test_what_visits_find_makes_a_hub_of_a_page_between() -> None:
-    between = Made(12, 0.15)
+    between = LinkDensity(12, 0.15)
     assert kind_of(PAGE, between, None, BASE) == "page"
     assert kind_of(PAGE, between, Rate(48.0, 24.0), BASE) == "hub"
     score = hub_score(PAGE, between, Rate(48.0, 24.0), BASE)
@@ -76,17 +76,20 @@ def test_what_visits_find_makes_a_hub_of_a_page_between() -> None:
 
 
 def test_homepages_need_fewer_links() -> None:
-    few = Made(6, 0.4)
+    few = LinkDensity(6, 0.4)
     assert (kind_of(HOME, few, None, BASE), kind_of(PAGE, few, None, BASE)) == ("hub", "page")
 
 
 def test_an_empty_page_is_no_hub_and_a_dated_one_an_article() -> None:
     assert made("").link_share == 0
-    assert kind_of(PAGE, Made(0, None), None, BASE) == "page"
-    assert kind_of(Url.parse("https://a.example/2026/05/01/story"), Made(2, 0.02), None, BASE) == "article"
+    assert kind_of(PAGE, LinkDensity(0, None), None, BASE) == "page"
+    assert (
+        kind_of(Url.parse("https://a.example/2026/05/01/story"), LinkDensity(2, 0.02), None, BASE)
+        == "article"
+    )
 
 
-def known(**more: object) -> Known:
+def known(**more: object) -> HistoryEntry:
     first = next_known(None, Visit(PAGE.text, 7, DAY_S, 200, "x", 0.9, hub_depth=2, body=1), run=1)
     return first._replace(**more)  # type: ignore[arg-type]  # a test may set any field
 
@@ -147,7 +150,7 @@ def test_a_hub_says_why_it_is_one() -> None:
 
 def test_the_story_of_a_page_that_changes() -> None:
     one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, changed_at=DAY_S, rate_a=2.5, rate_b=102.0)
-    told = history_told(one, BASE, 4 * DAY_S, HONEST, not_modified=1)
+    told = describe_history(one, BASE, 4 * DAY_S, HONEST, not_modified=1)
     assert told == [
         "Visited 5 times, first 4 days ago, last 3 days ago: 2 changed, 2 unchanged (1 by 304).",
         "It last changed 3 days ago, as far as visits tell.",
@@ -160,7 +163,7 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
     one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, rate_a=2.5, rate_b=102.0)
     site = Site(ages={"page": ages})
     young, old = (
-        history_told(one._replace(born_at=born_at), BASE, 4 * DAY_S, site)[1]
+        describe_history(one._replace(born_at=born_at), BASE, 4 * DAY_S, site)[1]
         for born_at in (None, -5 * DAY_S)
     )
     assert young.startswith("It changes about every 1.7 days; changed with 74 % probability")
@@ -188,4 +191,4 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
     ],
 )  # fmt: skip
 def test_the_story_of_others(more: dict[str, object], said: str) -> None:
-    assert said in history_told(known(**more), BASE, DAY_S + 5.0, HONEST)
+    assert said in describe_history(known(**more), BASE, DAY_S + 5.0, HONEST)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.core.url.scope import Kind, Scope, classify, classify_url, not_a_page
+from honeyguide.core.url.scope import LinkKind, Scope, classify, classify_url, not_a_page
 from honeyguide.core.url.url import Tracking, Url
 
 PAGE = Url.parse("https://example.com/about/?id=1")
@@ -12,7 +12,7 @@ SCOPE = Scope(frozenset({"pdf", "gz"}), Tracking(("utm_*",)))
 def test_verdicts_carry_rule_id_and_detail() -> None:
     verdict = classify("/a/Team.Pdf", PAGE, SCOPE)
     assert (verdict.kind, verdict.rule, verdict.id, verdict.detail) == (
-        Kind.SKIP,
+        LinkKind.SKIP,
         "extension",
         "URL-9",
         ".pdf",
@@ -20,14 +20,14 @@ def test_verdicts_carry_rule_id_and_detail() -> None:
     assert verdict.url == Url.parse("https://example.com/a/Team.Pdf")
     verdict = classify("//cdn.example:81/x", PAGE, SCOPE)
     assert (verdict.kind, verdict.rule, verdict.id, verdict.detail) == (
-        Kind.OUTSIDE,
+        LinkKind.OUTSIDE,
         "other-site",
         "URL-11",
         "cdn.example:81",
     )
     verdict = classify("x", PAGE, SCOPE)
     assert (verdict.kind, verdict.rule, verdict.id, verdict.detail) == (
-        Kind.INSIDE,
+        LinkKind.INSIDE,
         "same-site",
         "URL-10",
         "example.com",
@@ -39,8 +39,8 @@ def test_verdicts_carry_rule_id_and_detail() -> None:
 
 def test_the_seed_decides_what_is_inside() -> None:
     seed = Url.parse("https://www.example.com/")
-    assert classify("/x", PAGE, SCOPE, seed).kind is Kind.OUTSIDE
-    assert classify("http://www.example.com/x", PAGE, SCOPE, seed).kind is Kind.INSIDE
+    assert classify("/x", PAGE, SCOPE, seed).kind is LinkKind.OUTSIDE
+    assert classify("http://www.example.com/x", PAGE, SCOPE, seed).kind is LinkKind.INSIDE
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_same_page(href: str) -> None:
 
 @pytest.mark.parametrize("href", ["?id=2", "/about", "https://example.com:8443/about/?id=1"])
 def test_not_the_same_page(href: str) -> None:
-    assert classify(href, PAGE, SCOPE).kind is not Kind.SKIP
+    assert classify(href, PAGE, SCOPE).kind is not LinkKind.SKIP
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_extension_is_that_of_the_last_segment(href: str, *, skipped: bool) -> N
 def test_not_a_page(href: str, rule: str, detail: str) -> None:
     verdict = not_a_page(href)
     assert verdict is not None
-    assert (verdict.kind, verdict.rule, verdict.id, verdict.detail) == (Kind.SKIP, rule, "URL-9", detail)
+    assert (verdict.kind, verdict.rule, verdict.id, verdict.detail) == (LinkKind.SKIP, rule, "URL-9", detail)
 
 
 @pytest.mark.parametrize("href", ["x", "?y", "HTTP:x", "https://x", "1:2", ":x", "./mailto:x", "é:x"])
@@ -113,5 +113,5 @@ def test_may_be_a_page(href: str) -> None:
 
 
 def test_classify_url_takes_what_is_resolved() -> None:
-    assert classify_url(Url.parse("https://example.com/x"), PAGE, Scope()).kind is Kind.INSIDE
+    assert classify_url(Url.parse("https://example.com/x"), PAGE, Scope()).kind is LinkKind.INSIDE
     assert classify_url(PAGE, PAGE, Scope()).rule == "same-page"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN, name_of, read_lines, read_text
 from honeyguide.adapters.files.rows import json_object
-from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, Picked, Seen, page_name, site_key
+from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, PageDecision, Picked, page_name, site_key
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
     return found
 
 
-def _pages(row: Record, name: str, where: str) -> list[Seen]:
+def _pages(row: Record, name: str, where: str) -> list[PageDecision]:
     pages = row.get(name, [])
     if not isinstance(pages, list) or not all(
         isinstance(page, dict) and isinstance(page.get("url"), str) for page in pages
@@ -94,10 +94,10 @@ def _pages(row: Record, name: str, where: str) -> list[Seen]:
     return [_seen(page, place if name == "selected" else None) for place, page in enumerate(pages, 1)]
 
 
-def _seen(page: Record, place: int | None) -> Seen:
+def _seen(page: Record, place: int | None) -> PageDecision:
     out, score, rank = page.get("out"), page.get("score"), page.get("rank")
     known = isinstance(score, int | float) and abs(score) < _MOST_SCORE  # neither endless nor of 400 digits
-    return Seen(
+    return PageDecision(
         url=page["url"],
         rank=rank if isinstance(rank, int) else place,
         score=score if known else None,

@@ -23,7 +23,7 @@ from honeyguide.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from honeyguide.core.recrawl.plan import Signals
+    from honeyguide.core.recrawl.plan import UrlSignals
 
     RawRow = tuple[int, dict[str, Any] | InputError]
     Line = tuple[int, str, InputError | None]
@@ -51,7 +51,7 @@ def raw_rows(path: str, kind: str, name: str = "", required: Sequence[str] = REQ
     return csv_rows(path, named, lambda cells: _header(cells, named, required))
 
 
-def signals_of_row(raw: Raw) -> Signals:
+def signals_of_row(raw: Raw) -> UrlSignals:
     """Check a row; the error names the row and the field."""
     if isinstance(raw.values, InputError):
         raise raw.values

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from honeyguide.adapters.html.walk import Box, Lines, Text, Walk
+    from honeyguide.adapters.html.walk import Box, Lines, TextPieces, Walk
 
     Span = tuple[int, int]  # lines: the first, and the one after the last
     Attributes = dict[str, str | None]
@@ -312,7 +312,7 @@ class Document:
             block = self._blocks[lines] = _Block(self._text_of(*lines))
         return block
 
-    def _text_of(self, text: Text, first: int, last: int) -> str:
+    def _text_of(self, text: TextPieces, first: int, last: int) -> str:
         """Give the lines of a block; none, where blocks in blocks would make that cost more than the document."""
         if self._block_text <= 0:
             return ""

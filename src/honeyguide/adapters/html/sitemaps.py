@@ -167,7 +167,7 @@ _HREF = re.compile(r"""\shref\s{0,9}=\s{0,9}(?:"([^"]{1,2048})"|'([^']{1,2048})'
 _REL = re.compile(r"""\srel\s{0,9}=\s{0,9}["']?([A-Za-z]{1,40})""")
 
 
-class Entry(NamedTuple):
+class FeedEntry(NamedTuple):
     """One entry: its address as written, and when it says that it last changed, as a sitemap would write it."""
 
     url: str
@@ -184,12 +184,12 @@ def is_feed(text: str) -> bool:
     return root is not None and root[1] in _FEEDS
 
 
-def entries(text: str, most_tags: int) -> Iterator[Entry]:
+def entries(text: str, most_tags: int) -> Iterator[FeedEntry]:
     """Give the entries of a feed that have an address; no more than `most_tags` tags are looked at.
 
     >>> rss = "<rss><item><link>https://a.example/b</link><pubDate>Mon, 06 May 2024 10:00:00 +0200</pubDate></item>"
     >>> list(entries(rss, 10))
-    [Entry(url='https://a.example/b', lastmod='2024-05-06T08:00:00Z')]
+    [FeedEntry(url='https://a.example/b', lastmod='2024-05-06T08:00:00Z')]
     """
     url: str | None = None
     times: dict[str, str] = {}
@@ -200,7 +200,7 @@ def entries(text: str, most_tags: int) -> Iterator[Entry]:
             value = value.partition("]]>")[0]
         if name in ("item", "entry"):
             if url:
-                yield Entry(url, _latest(times))
+                yield FeedEntry(url, _latest(times))
             url, times, is_inside = None, {}, True
         elif not is_inside:
             continue  # of the feed, not of an entry
@@ -209,7 +209,7 @@ def entries(text: str, most_tags: int) -> Iterator[Entry]:
         else:
             times.setdefault(name, value)
     if url:
-        yield Entry(url, _latest(times))
+        yield FeedEntry(url, _latest(times))
 
 
 def _address(attributes: str, value: str) -> str | None:

@@ -19,7 +19,7 @@ from honeyguide.core.page.page import Position
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    Lines = tuple["Text", int, int]  # of a block: the text, its first line, and the one after its last
+    Lines = tuple["TextPieces", int, int]  # of a block: the text, its first line, and the one after its last
     Box = tuple[
         int, LexborNode, int, int
     ]  # a part of the page: its kind, its first line, and the one after its last
@@ -33,7 +33,7 @@ _SHALLOW = 7  # elements around one that may be a part of the page without being
 _LINE_END = "\0"  # stands between blocks in gathered text; no parsed text has it
 
 
-class Text:
+class TextPieces:
     """Text as it was gathered: pieces, and line ends where blocks begin and end."""
 
     __slots__ = ("_lines", "parts")
@@ -57,7 +57,7 @@ class Walk:
     """What one walk finds. Anchors are numbered from 1 on; their labels are not yet folded."""
 
     def __init__(self, start: LexborNode | None, hidden: set[int]) -> None:
-        self.visible = Text()
+        self.visible = TextPieces()
         self.headings: dict[int, list[str]] = {1: [], 2: []}
         self.found: dict[int, list[LexborNode]] = {
             kind: [] for kind in (ANCHOR, TOLD, SCRIPT, TITLE, IGNORED)
@@ -81,7 +81,7 @@ class Walk:
         other, anchor, end, line_end = OTHER, ANCHOR, BREAK, _LINE_END
         script, title, ignored = SCRIPT, TITLE, IGNORED
         h1, h2, box, nav, shallow, add_box = H1, H2, BOX, NAV, _SHALLOW, self.boxes.append
-        path: list[tuple[LexborNode, int, Text, int, int, int]] = []
+        path: list[tuple[LexborNode, int, TextPieces, int, int, int]] = []
         while node is not None:
             tag = node.tag_id
             if tag == text:
@@ -118,7 +118,7 @@ class Walk:
                     child = None
                 elif title <= kind <= ignored or (hidden and node.mem_id in hidden):
                     path.append((node, kind, around, line, 0, len(open_anchors)))
-                    around, line, ended = Text(), 0, -1  # links count also in what nobody sees
+                    around, line, ended = TextPieces(), 0, -1  # links count also in what nobody sees
                     parts = around.parts
                     append = parts.append
                     node = child

@@ -28,15 +28,15 @@ from honeyguide.adapters.http.addresses import (
 )
 from honeyguide.adapters.http.connection import MAX_HEADERS, MAX_LINE_BYTES, Connector, Flooded, check_library
 from honeyguide.errors import (
-    AddressRefused,
+    AddressRefusedError,
     ConfigError,
     FetchError,
-    NameNotFound,
-    NotText,
+    NameNotFoundError,
+    NotTextError,
     Problem,
-    TimedOut,
-    TooLarge,
-    Unreachable,
+    TimedOutError,
+    TooLargeError,
+    UnreachableError,
     shown,
 )
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from honeyguide.adapters.http.addresses import Lookup
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.url.url import Url
 
 
@@ -83,7 +83,7 @@ class HttpFetcher:
     """
 
     def __init__(
-        self, policy: Policy, *, proxies: Mapping[str, str] | None = None, lookup: Lookup | None = None
+        self, policy: FetchPolicy, *, proxies: Mapping[str, str] | None = None, lookup: Lookup | None = None
     ) -> None:
         self._policy = policy
         self._lookup = lookup
@@ -146,7 +146,7 @@ class HttpFetcher:
     ) -> tuple[Headers, tuple[bytes, bool]]:
         """Read headers, and the body of a page with whether it was cut on purpose; others have none that matters."""
         if response.status < 200:  # 101 answers nobody here, and 000 is no status
-            raise _final(Unreachable(url.as_linked, f"its answer is not HTTP: status {response.status}"))
+            raise _final(UnreachableError(url.as_linked, f"its answer is not HTTP: status {response.status}"))
         headers = _headers(response)
         if response.status >= 300:
             return headers, (b"", False)
@@ -163,9 +163,9 @@ class HttpFetcher:
         proxy = self._proxy(url)
         if not self._policy.allow_private:
             if why := refused_port(target.port):
-                raise AddressRefused(url.as_linked, f"its port is not one of the web ({why})")
+                raise AddressRefusedError(url.as_linked, f"its port is not one of the web ({why})")
             if proxy and (why := refused_host(url.host)):
-                raise AddressRefused(
+                raise AddressRefusedError(
                     url.as_linked, f"its address is not on the public web ({why}); --allow-private visits it"
                 )
         session = self._session(part, guarded=not proxy and not self._policy.allow_private)
@@ -189,7 +189,9 @@ class HttpFetcher:
         return self._sessions[kind]
 
 
-def _open_session(policy: Policy, names: Names, max_bytes: int, *, guarded: bool) -> aiohttp.ClientSession:
+def _open_session(
+    policy: FetchPolicy, names: Names, max_bytes: int, *, guarded: bool
+) -> aiohttp.ClientSession:
     connector = Connector(
         max_bytes,
         limit=policy.concurrency,
@@ -258,13 +260,13 @@ def _kind(headers: Headers) -> str:
 def _check_type(url: str, kind: str, part: Part) -> None:
     """Refuse what says of itself that it is no page, before its body is read."""
     if kind and part in _TEXT_ONLY and not _PAGE_TYPES.fullmatch(kind):
-        raise NotText(url, f"its type is {shown(kind)}")
+        raise NotTextError(url, f"its type is {shown(kind)}")
 
 
 class _Reading:
     """Reads one body, piece by piece, and stops where it must: no piece is larger than aiohttp's buffer."""
 
-    def __init__(self, url: str, response: aiohttp.ClientResponse, policy: Policy, part: Part) -> None:
+    def __init__(self, url: str, response: aiohttp.ClientResponse, policy: FetchPolicy, part: Part) -> None:
         self._url = url
         self._response = response
         self._part = part
@@ -298,12 +300,14 @@ class _Reading:
             for name in ("Content-Encoding", "Transfer-Encoding")
         )
         if transfer not in ("", "identity", "chunked"):
-            raise NotText(self._url, f"its transfer encoding is {shown(transfer)}, which was not asked for")
+            raise NotTextError(
+                self._url, f"its transfer encoding is {shown(transfer)}, which was not asked for"
+            )
         if encoding not in ("", "identity") and encoding not in self._accepted():
-            raise NotText(self._url, f"its compression is {shown(encoding)}, which was not asked for")
+            raise NotTextError(self._url, f"its compression is {shown(encoding)}, which was not asked for")
         announced = self._response.content_length or 0
         if self._cut is None and announced > self._most_sent:
-            raise TooLarge(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
+            raise TooLargeError(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
 
     def _accepted(self) -> list[str]:
         return re.split(r"\s*,\s*", self._response.request_info.headers.get("Accept-Encoding", ""))
@@ -313,9 +317,9 @@ class _Reading:
         if self._cut is not None:
             return
         if self._response.content.total_raw_bytes > self._most_sent:
-            raise TooLarge(self._url, f"more than {self._most_sent} bytes sent")
+            raise TooLargeError(self._url, f"more than {self._most_sent} bytes sent")
         if len(self._body) > self._most:
-            raise TooLarge(self._url, f"more than {self._most} bytes after decompression")
+            raise TooLargeError(self._url, f"more than {self._most} bytes after decompression")
 
     def _check_bytes(self) -> None:
         """Where no type was given, the first bytes decide; UTF-16 is known by its mark."""
@@ -324,7 +328,7 @@ class _Reading:
         if self._part not in _TEXT_ONLY or declared not in _NO_TYPES or start.startswith(_BOMS):
             return
         if _BINARY.search(start):
-            raise NotText(self._url, "it names no type, and its bytes are no text")
+            raise NotTextError(self._url, "it names no type, and its bytes are no text")
 
     def _is_enough(self, seen: int) -> bool:
         if self._cut is None:
@@ -341,7 +345,7 @@ def _translated(url: str, error: Exception) -> FetchError:
             if isinstance(found, kind):
                 return told(url, found)
     why = getattr(causes[0], "strerror", None) or type(causes[0]).__name__
-    return Unreachable(url, f"no connection: {shown(str(why))}")
+    return UnreachableError(url, f"no connection: {shown(str(why))}")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -353,7 +357,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = getattr(error, "os_error", None) or error.__cause__
 
 
-def _final(error: Unreachable) -> Unreachable:
+def _final(error: UnreachableError) -> UnreachableError:
     """Mark a failure that another try will not mend."""
     error.retryable = False
     return error
@@ -361,13 +365,13 @@ def _final(error: Unreachable) -> Unreachable:
 
 def _no_name(url: str, error: socket.gaierror) -> FetchError:
     if error.errno in _NO_SUCH_NAME:
-        return NameNotFound(url, "its host name does not exist")
-    return Unreachable(url, "its host name could not be looked up for now")
+        return NameNotFoundError(url, "its host name does not exist")
+    return UnreachableError(url, "its host name could not be looked up for now")
 
 
 def _insecure(url: str, error: ssl.SSLError) -> FetchError:
     return _final(
-        Unreachable(
+        UnreachableError(
             url, f"no secure connection: {shown(getattr(error, 'reason', None) or type(error).__name__)}"
         )
     )
@@ -375,28 +379,31 @@ def _insecure(url: str, error: ssl.SSLError) -> FetchError:
 
 def _not_http(url: str, error: aiohttp.ClientResponseError) -> FetchError:
     if "too many headers" in error.message.lower():
-        return TooLarge(url, f"more than {MAX_HEADERS} headers")
-    return _final(Unreachable(url, "its answer is not HTTP"))
+        return TooLargeError(url, f"more than {MAX_HEADERS} headers")
+    return _final(UnreachableError(url, "its answer is not HTTP"))
 
 
 # What each failure means; the first that fits the error or its cause counts, so the special ones come first.
 _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], ...] = (
-    (RefusedAddress, lambda url, error: AddressRefused(url, error.strerror)),
+    (RefusedAddress, lambda url, error: AddressRefusedError(url, error.strerror)),
     (socket.gaierror, _no_name),
-    (aiohttp.ConnectionTimeoutError, lambda url, _: TimedOut(url, "no connection in time")),
-    (aiohttp.SocketTimeoutError, lambda url, _: TimedOut(url, "silent for too long")),
-    (TimeoutError, lambda url, _: TimedOut(url, "not finished in time")),
+    (aiohttp.ConnectionTimeoutError, lambda url, _: TimedOutError(url, "no connection in time")),
+    (aiohttp.SocketTimeoutError, lambda url, _: TimedOutError(url, "silent for too long")),
+    (TimeoutError, lambda url, _: TimedOutError(url, "not finished in time")),
     (ssl.SSLError, _insecure),
-    (Flooded, lambda url, error: TooLarge(url, str(error))),
-    (http_exceptions.LineTooLong, lambda url, _: TooLarge(url, "a header line is too long")),
-    (http_exceptions.ContentEncodingError, lambda url, _: NotText(url, "its compression is broken")),
-    (UnicodeError, lambda url, _: NameNotFound(url, "its host is no name that can be looked up")),
+    (Flooded, lambda url, error: TooLargeError(url, str(error))),
+    (http_exceptions.LineTooLong, lambda url, _: TooLargeError(url, "a header line is too long")),
+    (http_exceptions.ContentEncodingError, lambda url, _: NotTextError(url, "its compression is broken")),
+    (UnicodeError, lambda url, _: NameNotFoundError(url, "its host is no name that can be looked up")),
     (
         ValueError,
-        lambda url, _: AddressRefused(url, "its host or port is malformed"),
+        lambda url, _: AddressRefusedError(url, "its host or port is malformed"),
     ),  # such a request is never sent
-    (aiohttp.ClientHttpProxyError, lambda url, error: Unreachable(url, f"the proxy answered {error.status}")),
+    (
+        aiohttp.ClientHttpProxyError,
+        lambda url, error: UnreachableError(url, f"the proxy answered {error.status}"),
+    ),
     (aiohttp.ClientResponseError, _not_http),
-    (aiohttp.ServerDisconnectedError, lambda url, _: Unreachable(url, "closed without an answer")),
-    (aiohttp.ClientPayloadError, lambda url, _: Unreachable(url, "broke off before its end")),
+    (aiohttp.ServerDisconnectedError, lambda url, _: UnreachableError(url, "closed without an answer")),
+    (aiohttp.ClientPayloadError, lambda url, _: UnreachableError(url, "broke off before its end")),
 )

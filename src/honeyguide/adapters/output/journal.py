@@ -50,7 +50,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class JournalSettings:
     """What a run is: settings to compare, its sites, how the line of a site begins, how to read an output back."""
 
     settings: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Run:
 class Journal:
     """An output while it is being written; made by `open`, ended by `complete` or, to go on later, by `close`."""
 
-    def __init__(self, path: Path, run: Run, journal: LineFile, output: LineFile | None) -> None:
+    def __init__(self, path: Path, run: JournalSettings, journal: LineFile, output: LineFile | None) -> None:
         self._path = path
         self._run = run
         self._journal = journal
@@ -88,7 +88,7 @@ class Journal:
         self.was_complete = False
 
     @classmethod
-    def open(cls, path: Path, run: Run, *, in_order: bool = True, fresh: bool = False) -> Self:
+    def open(cls, path: Path, run: JournalSettings, *, in_order: bool = True, fresh: bool = False) -> Self:
         """Start or go on; without `in_order` the records stay in the journal and the caller writes the output.
 
         With `fresh` what an earlier run left is there until the first record of this one.
@@ -298,7 +298,7 @@ def _has_content(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _header_line(run: Run) -> bytes:
+def _header_line(run: JournalSettings) -> bytes:
     return _MAGIC.encode() + json.dumps(run.header).removeprefix("{").encode()
 
 

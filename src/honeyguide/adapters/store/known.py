@@ -21,10 +21,10 @@ from honeyguide.adapters.store.sqlite.history import sane
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.clocks import DayProfile
 from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors, Watched, refit_priors
-from honeyguide.core.recrawl.ranking import PolicyTable, Row
+from honeyguide.core.recrawl.ranking import KnownUrl, PolicyTable
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import SITEMAP, PageState, born_at, class_of, signals_of, state_of
 from honeyguide.core.rules.topic import SCALE
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
     from honeyguide.core.recrawl.ages import AgeProfile
     from honeyguide.core.recrawl.clocks import SiteClock
-    from honeyguide.core.recrawl.history import Known, Site, Trust
+    from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust
     from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.priors import PageClass
-    from honeyguide.core.recrawl.ranking import Asked, Entry, Plan
+    from honeyguide.core.recrawl.ranking import Plan, PlanEntry, PlanQuery
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.store import Store
 
@@ -52,7 +52,7 @@ _SAMPLE = (
 )
 
 
-class Waiting(NamedTuple):
+class QueuedUrl(NamedTuple):
     """A queued URL that was never visited, in its normal form."""
 
     entry: int
@@ -65,7 +65,7 @@ class Waiting(NamedTuple):
     born_at: float | None
 
 
-class Reader:
+class StoreReader:
     """Reads what plans need of a store, besides its history."""
 
     def __init__(self, path: str) -> None:
@@ -73,7 +73,7 @@ class Reader:
         self._sql = queries("plan")
 
     @reads
-    def waiting(self) -> Iterator[Waiting]:
+    def waiting(self) -> Iterator[QueuedUrl]:
         """Give the queued URLs that were never visited, in the order of discovery."""
         last = 0
         while rows := self._db.all(self._sql["waiting"], (last,)):
@@ -81,13 +81,15 @@ class Reader:
             last = rows[-1][0]
 
     @reads
-    def waiting_one(self, digest: int) -> Waiting | None:
+    def waiting_one(self, digest: int) -> QueuedUrl | None:
         """Give one of them."""
         row = self._db.one(self._sql["waiting_one"], (digest,))
         return None if row is None else _waiting(row)
 
     @reads
-    def read(self, make: Callable[[int, Known], Row], place: int, known: Known) -> Row:
+    def read(
+        self, make: Callable[[int, HistoryEntry], KnownUrl], place: int, known: HistoryEntry
+    ) -> KnownUrl:
         """Make a row of what is known; what cannot be one is nothing that we have written."""
         return make(place, known)
 
@@ -122,9 +124,9 @@ class Reader:
         self._db.close()
 
 
-def _waiting(row: Sequence[Any]) -> Waiting:
+def _waiting(row: Sequence[Any]) -> QueuedUrl:
     entry, run, digest, url, score, depth, hub_depth, met_at = checked(row, "iiisFiiF")
-    return Waiting(entry, run, digest, Url.parse(url).text, score, depth, hub_depth, moment(met_at))
+    return QueuedUrl(entry, run, digest, Url.parse(url).text, score, depth, hub_depth, moment(met_at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class StoreTable:
     """
 
     def __init__(
-        self, source: tuple[Store, Reader], judging: Judging, name: str = "", without: Without = NOTHING
+        self, source: tuple[Store, StoreReader], judging: Judging, name: str = "", without: Without = NOTHING
     ) -> None:
         self.store, self._reader = source
         self._judging = judging
@@ -154,21 +156,21 @@ class StoreTable:
         self._table = PolicyTable(self._rows, judging.policy, judging.profile, name)
         self.policy = judging.policy.name
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, asked: PlanQuery) -> Plan:
         """Rank the rows."""
         return self._table.plan(asked)
 
-    def find(self, urls: Collection[str]) -> dict[str, Row]:
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL."""
         texts = {url: text for url in urls if (text := self._text(url)) is not None}
         found = self._table.find(set(texts.values()))
         return {url: found[text] for url, text in texts.items() if text in found}
 
-    def rank_of(self, row: Row, now: datetime) -> int:
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Say where a row stands among all."""
         return self._table.rank_of(row, now)
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth."""
         return self._table.judge(row, now)
 
@@ -185,7 +187,7 @@ class StoreTable:
                 self.store.history.set_priors(site, rates)
         self.store.flush()
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[KnownUrl]:
         place = 0
         for known in self.store.history.known():
             is_late = known.visited_at > self._without.visited_since
@@ -216,7 +218,7 @@ class StoreTable:
         return None if waiting is None else waiting.url
 
 
-def _new(place: int, waiting: Waiting) -> Row:
+def _new(place: int, waiting: QueuedUrl) -> KnownUrl:
     """Write a link that waits: how relevant its page is, its own score has to tell."""
     url = waiting.url
     relevance = None if waiting.score is None else waiting.score / SCALE
@@ -230,7 +232,7 @@ def _new(place: int, waiting: Waiting) -> Row:
         # Of links that were there from the start, an old date would say that a first copy lasts for ever.
         published_at=None if met_at is None else born_at(url, kind, met_at),
     )
-    return Row(place, url, Signals(url, 0, None, None, relevance, waiting.hub_depth), state)
+    return KnownUrl(place, url, UrlSignals(url, 0, None, None, relevance, waiting.hub_depth), state)
 
 
 # --- what policies know ---
@@ -245,7 +247,7 @@ class Judging:
     site: Callable[[str], Site]
     days: dict[str, DayProfile] = field(default_factory=dict)
 
-    def row(self, place: int, known: Known) -> Row:
+    def row(self, place: int, known: HistoryEntry) -> KnownUrl:
         """Write what is known of a URL as a row; a hub brings the hours of its day along."""
         if known.rate is not None:
             sane(known.rate)
@@ -253,10 +255,10 @@ class Judging:
             sane(known.found, may_be_zero=True)
         if known.hours is not None:
             self.days[known.url] = DayProfile.of_counts(known.hours)
-        return Row(place, known.url, signals_of(known, self.site(known.site)), state_of(known))
+        return KnownUrl(place, known.url, signals_of(known, self.site(known.site)), state_of(known))
 
 
-def judging(name: str, profile: Profile, store: Store, reader: Reader) -> Judging:
+def judging(name: str, profile: Profile, store: Store, reader: StoreReader) -> Judging:
     """Make a policy, with what the store has learnt of its sites."""
     site = lru_cache(_SITES_KEPT)(store.history.site)
     if name not in ("learned", "proportional"):

@@ -1,6 +1,6 @@
 """The frontier as plain data: what is queued, what is leased, and how a lease ends.
 
-Owns: `Lease`, the outcomes, `Discovered`, `Standing`, `Ask` and `Granted`, identity in 64 bits.
+Owns: `Lease`, the outcomes, `Discovered`, `KnownState`, `ClaimRequest` and `Claimed`, identity in 64 bits.
 Must not know: where any of it is kept (adapters), why a link is placed where it is (traverse, judge), in which order
 URLs come (ranks). Start reading at `Lease`.
 """
@@ -133,7 +133,7 @@ class Discovered(NamedTuple):
     is_external: bool = False
 
 
-class Due(NamedTuple):
+class ScheduledVisit(NamedTuple):
     """A visit that a plan wants: not before `at`, in the order of `place`, lowest first."""
 
     digest: int
@@ -141,7 +141,7 @@ class Due(NamedTuple):
     place: int
 
 
-class Standing(NamedTuple):
+class KnownState(NamedTuple):
     """What the frontier holds of a URL already: enough to tell whether new evidence could matter."""
 
     state: int
@@ -170,7 +170,7 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ClaimRequest:
     """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites.
 
     `only_due` asks for what was scheduled, and nothing else.
@@ -186,18 +186,18 @@ class Ask:
     only_due: bool = False
 
 
-class Rest(NamedTuple):
+class NoClaim(NamedTuple):
     """Why nothing was granted, and when to ask again; without a time, asking again is no use."""
 
     why: str
     until: float | None = None
 
 
-class Granted(NamedTuple):
+class Claimed(NamedTuple):
     """Leases in claim order; `rest` says what stands in the way where there are none."""
 
     leases: tuple[Lease, ...] = ()
-    rest: Rest = Rest("complete")
+    rest: NoClaim = NoClaim("complete")
 
 
 def digest_of(url: Url, tracking: Tracking) -> int:
@@ -216,10 +216,10 @@ def digest_of(url: Url, tracking: Tracking) -> int:
 _SHARED_S = 0.25  # how long to wait for another process that holds the last leases
 
 
-def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | None) -> bool:
+def is_open(ask: ClaimRequest, site: str, used: int, outstanding: int, external: int | None) -> bool:
     """Tell whether a site may be asked: not closed, not at its limits. `external` is what other sites used up already.
 
-    >>> is_open(Ask(0.0, 1, 9.0, per_site=2), "a.example", 10, 1, None)
+    >>> is_open(ClaimRequest(0.0, 1, 9.0, per_site=2), "a.example", 10, 1, None)
     True
     """
     most = ask.budgets.max_pages_per_host
@@ -228,7 +228,7 @@ def is_open(ask: Ask, site: str, used: int, outstanding: int, external: int | No
     return external is None or external < ask.budgets.external_pages
 
 
-class Waiting(NamedTuple):
+class WaitingSite(NamedTuple):
     """A site of which something is queued: when the first of it may be fetched at the earliest, and pages used of the site."""
 
     site: str
@@ -237,14 +237,16 @@ class Waiting(NamedTuple):
     is_external: bool = False
 
 
-def rest_of(ask: Ask, queued: Iterable[Waiting], external: int, held_until: float | None) -> Rest:
+def rest_of(
+    ask: ClaimRequest, queued: Iterable[WaitingSite], external: int, held_until: float | None
+) -> NoClaim:
     """Say why nothing was granted, and when to ask again; `external` is what other sites used up already.
 
     A site that may not be asked any more is not waited for.
 
-    >>> asked = Ask(5.0, 1, 9.0, budgets=Budgets(max_pages_per_host=2))
-    >>> rest_of(asked, [Waiting("a.example", 8.0, 1)], 0, None), rest_of(asked, [Waiting("a.example", 8.0, 2)], 0, None)
-    (Rest(why='resting', until=8.0), Rest(why='max_pages_per_host', until=None))
+    >>> asked = ClaimRequest(5.0, 1, 9.0, budgets=Budgets(max_pages_per_host=2))
+    >>> rest_of(asked, [WaitingSite("a.example", 8.0, 1)], 0, None), rest_of(asked, [WaitingSite("a.example", 8.0, 2)], 0, None)
+    (NoClaim(why='resting', until=8.0), NoClaim(why='max_pages_per_host', until=None))
     """
     listed = [one for one in queued if one.site not in ask.closed]
     times = [
@@ -253,27 +255,27 @@ def rest_of(ask: Ask, queued: Iterable[Waiting], external: int, held_until: floa
         if one.until > ask.now and is_open(ask, one.site, one.used, 0, external if one.is_external else None)
     ]
     if times:
-        return Rest("resting", min(times))
+        return NoClaim("resting", min(times))
     if held_until is not None:
         return _shared(ask, held_until)
     if listed:
         most = ask.budgets.max_pages_per_host
         is_capped = most is not None and any(one.used >= most for one in listed)
-        return Rest("max_pages_per_host" if is_capped else "external_pages")
-    return Rest("site_failing" if ask.closed else "complete")
+        return NoClaim("max_pages_per_host" if is_capped else "external_pages")
+    return NoClaim("site_failing" if ask.closed else "complete")
 
 
-def rest_of_full(ask: Ask, held_until: float | None) -> Rest:
+def rest_of_full(ask: ClaimRequest, held_until: float | None) -> NoClaim:
     """Say why nothing was granted where `max_pages` are had or being fetched: others may yet give theirs back.
 
-    >>> rest_of_full(Ask(5.0, 1, 9.0), None), rest_of_full(Ask(5.0, 1, 9.0), 600.0)
-    (Rest(why='max_pages', until=None), Rest(why='shared', until=5.25))
+    >>> rest_of_full(ClaimRequest(5.0, 1, 9.0), None), rest_of_full(ClaimRequest(5.0, 1, 9.0), 600.0)
+    (NoClaim(why='max_pages', until=None), NoClaim(why='shared', until=5.25))
     """
-    return Rest("max_pages") if held_until is None else _shared(ask, held_until)
+    return NoClaim("max_pages") if held_until is None else _shared(ask, held_until)
 
 
-def _shared(ask: Ask, held_until: float) -> Rest:
-    return Rest("shared", min(held_until, ask.now + _SHARED_S))
+def _shared(ask: ClaimRequest, held_until: float) -> NoClaim:
+    return NoClaim("shared", min(held_until, ask.now + _SHARED_S))
 
 
 # --- what is told of a run ---
@@ -307,7 +309,7 @@ class Run:
     stopped: str | None = None
 
 
-class Row(NamedTuple):
+class FrontierRow(NamedTuple):
     """Everything the frontier knows of one URL of a run."""
 
     entry: int

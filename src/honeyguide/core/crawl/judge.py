@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
-from honeyguide.core.crawl.limits import Crowd
+from honeyguide.core.crawl.limits import UrlBudget
 from honeyguide.core.crawl.placement import Placement, band_of, is_better, place, rank_of
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.rules.topic import link_score, page_score, skip_rule
 from honeyguide.core.text.fold import fold
-from honeyguide.core.url.scope import OTHER_SITE, Kind, classify_url
+from honeyguide.core.url.scope import OTHER_SITE, LinkKind, classify_url
 from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefused, AskedToWait
+from honeyguide.errors import AddressRefusedError, AskedToWaitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from honeyguide.core.crawl.frontier import Lease, Standing
+    from honeyguide.core.crawl.frontier import KnownState, Lease
     from honeyguide.core.crawl.traps import Traps
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.rules.language import Score
@@ -40,7 +40,7 @@ _SEED = Placement("seed", 0, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class CrawlContext:
     """What one crawl judges by; the same for every page."""
 
     profile: Profile
@@ -52,7 +52,7 @@ class Ground:
     follow_external: bool = False
     score_all: bool = False
     memo: dict[str, int] = field(default_factory=dict)
-    crowd: Crowd = field(default_factory=Crowd)
+    crowd: UrlBudget = field(default_factory=UrlBudget)
 
     @property
     def has_topic(self) -> bool:
@@ -69,7 +69,7 @@ class Ground:
         return known
 
 
-class Candidate(NamedTuple):
+class FoundLink(NamedTuple):
     """A link of a page with its identity."""
 
     link: Link
@@ -91,7 +91,7 @@ class Findings:
     scored: list[tuple[Link, Score]] = field(default_factory=list)
 
 
-class Judged(NamedTuple):
+class PageJudgement(NamedTuple):
     """The page's score, what happens to its branch, and why if that is not the score's doing."""
 
     score: Score | None
@@ -100,21 +100,21 @@ class Judged(NamedTuple):
     findings: Findings
 
 
-def candidates_of(page: Page, ground: Ground) -> list[Candidate]:
+def candidates_of(page: Page, ground: CrawlContext) -> list[FoundLink]:
     """Give the links of a page with their identities, each once, in document order; https stands for both (URL-7)."""
     digest = ground.digest
-    found: dict[int, Candidate] = {}
+    found: dict[int, FoundLink] = {}
     for link in page.links:
         number = digest(link.url)
-        first = found.setdefault(number, Candidate(link, number)).link
+        first = found.setdefault(number, FoundLink(link, number)).link
         if first is not link:
-            found[number] = Candidate(first.joined(link), number)
+            found[number] = FoundLink(first.joined(link), number)
     return list(found.values())
 
 
 def judge_page(
-    page: Page, lease: Lease, candidates: Iterable[Candidate], around: Around, ground: Ground
-) -> Judged:
+    page: Page, lease: Lease, candidates: Iterable[FoundLink], around: Around, ground: CrawlContext
+) -> PageJudgement:
     """Judge a page and all its links; `around` is what the store knows of them."""
     score = page_score(page, ground.profile) if ground.has_topic else None
     findings = Findings()
@@ -122,13 +122,13 @@ def judge_page(
     why = soft_404(page, ground.profile.traps) or _twin(around.twin)
     if why is not None and not lease.is_seed:
         findings.skipped[why.rule] += 1
-        return Judged(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
+        return PageJudgement(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
     parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
     judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
     for candidate in candidates:
         judge.meet(candidate)
-    return Judged(score, _action(judge, ground.traversal), None, findings)
+    return PageJudgement(score, _action(judge, ground.traversal), None, findings)
 
 
 def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> float | None:
@@ -145,13 +145,13 @@ class Around(NamedTuple):
     `is_hub` says that its links are near to a hub, which they are by being on it.
     """
 
-    known: Mapping[int, Standing]
+    known: Mapping[int, KnownState]
     sites: frozenset[str]
     twin: str | None = None
     is_hub: bool = False
 
 
-def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
+def seeds_of(urls: Iterable[Url], ground: CrawlContext) -> list[Discovered]:
     """Give the seeds as the frontier takes them in: before everything else, in their order, each once."""
     found: dict[int, Discovered] = {}
     for url in urls:
@@ -162,7 +162,7 @@ def seeds_of(urls: Iterable[Url], ground: Ground) -> list[Discovered]:
     return list(found.values())
 
 
-def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, Standing]) -> Again:
+def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, KnownState]) -> Again:
     """Give the seeds that were not had, to be tried again at once: whoever gives the same command asks for them.
 
     What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
@@ -174,10 +174,13 @@ def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, Standing]) -> A
     again = [
         (seed, standing.rule)
         for seed, standing in met
-        if standing.rule == AddressRefused.rule or (standing.rule is not None and standing.state in waiting)
+        if standing.rule == AddressRefusedError.rule
+        or (standing.rule is not None and standing.state in waiting)
     ]
     had = {seed.url.site for seed, standing in met if standing.state == State.DONE}
-    paused = {seed.url.site for seed, rule in again if rule.startswith("http-") or rule == AskedToWait.rule}
+    paused = {
+        seed.url.site for seed, rule in again if rule.startswith("http-") or rule == AskedToWaitError.rule
+    }
     return Again([seed for seed, _ in again], {seed.url.site for seed, _ in again} - had - paused)
 
 
@@ -196,13 +199,13 @@ class _Judge:
     page: Page
     lease: Lease
     around: Around
-    ground: Ground
+    ground: CrawlContext
     findings: Findings
     parent_score: float | None
     hub_depth: int
     memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
-    def meet(self, candidate: Candidate) -> None:
+    def meet(self, candidate: FoundLink) -> None:
         """Decide about a link, unless nothing is left to decide."""
         standing = self.around.known.get(candidate.digest)
         ground, findings = self.ground, self.findings
@@ -221,7 +224,7 @@ class _Judge:
         else:
             self._meet_again(candidate, standing)
 
-    def _meet_again(self, candidate: Candidate, standing: Standing) -> None:
+    def _meet_again(self, candidate: FoundLink, standing: KnownState) -> None:
         """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few.
 
         What is known and not settled has passed everything that a URL alone can fail.
@@ -243,7 +246,7 @@ class _Judge:
         else:
             findings.again.append(candidate.digest)
 
-    def _meet_first(self, candidate: Candidate) -> Discovered:
+    def _meet_first(self, candidate: FoundLink) -> Discovered:
         """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
         link = candidate.link
         out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.inspect(link.url)
@@ -257,7 +260,7 @@ class _Judge:
         score = self._score(link)
         return self._placed(candidate, score, self._place(score)[1])
 
-    def _placed(self, candidate: Candidate, score: Score | None, rank: int) -> Discovered:
+    def _placed(self, candidate: FoundLink, score: Score | None, rank: int) -> Discovered:
         link, digest = candidate
         site = link.url.site
         placement, _, out = self._place(score)
@@ -292,7 +295,7 @@ class _Judge:
 
     def _out_of_scope(self, link: Link) -> Why | None:
         verdict = classify_url(link.url, self.page.url, self.ground.profile.scope)
-        if verdict.kind is Kind.SKIP:
+        if verdict.kind is LinkKind.SKIP:
             return Why(verdict.rule, verdict.detail)
         if link.url.site in self.around.sites or self.ground.follow_external:
             return None

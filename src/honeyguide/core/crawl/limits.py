@@ -1,6 +1,6 @@
 """How much of the web one crawl keeps: so many URLs of a host, so many hosts.
 
-Owns: `Crowd`, the counts of one crawl, and its two verdicts. Must not know: the queue, the store, why links are placed.
+Owns: `UrlBudget`, the counts of one crawl, and its two verdicts. Must not know: the queue, the store, why links are placed.
 
 A page may have twenty thousand links, and nothing keeps a site from making up as many for every page. What is over is
 counted, and not kept: it costs neither memory nor disk.
@@ -26,7 +26,7 @@ FULL, MANY = "host-full", "too-many-hosts"
 
 
 @dataclass(slots=True)
-class Crowd:
+class UrlBudget:
     """How many URLs of each host are known."""
 
     known: dict[str, int] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Crowd:
     def admit(self, site: str | None) -> Why | None:
         """Say why a new URL of a site is not kept; None keeps it, and counts it.
 
-        >>> crowd = Crowd({"a.example": MAX_URLS_PER_HOST})
+        >>> crowd = UrlBudget({"a.example": MAX_URLS_PER_HOST})
         >>> crowd.admit("b.example"), crowd.admit("a.example").rule
         (None, 'host-full')
         """

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from honeyguide.core.crawl.frontier import Ask, Budgets, Done, Dropped, Retry
+from honeyguide.core.crawl.frontier import Budgets, ClaimRequest, Done, Dropped, Retry
 from honeyguide.core.fetching.pace import MAY_PASS, backoff_s
 from honeyguide.core.rules.profile import CrawlRules
 from honeyguide.core.why import Why
-from honeyguide.errors import AskedToWait
+from honeyguide.errors import AskedToWaitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from honeyguide.core.crawl.frontier import Granted, Lease, Outcome, Rest
+    from honeyguide.core.crawl.frontier import Claimed, Lease, NoClaim, Outcome
 
 
 _UNCHANGED = 304
@@ -45,15 +45,15 @@ class Adopted:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
-    """The store answered a `Claim`."""
+class LeasesClaimed:
+    """The store answered a `AskForLeases`."""
 
-    granted: Granted
+    granted: Claimed
     now: float
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class Answered:
     """An answer came; `rest_s` is how long its host asked us to stay away, `site` that host, if redirects led to it."""
 
     claim: int
@@ -86,22 +86,22 @@ class Tick:
     now: float
 
 
-Event = Adopted | Claimed | Fetched | Failed | Tick
+Event = Adopted | LeasesClaimed | Answered | Failed | Tick
 
 
 # --- commands ---
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Ask the store for leases, and answer with `Claimed`."""
+class AskForLeases:
+    """Ask the store for leases, and answer with `LeasesClaimed`."""
 
-    ask: Ask
+    ask: ClaimRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Start to fetch, and answer with `Fetched` or `Failed`."""
+    """Start to fetch, and answer with `Answered` or `Failed`."""
 
     lease: Lease
 
@@ -136,8 +136,8 @@ class Stop:
     why: str
 
 
-Command = Claim | Fetch | Finish | Block | Wait | Stop
-Ended = Fetched | Failed
+Command = AskForLeases | Fetch | Finish | Block | Wait | Stop
+Ended = Answered | Failed
 
 
 class Slot(NamedTuple):
@@ -147,7 +147,7 @@ class Slot(NamedTuple):
     ended: Ended | None = None
 
 
-class Limits(NamedTuple):
+class CrawlLimits(NamedTuple):
     """What a run may do; `only_due` leaves what is queued alone, and fetches what was scheduled."""
 
     rules: CrawlRules = CrawlRules()
@@ -156,10 +156,10 @@ class Limits(NamedTuple):
     only_due: bool = False
 
 
-class State(NamedTuple):
+class CrawlState(NamedTuple):
     """A crawl between two events. The window is in claim order; `failing` counts failures in a row, by site."""
 
-    limits: Limits
+    limits: CrawlLimits
     started_at: float
     window: tuple[Slot, ...] = ()
     failing: Mapping[str, int] = MappingProxyType({})
@@ -168,21 +168,21 @@ class State(NamedTuple):
     is_claiming: bool = False
 
 
-def step(state: State, event: Event) -> tuple[State, tuple[Command, ...]]:
+def step(state: CrawlState, event: Event) -> tuple[CrawlState, tuple[Command, ...]]:
     """Take in one event; give the next state, and what is to be done, in order.
 
-    >>> state, commands = step(State(Limits(), 0.0), Adopted((), 0.0))
+    >>> state, commands = step(CrawlState(CrawlLimits(), 0.0), Adopted((), 0.0))
     >>> [type(command).__name__ for command in commands]
-    ['Claim']
+    ['AskForLeases']
     """
     state = _watch(state, event)
     match event:
         case Adopted(leases, now):
             state, commands = _claim(state._replace(window=tuple(Slot(lease) for lease in leases)), now)
             return state, (*(Fetch(lease) for lease in leases), *commands)
-        case Claimed(granted, now):
+        case LeasesClaimed(granted, now):
             return _take(state, granted, now)
-        case Fetched(claim) | Failed(claim):
+        case Answered(claim) | Failed(claim):
             window = tuple(
                 slot._replace(ended=event) if slot.lease.claim == claim else slot for slot in state.window
             )
@@ -195,7 +195,7 @@ def step(state: State, event: Event) -> tuple[State, tuple[Command, ...]]:
             assert_never(event)
 
 
-def _watch(state: State, event: Event) -> State:
+def _watch(state: CrawlState, event: Event) -> CrawlState:
     """Decide to stop when the time is over: from then on nothing is claimed."""
     limit_s = state.limits.max_time_s
     if state.stopping is None and limit_s is not None and event.now - state.started_at >= limit_s:
@@ -203,7 +203,7 @@ def _watch(state: State, event: Event) -> State:
     return state
 
 
-def _wind_up(state: State, why: str) -> tuple[State, tuple[Command, ...]]:
+def _wind_up(state: CrawlState, why: str) -> tuple[CrawlState, tuple[Command, ...]]:
     """Apply what has come, in claim order, and stop; what has not is left to whoever goes on.
 
     Waiting for it could take hours: a site that asks for pauses is fetched from one page after the other.
@@ -216,7 +216,7 @@ def _wind_up(state: State, why: str) -> tuple[State, tuple[Command, ...]]:
     return state._replace(window=()), (*commands, Stop(why))
 
 
-def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Command, ...]]:
+def _take(state: CrawlState, granted: Claimed, now: float) -> tuple[CrawlState, tuple[Command, ...]]:
     """Put leases into the window; without any, apply a result, wait, or stop."""
     slots = tuple(Slot(lease) for lease in granted.leases)
     state = state._replace(window=state.window + slots, is_claiming=False)
@@ -234,7 +234,7 @@ def _take(state: State, granted: Granted, now: float) -> tuple[State, tuple[Comm
     return state, (Stop(state.stopping or _why(rest, state.limits)),)
 
 
-def _why(rest: Rest, limits: Limits) -> str:
+def _why(rest: NoClaim, limits: CrawlLimits) -> str:
     """Name why nothing is left to do; with `only_due` that says nothing of what is queued."""
     return (
         {"complete": "nothing_due", "resting": "due_later"}.get(rest.why, rest.why)
@@ -243,7 +243,7 @@ def _why(rest: Rest, limits: Limits) -> str:
     )
 
 
-def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
+def _advance(state: CrawlState, now: float) -> tuple[CrawlState, tuple[Command, ...]]:
     """Apply the oldest result if it is there, then ask for leases before the next one: that is the rule."""
     if not state.window or state.window[0].ended is None or state.is_claiming:
         return state, ()
@@ -253,25 +253,25 @@ def _advance(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
     return state, commands + more
 
 
-def _claim(state: State, now: float) -> tuple[State, tuple[Command, ...]]:
+def _claim(state: CrawlState, now: float) -> tuple[CrawlState, tuple[Command, ...]]:
     """Ask for as many leases as the window has room for; when stopping, go on without."""
     rules = state.limits.rules
     if state.stopping is not None:
         return _advance(state, now) if state.window else (state, (Stop(state.stopping),))
     outstanding = Counter(slot.lease.site for slot in state.window)
-    ask = Ask(
+    ask = ClaimRequest(
         now, rules.window - len(state.window), now + rules.lease_s, rules.lookahead,
         outstanding, state.closed, state.limits.budgets, state.limits.only_due,
     )  # fmt: skip
-    return state._replace(is_claiming=True), (Claim(ask),)
+    return state._replace(is_claiming=True), (AskForLeases(ask),)
 
 
-def _end(state: State, slot: Slot) -> tuple[State, tuple[Command, ...]]:
+def _end(state: CrawlState, slot: Slot) -> tuple[CrawlState, tuple[Command, ...]]:
     """Turn how a lease ended into its outcome, and into what it says of its site."""
     lease, ended = slot.lease, slot.ended
-    if ended is None or (isinstance(ended, Fetched) and _is_page(ended.status)):
+    if ended is None or (isinstance(ended, Answered) and _is_page(ended.status)):
         return _answered(state, lease.site), (Finish(lease, Done()),)
-    if isinstance(ended, Fetched):
+    if isinstance(ended, Answered):
         why = Why(f"http-{ended.status}", f"answered {ended.status}")
         may_pass, is_fetch = ended.status in MAY_PASS, True  # the fetcher has tried more than once
     else:
@@ -291,22 +291,22 @@ def _is_page(status: int) -> bool:
     return 200 <= status < 300 or status == _UNCHANGED
 
 
-def _outcome(state: State, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:
+def _outcome(state: CrawlState, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:
     rules = state.limits.rules
-    was_asked = dropped.is_fetch or dropped.why.rule != AskedToWait.rule
+    was_asked = dropped.is_fetch or dropped.why.rule != AskedToWaitError.rule
     if was_asked and lease.attempt >= rules.max_attempts:
         return dropped
     pause_s = ended.rest_s or backoff_s(lease.attempt, rules.retry_s, _MOST_DOUBLED_S)
     return Retry(ended.now + pause_s, dropped.why, dropped.is_fetch)
 
 
-def _answered(state: State, site: str) -> State:
+def _answered(state: CrawlState, site: str) -> CrawlState:
     if site not in state.failing:
         return state
     return state._replace(failing={name: n for name, n in state.failing.items() if name != site})
 
 
-def _failed(state: State, site: str) -> State:
+def _failed(state: CrawlState, site: str) -> CrawlState:
     """Count a failure; a site that fails again and again is left alone for the rest of this process."""
     failing = {**state.failing, site: state.failing.get(site, 0) + 1}
     gone = failing[site] >= state.limits.rules.max_site_failures

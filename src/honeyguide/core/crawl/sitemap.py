@@ -1,6 +1,6 @@
 """Pages that no page at hand links: what is read of a sitemap, and where such pages go in the queue.
 
-Owns: `Sitemap`, the time format of `lastmod`, `place_listed`, and `place_stray` for links that were met before their site
+Owns: `Sitemap`, the time format of `lastmod`, `place_sitemap_urls`, and `place_external` for links that were met before their site
 was part of the crawl. Must not know: XML, files, fetching.
 A sitemap is taken for a page of links without a word about any of them, so the same rules decide: scope, skip rules,
 patterns, traps, and the lanes by what the URL itself says of the topic.
@@ -21,8 +21,8 @@ from honeyguide.core.url.url import Url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from honeyguide.core.crawl.frontier import Discovered, Row
-    from honeyguide.core.crawl.judge import Ground
+    from honeyguide.core.crawl.frontier import Discovered, FrontierRow
+    from honeyguide.core.crawl.judge import CrawlContext
 
 
 POSITION = "sitemap"  # of a sighting that is no link on a page; its anchor is the lastmod
@@ -60,8 +60,8 @@ def read_lastmod(text: str) -> str | None:
         return None
 
 
-def place_listed(
-    pages: Mapping[Url, str | None], start: Url, sites: frozenset[str], ground: Ground
+def place_sitemap_urls(
+    pages: Mapping[Url, str | None], start: Url, sites: frozenset[str], ground: CrawlContext
 ) -> list[Discovered]:
     """Give listed pages as the frontier takes them in, queued or put out; each says when it was last changed."""
     links = tuple(Link(url, _SILENT, order) for order, url in enumerate(pages))
@@ -69,8 +69,8 @@ def place_listed(
     return [_noted(found, pages[found.url]) for found in _placed(Page(start, links=links), 0, sites, ground)]
 
 
-def place_stray(
-    row: Row, seen: Iterable[Sighting], sites: frozenset[str], ground: Ground
+def place_external(
+    row: FrontierRow, seen: Iterable[Sighting], sites: frozenset[str], ground: CrawlContext
 ) -> Discovered | None:
     """Place a link anew by all that was seen of it, as if one seed linked it so; None if there are too many."""
     url = Url.parse(row.url)
@@ -80,7 +80,7 @@ def place_stray(
     return next(iter(_placed(page, row.depth, sites, ground)), None)
 
 
-def _placed(page: Page, depth: int, sites: frozenset[str], ground: Ground) -> list[Discovered]:
+def _placed(page: Page, depth: int, sites: frozenset[str], ground: CrawlContext) -> list[Discovered]:
     """Place the links of a page that stands for a seed, each so many links from one."""
     lease = Lease(0, 0, page.url, page.url.site, depth=depth - 1, is_seed=True)
     return judge_page(page, lease, candidates_of(page, ground), Around({}, sites), ground).findings.new

@@ -36,7 +36,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?!\d)")
 _DATE_WORDS = re.compile(r"(?:^|[/_.?&-])(?:year|month|week|day|date|calendar|cal)(?:[/_.=-]|$)")
 
 
-class Family(NamedTuple):
+class UrlShape(NamedTuple):
     """URLs of one shape: how many were let in, how many pages in a row were alike, and what the last ones said."""
 
     name: str
@@ -50,7 +50,7 @@ class Traps:
     """The memory of one crawl. The same events give the same verdicts; `take_changes` and `restore` carry it over."""
 
     limits: TrapLimits
-    families: dict[str, Family] = field(default_factory=dict)
+    families: dict[str, UrlShape] = field(default_factory=dict)
     _changed: dict[str, None] = field(default_factory=dict)
 
     def inspect(self, url: Url) -> Why | None:
@@ -72,11 +72,11 @@ class Traps:
         recent = family.recent if is_alike else (*family.recent, sketch)[-_RECENT:]
         self._keep(family._replace(alike=alike, recent=recent))
 
-    def restore(self, families: Iterable[Family]) -> None:
+    def restore(self, families: Iterable[UrlShape]) -> None:
         """Take over what an earlier process of this run had learnt, in its order."""
         self.families = {family.name: family for family in families}
 
-    def take_changes(self) -> list[tuple[str, Family | None]]:
+    def take_changes(self) -> list[tuple[str, UrlShape | None]]:
         """Give the families that changed since the last call; None is one that was forgotten."""
         changes = [(name, self.families.get(name)) for name in self._changed]
         self._changed.clear()
@@ -98,10 +98,10 @@ class Traps:
             self._keep(family._replace(admitted=family.admitted + 1))
         return None
 
-    def _family(self, name: str) -> Family:
-        return self.families.get(name) or Family(name)
+    def _family(self, name: str) -> UrlShape:
+        return self.families.get(name) or UrlShape(name)
 
-    def _keep(self, family: Family) -> None:
+    def _keep(self, family: UrlShape) -> None:
         if family.name not in self.families and len(self.families) >= MAX_FAMILIES:
             oldest = next(iter(self.families))
             del self.families[oldest]

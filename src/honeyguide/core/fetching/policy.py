@@ -1,7 +1,7 @@
 """How we behave towards other people's servers, as plain numbers.
 
-Owns: `Policy`, its defaults and the reason for each. Must not know: HTTP, robots.txt syntax, where the numbers were
-read from. Start reading at the fields of `Policy`.
+Owns: `FetchPolicy`, its defaults and the reason for each. Must not know: HTTP, robots.txt syntax, where the numbers were
+read from. Start reading at the fields of `FetchPolicy`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 2.2.1: what a product token may 
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class FetchPolicy:
     """Pace, limits and identity of one run.
 
-    >>> Policy(contact="mailto:crawl@example.com").agent.partition(" ")[2]
+    >>> FetchPolicy(contact="mailto:crawl@example.com").agent.partition(" ")[2]
     '(+mailto:crawl@example.com)'
-    >>> Policy().robots_token
+    >>> FetchPolicy().robots_token
     'honeyguide'
     """
 
@@ -98,7 +98,7 @@ class Policy:
         return found.group().lower() if found else "honeyguide"
 
 
-def _problems(policy: Policy) -> list[Problem]:
+def _problems(policy: FetchPolicy) -> list[Problem]:
     """All mistakes at once: numbers out of range, and text that cannot stand in a header."""
     found = []
     for field in fields(policy):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
-    AddressRefused,
+    AddressRefusedError,
     FetchError,
-    Forbidden,
-    NameNotFound,
-    NotText,
-    TimedOut,
-    TooLarge,
+    ForbiddenError,
+    NameNotFoundError,
+    NotTextError,
+    TimedOutError,
+    TooLargeError,
     UrlError,
 )
 
@@ -84,12 +84,12 @@ class Failure(NamedTuple):
 
 
 _STATUS: tuple[tuple[type[FetchError], str], ...] = (
-    (NameNotFound, "dns_failed"),
-    (TimedOut, "timeout"),
-    (AddressRefused, "unreachable"),
-    (Forbidden, "robots_disallowed"),
-    (NotText, "empty"),
-    (TooLarge, "empty"),
+    (NameNotFoundError, "dns_failed"),
+    (TimedOutError, "timeout"),
+    (AddressRefusedError, "unreachable"),
+    (ForbiddenError, "robots_disallowed"),
+    (NotTextError, "empty"),
+    (TooLargeError, "empty"),
 )
 # Of several failures the one that got furthest says most.
 _FURTHEST = ("robots_disallowed", "http_error", "empty", "timeout", "unreachable", "dns_failed")

@@ -27,24 +27,26 @@ def own_text(page: Page, home: Page) -> str:
     return "\n".join(line for line in page.text.split("\n") if line not in shared)
 
 
-class Lack(NamedTuple):
+class PageFault(NamedTuple):
     """Why a page does not count; one that says little still counts where nothing better is left."""
 
     why: str
     is_short: bool = False
 
 
-def lack_of(page: Page, home: Page, rules: ContentRules) -> Lack | None:
+def lack_of(page: Page, home: Page, rules: ContentRules) -> PageFault | None:
     """Say why a page does not count: it says that it is not there, or it says nothing, or little."""
     for text in (page.title, *page.h1[:1]):
         said = first_said(rules.gone, text)
         if said and len(page.text) < 5 * max(rules.min_text_chars, 1):
-            return Lack(f"says {said!r} in its title or heading")
+            return PageFault(f"says {said!r} in its title or heading")
     own = len(own_text(page, home))
     if len(page.text) < rules.min_text_chars:
-        return Lack(f"is empty: {len(page.text)} characters of text", is_short=own >= rules.min_own_chars)
+        return PageFault(
+            f"is empty: {len(page.text)} characters of text", is_short=own >= rules.min_own_chars
+        )
     if own < rules.min_own_chars:
-        return Lack(f"is empty: {own} characters that the homepage does not have")
+        return PageFault(f"is empty: {own} characters that the homepage does not have")
     return None
 
 

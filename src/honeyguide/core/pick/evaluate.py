@@ -66,7 +66,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PageDecision:
     """What a run decided about one page: its place among the picks, or the rule that put it out."""
 
     url: str
@@ -84,8 +84,8 @@ class Picked:
     """
 
     site: str
-    selected: tuple[Seen, ...] = ()
-    others: tuple[Seen, ...] = ()
+    selected: tuple[PageDecision, ...] = ()
+    others: tuple[PageDecision, ...] = ()
     status: str = "ok"
     homepage: str | None = None
 
@@ -107,7 +107,7 @@ def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Pic
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SiteFigures:
     """The figures of one site. `labels` are those of its picks, in their order; None where no label names the page."""
 
     site: str
@@ -127,11 +127,11 @@ class Judged:
         return self.is_good and not self.junk
 
 
-def judge_site(gold: Gold, picked: Picked | None, cap: int) -> Judged:
+def judge_site(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
     """Count what the first `cap` picks of a site are; no record is judged as no picks.
 
     >>> gold = Gold("a.example", {"/services": CORE, "/about": ACCEPTABLE, "/van": JUNK})
-    >>> judged = judge_site(gold, Picked("a.example", (Seen("https://a.example/services/"),)), cap=4)
+    >>> judged = judge_site(gold, Picked("a.example", (PageDecision("https://a.example/services/"),)), cap=4)
     >>> judged.core, judged.good, judged.is_good
     (1, 1, False)
     """
@@ -140,7 +140,7 @@ def judge_site(gold: Gold, picked: Picked | None, cap: int) -> Judged:
     distinct = Counter(dict(zip([page_name(seen.url) for seen in chosen], labels, strict=True)).values())
     core, good = distinct[CORE], distinct[CORE] + distinct[ACCEPTABLE]
     need = 3 * cap // 4  # SPEC section 4: at least 3 of 4 picks
-    return Judged(
+    return SiteFigures(
         site=gold.site,
         labels=labels,
         buckets=tuple(seen.bucket or "other" for seen in chosen),
@@ -155,7 +155,7 @@ def judge_site(gold: Gold, picked: Picked | None, cap: int) -> Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PickCounts:
     """Picks counted by what they are."""
 
     picks: int
@@ -176,12 +176,12 @@ class Totals:
     sites: int
     good: int
     core: int
-    picks: Tally
+    picks: PickCounts
     coverage: float | None
-    buckets: Mapping[str, Tally]
+    buckets: Mapping[str, PickCounts]
 
 
-def total(judged: Sequence[Judged]) -> Totals:
+def total(judged: Sequence[SiteFigures]) -> Totals:
     """Add the figures of all sites up; buckets come with the most picks first."""
     picks = [pair for site in judged for pair in zip(site.buckets, site.labels, strict=True)]
     sizes = Counter(bucket for bucket, _ in picks)
@@ -198,9 +198,9 @@ def total(judged: Sequence[Judged]) -> Totals:
     )
 
 
-def _tally(labels: Iterable[str | None]) -> Tally:
+def _tally(labels: Iterable[str | None]) -> PickCounts:
     counts = Counter(labels)
-    return Tally(counts.total(), counts[CORE], counts[CORE] + counts[ACCEPTABLE], counts[JUNK])
+    return PickCounts(counts.total(), counts[CORE], counts[CORE] + counts[ACCEPTABLE], counts[JUNK])
 
 
 def share(part: int, whole: int) -> float | None:
@@ -223,8 +223,8 @@ class Change:
 def compare_sites(now: Picked, before: Picked) -> list[Change]:
     """Say which picks of a site differ from another run, and why: the new picks first, then those that are gone.
 
-    >>> before = Picked("a.example", (), (Seen("/team", None, 60, None, "cap: 4 better pages were taken"),))
-    >>> compare_sites(Picked("a.example", (Seen("/team", 4, 75),)), before)[0].why
+    >>> before = Picked("a.example", (), (PageDecision("/team", None, 60, None, "cap: 4 better pages were taken"),))
+    >>> compare_sites(Picked("a.example", (PageDecision("/team", 4, 75),)), before)[0].why
     'rank 4; score 60 to 75; was out by cap: 4 better pages were taken'
     """
     new, old = _by_name(now.selected), _by_name(before.selected)
@@ -234,27 +234,27 @@ def compare_sites(now: Picked, before: Picked) -> list[Change]:
     return [*changes, *(Change("moved", seen.url, _both(seen, was)) for seen, was in moved)]
 
 
-def _by_name(pages: Iterable[Seen]) -> dict[str, Seen]:
+def _by_name(pages: Iterable[PageDecision]) -> dict[str, PageDecision]:
     return {page_name(seen.url): seen for seen in pages}
 
 
-def _entered(seen: Seen, before: Picked) -> Change:
+def _entered(seen: PageDecision, before: Picked) -> Change:
     was = _by_name(before.others).get(page_name(seen.url))
     parts = [f"rank {seen.rank}", _scores(was, seen), f"was {_fate(was, before)}"]
     return Change("entered", seen.url, "; ".join(filter(None, parts)))
 
 
-def _left(was: Seen, now: Picked) -> Change:
+def _left(was: PageDecision, now: Picked) -> Change:
     seen = _by_name(now.others).get(page_name(was.url))
     parts = [f"rank was {was.rank}", _scores(was, seen), f"is {_fate(seen, now)}"]
     return Change("left", was.url, "; ".join(filter(None, parts)))
 
 
-def _both(seen: Seen, was: Seen) -> str:
+def _both(seen: PageDecision, was: PageDecision) -> str:
     return "; ".join(filter(None, (f"rank {was.rank} to {seen.rank}", _scores(was, seen))))
 
 
-def _scores(was: Seen | None, seen: Seen | None) -> str:
+def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:
     """Say how the score changed; where one is not known, the other alone."""
     old, new = (None if one is None else one.score for one in (was, seen))
     if old is None or new is None:
@@ -263,7 +263,7 @@ def _scores(was: Seen | None, seen: Seen | None) -> str:
     return f"score {tidy(old)}" if old == new else f"score {tidy(old)} to {tidy(new)}"
 
 
-def _fate(seen: Seen | None, run: Picked) -> str:
+def _fate(seen: PageDecision | None, run: Picked) -> str:
     """Say what kept a page from being picked in a run."""
     if seen is None:
         return "not linked" if run.status in ("ok", "partial") else f"not seen, the site was {run.status}"
@@ -274,7 +274,7 @@ def _fate(seen: Seen | None, run: Picked) -> str:
 class Evaluation:
     """A run, judged: its sites, and by site what changed since another run; None without one."""
 
-    sites: tuple[Judged, ...]
+    sites: tuple[SiteFigures, ...]
     changes: Mapping[str, Sequence[Change]] | None = None
 
     @property

@@ -15,7 +15,7 @@ from honeyguide.core.pick.location_pages import find_families, plain_words, simi
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.language import fields_read, half_up, leaves
-from honeyguide.core.url.scope import Kind, classify_url
+from honeyguide.core.url.scope import LinkKind, classify_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -126,7 +126,7 @@ def sift(
     links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, request: Request
 ) -> list[Candidate]:
     """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
-    inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is Kind.INSIDE]
+    inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is LinkKind.INSIDE]
     merged = merge_by_key(inside, profile)
     families = find_families(list(merged.values()), profile.families, request.page)
     sieve = Sieve(page, profile, plan, request, merged, families)
@@ -158,7 +158,7 @@ class Sieve:
         """Put a link out, or open it as a candidate with all occurrences of its key."""
         scope = self.profile.scope
         verdict = classify_url(link.url, self.page, scope)
-        if verdict.kind is not Kind.INSIDE:
+        if verdict.kind is not LinkKind.INSIDE:
             why = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, out=Out(verdict.rule, why.strip()))
         whole = self.merged[link.url.key(scope.tracking)]

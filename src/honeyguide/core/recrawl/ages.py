@@ -25,7 +25,7 @@ from honeyguide.core.recrawl.clocks import HOURS_A_SECOND, ArticleClock, WallClo
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from honeyguide.core.recrawl.clocks import Clock
+    from honeyguide.core.recrawl.clocks import ChangeClock
     from honeyguide.core.recrawl.priors import PageClass
 
 
@@ -211,7 +211,7 @@ class AgeClock:
 
     born_at: float
     profile: AgeProfile
-    site: Clock = field(default_factory=WallClock)
+    site: ChangeClock = field(default_factory=WallClock)
 
     def exposure_h(self, start: float, end: float) -> float:
         """Give the hours that count between the moments.
@@ -246,10 +246,10 @@ def clock_by(
     page_class: PageClass,
     born_at: float | None,
     *,
-    site: Clock | None = None,
-    day: Clock | None = None,
+    site: ChangeClock | None = None,
+    day: ChangeClock | None = None,
     profile: AgeProfile | None = None,
-) -> Clock:
+) -> ChangeClock:
     """Give the clock by which a page is exposed to change, for learning and planning alike.
 
     A hub has its day. A page whose age is known goes by it, and by the days of its site unless it is an article: those are

@@ -1,7 +1,7 @@
 """Clocks: how much a page was exposed to change between two moments.
 
 Owns: the four clocks, each from two moments (seconds since 1970) to hours that count. Must not know: rates, policies.
-Start reading at `Clock`. An hour counts more when more happens: on the day of a site-wide edit, in the first hours of an
+Start reading at `ChangeClock`. An hour counts more when more happens: on the day of a site-wide edit, in the first hours of an
 article, in the busy hours of a hub. A rate is learned in hours of its page's clock.
 """
 
@@ -24,7 +24,7 @@ _DAY_H = 24
 OLD_SPEED = 0.001
 
 
-class Clock(Protocol):
+class ChangeClock(Protocol):
     """From two moments to the hours between them that count."""
 
     def exposure_h(self, start: float, end: float) -> float:
@@ -160,7 +160,7 @@ class SiteClock:
             start = until
 
 
-def stretch(clock: Clock, now: float, span_h: float) -> float:
+def stretch(clock: ChangeClock, now: float, span_h: float) -> float:
     """Say how many wall hours an hour of the clock takes, over the coming span; what is bought is wall time.
 
     >>> round(stretch(ArticleClock(0.0), 100 * 3600, 1.0))

@@ -1,7 +1,7 @@
 """What is remembered of a URL across runs: visits, changes, how often it changes, where it stands in its site.
 
-Owns: `Visit` (one fetch), `Known` (all of them), `Site` (what is common to its pages) and `Trust`. Must not know: how any
-of it is kept, how visits change it (visits.py), what plan makes of it (signals.py). Start reading at `Known`.
+Owns: `Visit` (one fetch), `HistoryEntry` (all of them), `Site` (what is common to its pages) and `Trust`. Must not know: how any
+of it is kept, how visits change it (visits.py), what plan makes of it (signals.py). Start reading at `HistoryEntry`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Visit:
     newborn: tuple[int, ...] = ()
 
 
-class Known(NamedTuple):
+class HistoryEntry(NamedTuple):
     """A URL as history remembers it.
 
     `changed_at` is when its content became what it is: exactly, where the site tells and is known to be honest; else

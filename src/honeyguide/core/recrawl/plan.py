@@ -1,6 +1,6 @@
 """Plan: what a known URL is worth now (PLAN-1 to PLAN-4).
 
-Owns: `Signals`, their reading and checking, levels, ranking. Must not know: files, the clock: `now` is a parameter.
+Owns: `UrlSignals`, their reading and checking, levels, ranking. Must not know: files, the clock: `now` is a parameter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class UrlSignals:
     """What is known of a URL; None is not known.
 
     The last four are for the policy that learns: what is believed of the change rate (`core.rate`), the class of the page,
@@ -54,10 +54,10 @@ class Signals:
     importance: float | None = None
 
 
-class Scored(NamedTuple):
+class ScoredUrl(NamedTuple):
     """A URL with its score, the reasons, and its level (PLAN-2)."""
 
-    signals: Signals
+    signals: UrlSignals
     score: Score
     level: Level
 
@@ -67,15 +67,15 @@ class Scored(NamedTuple):
         return self.signals.url
 
 
-def score_url(signals: Signals, now: datetime, profile: Profile) -> Scored:
+def score_url(signals: UrlSignals, now: datetime, profile: Profile) -> ScoredUrl:
     """Score one URL at `now`."""
     score = profile.score("plan", plan_facts(signals, now))
-    return Scored(signals, score, level_of(score.value, profile))
+    return ScoredUrl(signals, score, level_of(score.value, profile))
 
 
 def rank_urls(
-    rows: Iterable[Signals], now: datetime, profile: Profile, top: int | None = None
-) -> list[Scored]:
+    rows: Iterable[UrlSignals], now: datetime, profile: Profile, top: int | None = None
+) -> list[ScoredUrl]:
     """Score URLs and order them, the best first, ties in input order; only `top` of them are ever kept."""
     scored = (score_url(signals, now, profile) for signals in rows)
     if top is None:
@@ -85,7 +85,7 @@ def rank_urls(
     return [item for _, _, item in best]
 
 
-def plan_facts(signals: Signals, now: datetime) -> Facts:
+def plan_facts(signals: UrlSignals, now: datetime) -> Facts:
     """Turn signals into facts at `now`; what lies in the future happened just now."""
     return Facts(
         since_visit_s=_since(signals.last_visited, now),
@@ -112,7 +112,7 @@ _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
     "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
 }  # fmt: skip
-NAMES = tuple(field.name for field in fields(Signals))
+NAMES = tuple(field.name for field in fields(UrlSignals))
 REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
 MISSING = f"is missing; needed are {', '.join(REQUIRED)}, and all but url may be empty"
 
@@ -122,7 +122,7 @@ def field_name(column: str) -> str:
     return _CAMEL.get(column, column)
 
 
-def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> Signals:
+def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> UrlSignals:
     """Check one row of a file or a mapping; the error names the row and the field.
 
     >>> read_signals({"url": "https://a.example/", "visits": 3, "topicRelevance": 0.5, "hubDepth": 1, "isHub": "true"}).is_hub
@@ -145,10 +145,10 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
         raise InputError(
             "is missing; a rate is two numbers, rate_a and rate_b", file=file, row=number, field=name
         )
-    return Signals(**values)
+    return UrlSignals(**values)
 
 
-def future_fields(signals: Signals, now: datetime) -> Iterator[str]:
+def future_fields(signals: UrlSignals, now: datetime) -> Iterator[str]:
     """Name the times that lie in the future, for a warning."""
     for name in ("last_visited", "last_changed"):
         moment = getattr(signals, name)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from honeyguide.core.recrawl.ages import SLOWEST, AgeClock, clock_by
 from honeyguide.core.recrawl.clocks import HOUR_S, HOURS_A_SECOND, SiteClock, WallClock, stretch
-from honeyguide.core.recrawl.plan import Signals, score_url
+from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
     SCALARS,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from honeyguide.core.recrawl.ages import AgeProfile
-    from honeyguide.core.recrawl.clocks import Clock, DayProfile
+    from honeyguide.core.recrawl.clocks import ChangeClock, DayProfile
     from honeyguide.core.recrawl.history import Trust
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.signals import PageState
@@ -46,7 +46,7 @@ RETURN_H = 720.0  # when dead pages come back
 _SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
 
 
-class Judged(NamedTuple):
+class VisitValue(NamedTuple):
     """What a policy says of a page: the number it ranks by, 0 to 100 with reasons, and when the next visit is due."""
 
     value: float
@@ -64,7 +64,7 @@ class RecrawlPolicy(Protocol):
     def value(self, page: PageState, now: float) -> float:
         """Give the number to rank by, the highest first."""
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain it."""
 
 
@@ -101,7 +101,7 @@ class Learned:
         """Add up what a visit wins, to 7 digits."""
         return single(sum(self._values(page, now)))
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain it."""
         return judged(self, page, now, price, self._parts(page, now))
 
@@ -116,7 +116,7 @@ class Learned:
         trust = self._trust_in(page)
         return rate if trust is None or _is_announced(page) else _silent(rate, trust)
 
-    def clock_of(self, page: PageState) -> Clock:
+    def clock_of(self, page: PageState) -> ChangeClock:
         """Give the clock that the page's exposure is measured by."""
         return clock_by(
             page.page_class,
@@ -176,7 +176,7 @@ class Learned:
                 yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day")
 
 
-def often(rate: Rate, clock: Clock, now: float) -> str:
+def often(rate: Rate, clock: ChangeClock, now: float) -> str:
     """Say how often a page changes, and what its age does to that, where it matters.
 
     >>> from honeyguide.core.recrawl.ages import AgeProfile, first_weights
@@ -198,7 +198,7 @@ def _span_h(rate: Rate) -> float:
     return min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
 
 
-def _stretched(clock: Clock, rate: Rate, now: float) -> float:
+def _stretched(clock: ChangeClock, rate: Rate, now: float) -> float:
     """Say how long an hour of the clock takes, around the time of the next change; 1 where no clock runs ahead."""
     if isinstance(clock, WallClock | SiteClock):
         return 1.0
@@ -234,7 +234,7 @@ def _discovery(page: PageState, found: Rate, tau_h: float) -> float:
 
 def judged(
     policy: RecrawlPolicy, page: PageState, now: float, price: float, parts: Iterable[Worth]
-) -> Judged:
+) -> VisitValue:
     """Turn the parts of a value into a score whose reasons add up, and find when the price is reached."""
     value, parts = policy.value(page, now), list(parts)
     score = score_of(value, price)
@@ -243,7 +243,7 @@ def judged(
     points[0] = half_up(score - sum(points[1:]), 1)
     reasons = [Reason(part.rule, paid, part.text) for part, paid in zip(parts, points, strict=True)]
     reasons.append(Reason("importance", 0.0, f"importance {page.weight:.2g}"))
-    return Judged(value, Score(score, tuple(reasons)), due_at(policy, page, now, price))
+    return VisitValue(value, Score(score, tuple(reasons)), due_at(policy, page, now, price))
 
 
 def due_at(policy: RecrawlPolicy, page: PageState, now: float, price: float) -> float | None:
@@ -273,13 +273,13 @@ class Heuristic:
         """Give the score."""
         return self._score(page, now).value
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:  # noqa: ARG002 - the port's signature
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:  # noqa: ARG002 - the port's signature
         """Give the score with its reasons."""
         score = self._score(page, now)
-        return Judged(score.value, score, None)
+        return VisitValue(score.value, score, None)
 
     def _score(self, page: PageState, now: float) -> Score:
-        signals = Signals(
+        signals = UrlSignals(
             url=page.url,
             visits=page.visits,
             last_visited=_moment(page.visited_at),
@@ -304,7 +304,7 @@ class Uniform:
         """Give the hours since the last visit."""
         return _since_h(page, now)
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain it."""
         return judged(self, page, now, price, [_visited(page, now, self.value(page, now), "")])
 
@@ -324,7 +324,7 @@ class Proportional:
         """Give the changes expected since the last visit."""
         return _since_h(page, now) / self._interval_h(page)
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain it."""
         text = f"; changes about {every(self._interval_h(page))}"
         return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])
@@ -366,7 +366,7 @@ class AdaptiveInterval:
         """Give how many intervals have passed; from 1 on a visit is due."""
         return _since_h(page, now) / self.interval_of(page)
 
-    def judge(self, page: PageState, now: float, price: float) -> Judged:
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain it."""
         text = f"; visited {every(self.interval_of(page))}"
         return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import Scored, future_fields, level_of, score_url
+from honeyguide.core.recrawl.plan import ScoredUrl, future_fields, level_of, score_url
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.rate import score_of
 from honeyguide.core.recrawl.signals import drop_reason, page_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
-    from honeyguide.core.recrawl.plan import Signals
+    from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
@@ -38,7 +38,7 @@ MAX_REMEMBERED = 1_000_000  # URLs that rows are compared with; columns remember
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanQuery:
     """What of a plan is wanted; `per_host` is how many URLs of one host, at most.
 
     Without `top`, no more than `limit` entries are made: each costs about a kilobyte.
@@ -57,14 +57,14 @@ class Asked:
             f"has more than {self.limit:,} rows; ask for the best of them with --top", file=file
         )
 
-    def wants(self, item: Scored) -> bool:
+    def wants(self, item: ScoredUrl) -> bool:
         """Say whether level and score are asked for."""
         return (not self.levels or item.level.name in self.levels) and (
             self.min_score is None or item.score.value >= self.min_score
         )
 
 
-class Row(NamedTuple):
+class KnownUrl(NamedTuple):
     """A row of the input: its place among all rows, from 1, where that is for people, and what it says.
 
     `state` is what a recrawl policy may know of the page, where there is more than the signals tell.
@@ -72,15 +72,15 @@ class Row(NamedTuple):
 
     number: int
     where: str
-    signals: Signals
+    signals: UrlSignals
     state: PageState | None = None
 
 
-class Entry(NamedTuple):
+class PlanEntry(NamedTuple):
     """One line of a plan; `next_due` is when a visit is due, in seconds since 1970, where a policy can tell."""
 
     rank: int
-    scored: Scored
+    scored: ScoredUrl
     next_due: float | None = None
 
 
@@ -101,7 +101,7 @@ class Count:
 class Plan:
     """The entries that were asked for, the best first, and what there was besides."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[PlanEntry] = field(default_factory=list)
     levels: dict[str, int] = field(default_factory=dict)
     future: Count = field(default_factory=Count)
     repeated: Count = field(default_factory=Count)
@@ -118,7 +118,12 @@ class RowTable:
     """Known URLs, a row at a time; `rows` starts over whenever it is called. A URL comes once, unless it `may_repeat`."""
 
     def __init__(
-        self, rows: Callable[[], Iterator[Row]], profile: Profile, name: str = "", *, may_repeat: bool = True
+        self,
+        rows: Callable[[], Iterator[KnownUrl]],
+        profile: Profile,
+        name: str = "",
+        *,
+        may_repeat: bool = True,
     ) -> None:
         self.policy = HEURISTIC
         self._rows = rows
@@ -128,12 +133,12 @@ class RowTable:
             None if may_repeat else (set(), Count(), False)
         )
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, asked: PlanQuery) -> Plan:
         """Rank the rows."""
         _, repeated, is_cut = self.repeated()
         plan = Plan([], dict.fromkeys((lv.name for lv in self._profile.levels), 0), Count(), repeated, is_cut)
         scores: Counter[float] = Counter()
-        best: Best[tuple[int, Scored]] = Best(asked.top, asked.per_host)
+        best: Best[tuple[int, ScoredUrl]] = Best(asked.top, asked.per_host)
         for row in self.counted():
             if fields := ", ".join(future_fields(row.signals, asked.now)):
                 plan.future.add(f"{row.where} ({fields})")
@@ -147,12 +152,12 @@ class RowTable:
         plan.entries = list(_ranked(best.found(), scores))
         return plan
 
-    def find(self, urls: Collection[str]) -> dict[str, Row]:
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
         wanted = frozenset(urls)
         return {row.signals.url: row for row in self._rows() if row.signals.url in wanted}
 
-    def rank_of(self, row: Row, now: datetime) -> int:
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Say where a row stands among all."""
         value = score_url(row.signals, now, self._profile).score.value
         better = 1
@@ -161,11 +166,11 @@ class RowTable:
             better += score > value or (score == value and other.number < row.number)
         return better
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth; its rank is not counted."""
-        return Entry(0, score_url(row.signals, now, self._profile))
+        return PlanEntry(0, score_url(row.signals, now, self._profile))
 
-    def counted(self) -> Iterator[Row]:
+    def counted(self) -> Iterator[KnownUrl]:
         """Give the rows that count: of those with the same URL, the last."""
         superseded = self.repeated()[0]
         return (row for row in self._rows() if row.number not in superseded)
@@ -217,8 +222,8 @@ class Best(Generic[_T]):
 
 
 def _ranked(
-    found: Iterable[tuple[float, int, tuple[int, Scored]]], scores: Counter[float]
-) -> Iterator[Entry]:
+    found: Iterable[tuple[float, int, tuple[int, ScoredUrl]]], scores: Counter[float]
+) -> Iterator[PlanEntry]:
     """Count what is better than each."""
     values = sorted(scores, reverse=True)
     place, better = 0, 0
@@ -226,7 +231,7 @@ def _ranked(
         while values[place] > value:
             better += scores[values[place]]
             place += 1
-        yield Entry(better + ties + 1, item)
+        yield PlanEntry(better + ties + 1, item)
 
 
 def host_of(url: str) -> str:
@@ -258,7 +263,7 @@ class PolicyTable:
 
     def __init__(
         self,
-        rows: Callable[[], Iterator[Row]],
+        rows: Callable[[], Iterator[KnownUrl]],
         policy: RecrawlPolicy,
         profile: Profile,
         name: str = "",
@@ -272,9 +277,9 @@ class PolicyTable:
         self._checked = checked
         self._survey: _Survey | None = None
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, asked: PlanQuery) -> Plan:
         """Rank the rows."""
-        best: Best[Row] = Best(asked.top, asked.per_host)
+        best: Best[KnownUrl] = Best(asked.top, asked.per_host)
         survey = self._surveyed(asked, best)
         found = best.found()
         self._set_price(survey, found if asked.top or asked.per_host else ())
@@ -289,24 +294,24 @@ class PolicyTable:
             _, plan.repeated, plan.unremembered = self._checked.repeated()
         return plan
 
-    def find(self, urls: Collection[str]) -> dict[str, Row]:
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
         wanted = frozenset(urls)
         return {row.signals.url: row for row in self._rows() if row.signals.url in wanted}
 
-    def rank_of(self, row: Row, now: datetime) -> int:
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Say where a row stands among all."""
         survey = self._current(now)
         value = self._policy.value(state_of(row), survey.now)
         return next(_ranks(survey, [(value, row.number)]))
 
-    def judge(self, row: Row, now: datetime) -> Entry:
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Say what a row is worth, by the price of the last plan; its rank is not counted."""
         return self._entry(0, row, self._current(now))
 
     # --- passes over the rows ---
 
-    def _surveyed(self, asked: Asked, best: Best[Row] | None = None) -> _Survey:
+    def _surveyed(self, asked: PlanQuery, best: Best[KnownUrl] | None = None) -> _Survey:
         """Find out what every page is worth, and keep the best."""
         survey = self._survey = _Survey(asked.now.timestamp())
         for row, value in self._valued(survey, asked.now):
@@ -319,7 +324,7 @@ class PolicyTable:
         survey.ordered = sorted(survey.values)
         return survey
 
-    def _valued(self, survey: _Survey, now: datetime) -> Iterator[tuple[Row, float]]:
+    def _valued(self, survey: _Survey, now: datetime) -> Iterator[tuple[KnownUrl, float]]:
         for row in self._rows():
             state = state_of(row)
             if (why := drop_reason(state)) is not None:
@@ -330,8 +335,8 @@ class PolicyTable:
                 survey.future.add(f"{row.where} ({fields})")
             yield row, self._policy.value(state, survey.now)
 
-    def _of_levels(self, asked: Asked, survey: _Survey) -> list[tuple[float, int, Row]]:
-        best: Best[Row] = Best(asked.top, asked.per_host)
+    def _of_levels(self, asked: PlanQuery, survey: _Survey) -> list[tuple[float, int, KnownUrl]]:
+        best: Best[KnownUrl] = Best(asked.top, asked.per_host)
         for row, value in self._valued(_Survey(survey.now), asked.now):
             if level_of(self._score(value, survey), self._profile).name in asked.levels:
                 best.add(value, row.number, row.signals.url, row)
@@ -340,14 +345,14 @@ class PolicyTable:
     def _current(self, now: datetime) -> _Survey:
         survey = self._survey
         if survey is None or survey.now != now.timestamp():
-            survey = self._surveyed(Asked(now))
+            survey = self._surveyed(PlanQuery(now))
             self._set_price(survey, ())
         return survey
 
     # --- from worth to score ---
 
     @staticmethod
-    def _set_price(survey: _Survey, taken: Iterable[tuple[float, int, Row]]) -> None:
+    def _set_price(survey: _Survey, taken: Iterable[tuple[float, int, KnownUrl]]) -> None:
         """Take the worth of the last page that is paid for; one that is worth nothing is no measure."""
         listed = [value for value, _, _ in taken]
         if not listed:
@@ -364,10 +369,10 @@ class PolicyTable:
             counts[level_of(self._score(value, survey), self._profile).name] += 1
         return counts
 
-    def _entry(self, rank: int, row: Row, survey: _Survey) -> Entry:
+    def _entry(self, rank: int, row: KnownUrl, survey: _Survey) -> PlanEntry:
         found = self._policy.judge(state_of(row), survey.now, survey.price)
-        scored = Scored(row.signals, found.score, level_of(found.score.value, self._profile))
-        return Entry(rank, scored, found.next_due)
+        scored = ScoredUrl(row.signals, found.score, level_of(found.score.value, self._profile))
+        return PlanEntry(rank, scored, found.next_due)
 
 
 def _ranks(survey: _Survey, found: Collection[tuple[float, int]]) -> Iterator[int]:
@@ -386,12 +391,12 @@ def _ranks(survey: _Survey, found: Collection[tuple[float, int]]) -> Iterator[in
         yield 1 + len(ordered) - bisect_right(ordered, value) + before.get((value, number), 0)
 
 
-def state_of(row: Row) -> PageState:
+def state_of(row: KnownUrl) -> PageState:
     """Give what a policy may know of a row; signals alone say nothing of its change rate.
 
-    >>> from honeyguide.core.recrawl.plan import Signals
-    >>> from honeyguide.core.recrawl.ranking import Row
-    >>> state_of(Row(1, "row 1", Signals("https://a.example/", visits=3, is_hub=True))).page_class
+    >>> from honeyguide.core.recrawl.plan import UrlSignals
+    >>> from honeyguide.core.recrawl.ranking import KnownUrl
+    >>> state_of(KnownUrl(1, "row 1", UrlSignals("https://a.example/", visits=3, is_hub=True))).page_class
     'hub'
     """
     return (

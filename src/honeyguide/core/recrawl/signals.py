@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.fetching.pace import http_time
 from honeyguide.core.page.page import Link, Position
 from honeyguide.core.recrawl.history import UNKNOWN_SITE
-from honeyguide.core.recrawl.plan import Signals
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.url.url import Url
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from honeyguide.core.page.page import Page
-    from honeyguide.core.recrawl.history import Known, Site
+    from honeyguide.core.recrawl.history import HistoryEntry, Site
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
@@ -70,11 +70,11 @@ class PageState:
         return float(given * 0.5**self.failures)
 
 
-def page_of(signals: Signals, host: str = "") -> PageState:
+def page_of(signals: UrlSignals, host: str = "") -> PageState:
     """Turn the signals of a row into the state of a page; without a class, a hub is told by its flag.
 
-    >>> from honeyguide.core.recrawl.plan import Signals
-    >>> page_of(Signals("https://a.example/", is_hub=True)).page_class
+    >>> from honeyguide.core.recrawl.plan import UrlSignals
+    >>> page_of(UrlSignals("https://a.example/", is_hub=True)).page_class
     'hub'
     """
     has_rate = signals.rate_a is not None and signals.rate_b is not None
@@ -180,14 +180,14 @@ _DAY_H = 24.0
 # --- what kind of page it is ---
 
 
-class Made(NamedTuple):
+class LinkDensity(NamedTuple):
     """What the main part of a page is made of: links into the site, and the share of its text that they are."""
 
     links: int = 0
     link_share: float | None = None
 
 
-def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> Made:
+def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> LinkDensity:
     """Measure a page; `lines` is its main text (`likeness.said_on`). Links to itself lead nowhere."""
     links = chars = 0
     starts = tuple(f"{scheme}://{site}/" for site in sites for scheme in ("https", "http"))
@@ -201,10 +201,10 @@ def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> Made:
                     chars += len(one.anchor)
             links += is_main
     text = sum(map(len, lines))
-    return Made(links, min(1.0, chars / text) if text else None)
+    return LinkDensity(links, min(1.0, chars / text) if text else None)
 
 
-def hub_score(url: Url, made: Made, found: Rate | None, profile: Profile) -> Score | None:
+def hub_score(url: Url, made: LinkDensity, found: Rate | None, profile: Profile) -> Score | None:
     """Score how much a page is worth for its links, 0 to 100; None where the profile has no card for it."""
     if _HUB not in profile.cards:
         return None
@@ -213,18 +213,18 @@ def hub_score(url: Url, made: Made, found: Rate | None, profile: Profile) -> Sco
     return profile.score(_HUB, facts)
 
 
-def kind_of(url: Url, made: Made, found: Rate | None, profile: Profile) -> PageClass:
+def kind_of(url: Url, made: LinkDensity, found: Rate | None, profile: Profile) -> PageClass:
     """Tell hubs, articles and other pages apart."""
     score = hub_score(url, made, found, profile)
     is_hub = score is not None and score.value >= profile.crawl.hub_points
     return class_of(url.text, is_hub=is_hub)
 
 
-def kind_words(known: Known, profile: Profile) -> str | None:
+def kind_words(known: HistoryEntry, profile: Profile) -> str | None:
     """Say why a page is a hub or an article, as of its last reading; of other pages there is nothing to say."""
     if known.kind == "article":
         return "It is an article: its address has a date."
-    score = hub_score(Url.parse(known.url), Made(known.links, known.link_share), known.found, profile)
+    score = hub_score(Url.parse(known.url), LinkDensity(known.links, known.link_share), known.found, profile)
     if known.kind != _HUB or score is None:
         return None
     told = ", ".join(f"{reason.text} ({reason.points:+g})" for reason in score.reasons)
@@ -234,7 +234,7 @@ def kind_words(known: Known, profile: Profile) -> str | None:
 # --- signals ---
 
 
-def announced_at(known: Known, site: Site = UNKNOWN_SITE) -> float | None:
+def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None:
     """Say when its sitemap says that it changed after we saw it last, if the sitemaps of its site have proved honest."""
     span = lastmod_span(known.lastmod)
     if span is None or known.seen_at is None or span[0] <= known.seen_at or not site.is_trusted(SITEMAP):
@@ -242,7 +242,7 @@ def announced_at(known: Known, site: Site = UNKNOWN_SITE) -> float | None:
     return span[0]
 
 
-def signals_of(known: Known, site: Site = UNKNOWN_SITE) -> Signals:
+def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
     """Turn what is known of a URL into what plan reads (PLAN-1).
 
     The last change is one that a visit saw, or one that an honest sitemap announces.
@@ -253,7 +253,7 @@ def signals_of(known: Known, site: Site = UNKNOWN_SITE) -> Signals:
     True
     """
     changed_at = announced_at(known, site) or known.changed_at
-    return Signals(
+    return UrlSignals(
         known.url,
         known.visits,
         datetime.fromtimestamp(known.visited_at, UTC),
@@ -267,7 +267,7 @@ def signals_of(known: Known, site: Site = UNKNOWN_SITE) -> Signals:
     )
 
 
-def state_of(known: Known) -> PageState:
+def state_of(known: HistoryEntry) -> PageState:
     """Turn what is known of a URL into what recrawl policies judge."""
     span = lastmod_span(known.lastmod)
     return PageState(
@@ -299,7 +299,7 @@ _LONGEST_TIME = 64  # characters
 _DATED_PATH = re.compile(r"/((?:19|20)[0-9]{2})[/-]([01]?[0-9])(?:[/-]([0-3]?[0-9]))?(?:[/-]|$)")
 
 
-class Claim(NamedTuple):
+class ChangeClaim(NamedTuple):
     """Who says that a page changed, between which moments; seconds since 1970."""
 
     source: str
@@ -309,7 +309,7 @@ class Claim(NamedTuple):
     def says_changed(self, since: float) -> bool | None:
         """Tell whether the page is said to have changed since then; None where a date leaves it open.
 
-        >>> day = Claim(SITEMAP, 86400.0, 172800.0)
+        >>> day = ChangeClaim(SITEMAP, 86400.0, 172800.0)
         >>> day.says_changed(0.0), day.says_changed(90000.0), day.says_changed(172800.0)
         (True, None, False)
         """
@@ -318,7 +318,7 @@ class Claim(NamedTuple):
         return False if self.last <= since else None
 
 
-def claims_of(header: str | None, lastmod: str | None) -> Iterator[Claim]:
+def claims_of(header: str | None, lastmod: str | None) -> Iterator[ChangeClaim]:
     """Read what an answer and a sitemap say, as far as it can be read.
 
     >>> [claim.source for claim in claims_of("yesterday", "2026-05-01")]
@@ -326,9 +326,9 @@ def claims_of(header: str | None, lastmod: str | None) -> Iterator[Claim]:
     """
     at, span = http_time(header), lastmod_span(lastmod)
     if at is not None:
-        yield Claim(HEADER, at, at)
+        yield ChangeClaim(HEADER, at, at)
     if span is not None:
-        yield Claim(SITEMAP, *span)
+        yield ChangeClaim(SITEMAP, *span)
 
 
 def lastmod_span(text: str | None) -> tuple[float, float] | None:

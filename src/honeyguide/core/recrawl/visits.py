@@ -18,7 +18,7 @@ from honeyguide.core.recrawl.history import (
     SAME_BYTES,
     SAME_CONTENT,
     UNKNOWN_SITE,
-    Known,
+    HistoryEntry,
     Site,
     Trust,
 )
@@ -28,7 +28,7 @@ from honeyguide.core.recrawl.signals import HEADER, SITEMAP, born_at, claims_of
 
 if TYPE_CHECKING:
     from honeyguide.core.recrawl.ages import SiteAges
-    from honeyguide.core.recrawl.clocks import Clock
+    from honeyguide.core.recrawl.clocks import ChangeClock
     from honeyguide.core.recrawl.history import Visit
 
 _DAY_H = 24
@@ -36,7 +36,7 @@ _PRIORS = Priors()
 _UNMODIFIED = 304
 
 
-def compared(old: Known | None, visit: Visit) -> str | None:
+def compared(old: HistoryEntry | None, visit: Visit) -> str | None:
     """Say what a visit tells about change; None where there is nothing to compare.
 
     >>> from honeyguide.core.recrawl.history import Visit
@@ -64,7 +64,9 @@ def has_page(visit: Visit) -> bool:
     return visit.content is not None or visit.body is not None
 
 
-def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None) -> Known:
+def next_known(
+    old: HistoryEntry | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None
+) -> HistoryEntry:
     """Take one more visit into account; the clock may have run backwards, so times only ever grow.
 
     >>> from honeyguide.core.recrawl.history import Visit
@@ -103,22 +105,22 @@ def next_known(old: Known | None, visit: Visit, site: Site = UNKNOWN_SITE, run: 
     return _read(known, visit, run) if is_read else known
 
 
-def heir_of(moved: Known | None, visit: Visit) -> Known | None:
+def heir_of(moved: HistoryEntry | None, visit: Visit) -> HistoryEntry | None:
     """Give the history that a page brings along which has moved to a new place; None if it had none."""
     if moved is None or moved.seen_at is None or moved.is_moved:
         return None
     return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
 
 
-def _never(visit: Visit) -> Known:
+def _never(visit: Visit) -> HistoryEntry:
     """Give what is known of a URL before its first visit."""
-    return Known(
+    return HistoryEntry(
         visit.url, visit.digest, 0, visit.at, None, 0, 0, None, None, None, 0, 0, False, 0, 0, None, None,
         first_seen=visit.at, kind=visit.kind,
     )  # fmt: skip
 
 
-def _read(known: Known, visit: Visit, run: int | None) -> Known:
+def _read(known: HistoryEntry, visit: Visit, run: int | None) -> HistoryEntry:
     """Take over what reading the page gave."""
     is_hub = visit.kind == "hub"
     return known._replace(
@@ -138,7 +140,7 @@ def _read(known: Known, visit: Visit, run: int | None) -> Known:
 # --- what a comparison teaches ---
 
 
-def clock_in(site: Site, known: Known) -> Clock:
+def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
     """Look up the clock by which a page is exposed to change."""
     return clock_by(
         known.kind,
@@ -149,7 +151,7 @@ def clock_in(site: Site, known: Known) -> Clock:
     )
 
 
-def believed(known: Known, site: Site = UNKNOWN_SITE) -> Rate:
+def believed(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
     """Give what is believed of a page's change rate; before two visits could be compared, what its siblings tell."""
     return known.rate or site.priors.get(known.kind) or _PRIORS.of(known.site, known.kind)
 
@@ -159,9 +161,9 @@ class _Lesson(NamedTuple):
 
     since: float
     at: float
-    clock: Clock
+    clock: ChangeClock
     rate: Rate
-    seen: Seen
+    seen: ChangeObservation
     changed_at: float
 
     @property
@@ -170,17 +172,21 @@ class _Lesson(NamedTuple):
         return after_visit(self.rate, self.seen)
 
 
-def _lesson(before: Known, visit: Visit, verdict: str, site: Site) -> _Lesson:
+def _lesson(before: HistoryEntry, visit: Visit, verdict: str, site: Site) -> _Lesson:
     """Say what there is to be learnt from a comparison."""
     since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
     is_changed = verdict == CHANGED
     source, changed_at = _told(before, visit, site, at) if is_changed else (None, at)
     quiet_h = None if source is None else clock.exposure_h(changed_at, at)
-    seen = Seen(clock.exposure_h(since, at), is_changed, quiet_h, was_announced=source == SITEMAP)
+    seen = ChangeObservation(
+        clock.exposure_h(since, at), is_changed, quiet_h, was_announced=source == SITEMAP
+    )
     return _Lesson(since, at, clock, believed(before, site), seen, changed_at)
 
 
-def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site) -> Known:
+def _learned(
+    before: HistoryEntry, known: HistoryEntry, visit: Visit, verdict: str, site: Site
+) -> HistoryEntry:
     """Learn from a comparison: the change rate, when the change was, how many new links a visit finds."""
     since, at, _, _, seen, changed_at = lesson = _lesson(before, visit, verdict, site)
     rate, found = lesson.after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
@@ -198,11 +204,11 @@ def _learned(before: Known, known: Known, visit: Visit, verdict: str, site: Site
     )
 
 
-def _seen_at(known: Known) -> float:
+def _seen_at(known: HistoryEntry) -> float:
     return known.visited_at if known.seen_at is None else known.seen_at
 
 
-def _told(before: Known, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
+def _told(before: HistoryEntry, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
     """Give the time of a change and who tells it, if that is somebody who is trusted; else the time of the visit."""
     for claim in claims_of(visit.last_modified, before.lastmod):
         if site.is_trusted(claim.source) and claim.says_changed(_seen_at(before)):
@@ -224,7 +230,7 @@ def _by_hour(hours: tuple[float, ...] | None, start: float, end: float) -> tuple
     return tuple(counts)
 
 
-def next_site(site: Site, old: Known | None, visit: Visit) -> Site:
+def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
     """Learn of a site from one visit: whether its word was true, on which days it changes, and what ages count."""
     verdict = compared(old, visit)
     if verdict is None or old is None:
@@ -262,7 +268,7 @@ def _aged(ages: SiteAges, clock: AgeClock, lesson: _Lesson) -> SiteAges:
     )
 
 
-def births_of(old: Known | None, visit: Visit) -> list[tuple[int, float]]:
+def births_of(old: HistoryEntry | None, visit: Visit) -> list[tuple[int, float]]:
     """Say which pages a visit shows to be new, and since when; one that has moved takes the age of its old place along."""
     births = [(digest, visit.at) for digest in visit.newborn]
     if visit.moved_from is not None and old is not None and old.born_at is not None:
@@ -270,7 +276,7 @@ def births_of(old: Known | None, visit: Visit) -> list[tuple[int, float]]:
     return births
 
 
-class Seen(NamedTuple):
+class ChangeObservation(NamedTuple):
     """What a visit found: exposure since the last one, by the page's clock.
 
     `quiet_h` is the exposure since the last change, where its time is known and the host is honest. `was_announced`: a
@@ -283,15 +289,15 @@ class Seen(NamedTuple):
     was_announced: bool = False
 
 
-def after_visit(rate: Rate, seen: Seen) -> Rate:
+def after_visit(rate: Rate, seen: ChangeObservation) -> Rate:
     """Learn from a visit.
 
     A visit that an announcement led to saw a single change, at its end: taken as any other it would inflate the rate.
     Of the time of the last change, what follows it was quiet; what came before it is not known.
 
-    >>> after_visit(Rate(0.5, 100.0), Seen(50.0, is_changed=False))
+    >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=False))
     Rate(a=0.5, b=150.0)
-    >>> after_visit(Rate(0.5, 100.0), Seen(50.0, is_changed=True, quiet_h=20.0))
+    >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=True, quiet_h=20.0))
     Rate(a=1.5, b=120.0)
     """
     if not seen.is_changed:
@@ -303,12 +309,12 @@ def after_visit(rate: Rate, seen: Seen) -> Rate:
     return changed(rate, seen.exposure_h)
 
 
-def changes_of(rate: Rate, seen: Seen) -> float:
+def changes_of(rate: Rate, seen: ChangeObservation) -> float:
     """Count the changes since the last visit by expectation, with what was believed before this one.
 
     Of one whose time is known, it is known that nothing followed, and not what came before.
 
-    >>> changes_of(Rate(2.0, 10.0), Seen(90.0, is_changed=True, quiet_h=80.0))
+    >>> changes_of(Rate(2.0, 10.0), ChangeObservation(90.0, is_changed=True, quiet_h=80.0))
     3.0
     """
     if not seen.is_changed:

@@ -15,7 +15,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, Kind
+from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, FactKind
 from honeyguide.core.rules.language import (
     Above,
     All,
@@ -259,7 +259,7 @@ def _joined(word: str, parts: Iterable[str], empty: str) -> str:
 
 
 def _has_parts(field: str) -> bool:
-    return field in FIELDS and FIELDS[field].kind is Kind.TEXTS
+    return field in FIELDS and FIELDS[field].kind is FactKind.TEXTS
 
 
 def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:

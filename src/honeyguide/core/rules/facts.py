@@ -30,7 +30,7 @@ Value = str | float | bool | None
 JOIN = "\n\x1f\n"
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """What a fact holds."""
 
     TEXT = "text"
@@ -43,7 +43,7 @@ class Field(NamedTuple):
     """One name that rules may read."""
 
     name: str
-    kind: Kind
+    kind: FactKind
     about: str
 
     @property
@@ -52,57 +52,61 @@ class Field(NamedTuple):
         return self.name not in FILL or self.name in ("head_title", "head_description", "position")
 
 
-def _catalogue(*rows: tuple[str, Kind, str]) -> dict[str, Field]:
+def _catalogue(*rows: tuple[str, FactKind, str]) -> dict[str, Field]:
     return {name: Field(name, kind, about) for name, kind, about in rows}
 
 
 FIELDS: Mapping[str, Field] = _catalogue(
-    ("url", Kind.TEXT, "the normalised URL, escapes decoded, folded"),
-    ("path", Kind.TEXT, "path of the normalised URL, folded, escapes kept"),
-    ("target", Kind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
-    ("plain_path", Kind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
-    ("segment", Kind.TEXT, "first path segment, escapes decoded, file extension gone"),
-    ("folders", Kind.TEXTS, "path segments before the last, escapes decoded"),
+    ("url", FactKind.TEXT, "the normalised URL, escapes decoded, folded"),
+    ("path", FactKind.TEXT, "path of the normalised URL, folded, escapes kept"),
+    ("target", FactKind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
+    ("plain_path", FactKind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
+    ("segment", FactKind.TEXT, "first path segment, escapes decoded, file extension gone"),
+    ("folders", FactKind.TEXTS, "path segments before the last, escapes decoded"),
     (
         "slug",
-        Kind.TEXT,
+        FactKind.TEXT,
         "last path segment, escapes decoded, file extension gone; its folder for an index file",
     ),
     (
         "home_path",
-        Kind.TEXT,
+        FactKind.TEXT,
         "path and query as seen from the homepage's folder, folded, tracking parameters gone",
     ),
-    ("path_length", Kind.NUMBER, "number of non-empty path segments"),
-    ("has_query", Kind.FLAG, "the URL has a query"),
-    ("anchor", Kind.TEXTS, "anchor texts of all occurrences"),
-    ("label", Kind.TEXTS, "short anchor texts, words only"),
-    ("slug_words", Kind.NUMBER, "words in the last path segment"),
-    ("anchor_words", Kind.NUMBER, "words in the longest anchor text"),
-    ("title", Kind.TEXTS, "title attributes of all occurrences"),
-    ("context", Kind.TEXTS, "text around the link, of all occurrences"),
-    ("position", Kind.TEXTS, "navigation, main, footer: of all occurrences"),
-    ("rel", Kind.TEXTS, "rel attributes of all occurrences"),
-    ("occurrences", Kind.NUMBER, "how often the page links it"),
-    ("order", Kind.NUMBER, "place in document order, from 0"),
-    ("head_title", Kind.TEXT, "title of the linked page, where its head was read"),
-    ("head_description", Kind.TEXT, "meta description of the linked page, where its head was read"),
-    ("family", Kind.TEXT, "the family of pages it belongs to that differ only in a name; unknown if to none"),
-    ("is_duplicate", Kind.FLAG, "another link of the page has the same key"),
-    ("contextual", Kind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
-    ("bucket", Kind.TEXT, "what kind of page it is: services, about, blog, ..."),
-    ("page_title", Kind.TEXT, "title of the page itself"),
-    ("heading_matches", Kind.NUMBER, "h1 and h2 headings that match the topic"),
-    ("mentions", Kind.NUMBER, "occurrences of the topic in the page's text"),
-    ("main_links", Kind.NUMBER, "pages of its site that the main part of the page links"),
-    ("link_share", Kind.NUMBER, "share of the main text that is the text of such links, 0 to 1"),
-    ("daily_finds", Kind.NUMBER, "new links that visits find a day, the first visit aside"),
-    ("since_visit_s", Kind.NUMBER, "seconds since the last visit; unknown if never visited"),
-    ("since_change_s", Kind.NUMBER, "seconds since the last change; unknown if none was seen"),
-    ("relevance", Kind.NUMBER, "topic relevance of a known URL, 0 to 1"),
-    ("visits", Kind.NUMBER, "visits so far"),
-    ("hub_depth", Kind.NUMBER, "links away from the nearest hub"),
-    ("is_hub", Kind.FLAG, "the page is a hub"),
+    ("path_length", FactKind.NUMBER, "number of non-empty path segments"),
+    ("has_query", FactKind.FLAG, "the URL has a query"),
+    ("anchor", FactKind.TEXTS, "anchor texts of all occurrences"),
+    ("label", FactKind.TEXTS, "short anchor texts, words only"),
+    ("slug_words", FactKind.NUMBER, "words in the last path segment"),
+    ("anchor_words", FactKind.NUMBER, "words in the longest anchor text"),
+    ("title", FactKind.TEXTS, "title attributes of all occurrences"),
+    ("context", FactKind.TEXTS, "text around the link, of all occurrences"),
+    ("position", FactKind.TEXTS, "navigation, main, footer: of all occurrences"),
+    ("rel", FactKind.TEXTS, "rel attributes of all occurrences"),
+    ("occurrences", FactKind.NUMBER, "how often the page links it"),
+    ("order", FactKind.NUMBER, "place in document order, from 0"),
+    ("head_title", FactKind.TEXT, "title of the linked page, where its head was read"),
+    ("head_description", FactKind.TEXT, "meta description of the linked page, where its head was read"),
+    (
+        "family",
+        FactKind.TEXT,
+        "the family of pages it belongs to that differ only in a name; unknown if to none",
+    ),
+    ("is_duplicate", FactKind.FLAG, "another link of the page has the same key"),
+    ("contextual", FactKind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
+    ("bucket", FactKind.TEXT, "what kind of page it is: services, about, blog, ..."),
+    ("page_title", FactKind.TEXT, "title of the page itself"),
+    ("heading_matches", FactKind.NUMBER, "h1 and h2 headings that match the topic"),
+    ("mentions", FactKind.NUMBER, "occurrences of the topic in the page's text"),
+    ("main_links", FactKind.NUMBER, "pages of its site that the main part of the page links"),
+    ("link_share", FactKind.NUMBER, "share of the main text that is the text of such links, 0 to 1"),
+    ("daily_finds", FactKind.NUMBER, "new links that visits find a day, the first visit aside"),
+    ("since_visit_s", FactKind.NUMBER, "seconds since the last visit; unknown if never visited"),
+    ("since_change_s", FactKind.NUMBER, "seconds since the last change; unknown if none was seen"),
+    ("relevance", FactKind.NUMBER, "topic relevance of a known URL, 0 to 1"),
+    ("visits", FactKind.NUMBER, "visits so far"),
+    ("hub_depth", FactKind.NUMBER, "links away from the nearest hub"),
+    ("is_hub", FactKind.FLAG, "the page is a hub"),
 )
 
 

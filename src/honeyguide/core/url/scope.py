@@ -15,7 +15,7 @@ from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import UrlError
 
 
-class Kind(StrEnum):
+class LinkKind(StrEnum):
     """What becomes of a link."""
 
     INSIDE = "inside"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 class Verdict(NamedTuple):
     """What scope says about a link: the slug and id of the rule that decided, and what it saw."""
 
-    kind: Kind
+    kind: LinkKind
     rule: str
     id: str
     detail: str = ""
@@ -52,8 +52,8 @@ RULE_WORDS = {
     "extension": "a file, not a page",
     OTHER_SITE: "leads to another site",
 }
-_EMPTY = Verdict(Kind.SKIP, "empty", "URL-9")
-_FRAGMENT = Verdict(Kind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
+_EMPTY = Verdict(LinkKind.SKIP, "empty", "URL-9")
+_FRAGMENT = Verdict(LinkKind.SKIP, "fragment-only", "URL-9")  # a manual has dozens on a page
 
 
 def not_a_page(href: str) -> Verdict | None:
@@ -103,8 +103,8 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
         return _skip("extension", f".{extension}", url)
     site = url.site
     if site == (seed or page).site:
-        return Verdict(Kind.INSIDE, "same-site", "URL-10", site, url)
-    return Verdict(Kind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
+        return Verdict(LinkKind.INSIDE, "same-site", "URL-10", site, url)
+    return Verdict(LinkKind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
 
 
 def _start(base: str, page: Url) -> Url:
@@ -116,7 +116,7 @@ def _start(base: str, page: Url) -> Url:
 
 
 def _skip(rule: str, detail: str = "", url: Url | None = None) -> Verdict:
-    return Verdict(Kind.SKIP, rule, "URL-9", detail, url)
+    return Verdict(LinkKind.SKIP, rule, "URL-9", detail, url)
 
 
 def _is_same(url: Url, page: Url, tracking: Tracking) -> bool:

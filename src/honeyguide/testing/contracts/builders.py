@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.crawl.frontier import Ask, Discovered, Done, Lease, RunSpec, Sighting, digest_of
+from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Done, Lease, RunSpec, Sighting, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.records import Crawled, page_record
 from honeyguide.core.url.url import Tracking, Url
-from honeyguide.errors import LeaseLost
+from honeyguide.errors import LeaseLostError
 from honeyguide.ports.store import Report
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def digest(path: str) -> int:
     return digest_of(Url.parse(path if "://" in path else SITE + path), Tracking())
 
 
-def ask(now: float = 0.0, limit: int = 1, **more: object) -> Ask:
+def ask(now: float = 0.0, limit: int = 1, **more: object) -> ClaimRequest:
     """Ask for leases that last ten minutes."""
-    return Ask(now, limit, now + 600.0, **more)  # type: ignore[arg-type]  # a test may set any field
+    return ClaimRequest(now, limit, now + 600.0, **more)  # type: ignore[arg-type]  # a test may set any field
 
 
 def paths(leases: Sequence[Lease]) -> list[str]:
@@ -73,10 +73,10 @@ def drain(frontier: Frontier, now: float = 0.0) -> list[str]:
     return order
 
 
-def error_of(call: Callable[[], None]) -> LeaseLost | None:
+def error_of(call: Callable[[], None]) -> LeaseLostError | None:
     """Give the error of a call that loses its lease."""
     try:
         call()
-    except LeaseLost as error:
+    except LeaseLostError as error:
         return error
     return None

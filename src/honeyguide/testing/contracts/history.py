@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.recrawl.history import Known, Site, Trust, Visit, body_digest
+from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit, body_digest
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import SITEMAP
 from honeyguide.core.recrawl.visits import next_known, next_site
@@ -30,7 +30,7 @@ def visit(at: float, content: str | None = "x", **more: object) -> Visit:
     return Visit(URL, 7, at, **given)  # type: ignore[arg-type]  # a test may set any field
 
 
-def get(history: History, digest: int = 7) -> Known:
+def get(history: History, digest: int = 7) -> HistoryEntry:
     """Give what is known, and insist on it."""
     known = history.get(digest)
     assert known is not None

@@ -8,7 +8,16 @@ from __future__ import annotations
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
 from typing import TYPE_CHECKING
 
-from honeyguide.core.crawl.frontier import Budgets, Discovered, Done, Dropped, Due, Rest, Retry, State
+from honeyguide.core.crawl.frontier import (
+    Budgets,
+    Discovered,
+    Done,
+    Dropped,
+    NoClaim,
+    Retry,
+    ScheduledVisit,
+    State,
+)
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -46,7 +55,7 @@ class LimitsContract:
             (lease,) = frontier.claim(ask()).leases
             arrived = (digest(target), Url.parse(target))
             frontier.finish(lease, Done(), Report(findings=Findings(), arrived=arrived))
-            frontier.schedule([Due(digest(target), 1.0, 0)])
+            frontier.schedule([ScheduledVisit(digest(target), 1.0, 0)])
             (again,) = frontier.claim(ask(1.0, only_due=True)).leases
             assert (again.url.text, again.site) == (target, "b.example")
             frontier.finish(again, Done(), Report())
@@ -61,7 +70,7 @@ class LimitsContract:
         told = frontier.find(digest("/target"))
         assert told is not None
         assert (told[0].state, told[0].due_at) == (State.DONE, None)
-        assert frontier.claim(ask(99.0)).rest == Rest("complete")
+        assert frontier.claim(ask(99.0)).rest == NoClaim("complete")
 
     # --- limits ---
 
@@ -100,7 +109,7 @@ class LimitsContract:
     def test_less_depth_puts_out_what_is_queued(self) -> None:
         links = [found(f"/{depth}")._replace(depth=depth) for depth in range(4)]
         frontier = self.make_frontier(*links, *(found(f"/{n}")._replace(depth=4) for n in ("due", "again")))
-        frontier.schedule([Due(digest("/due"), 1.0, 0)])
+        frontier.schedule([ScheduledVisit(digest("/due"), 1.0, 0)])
         again = next(lease for lease in frontier.claim(ask(limit=9)).leases if lease.url.path == "/again")
         frontier.finish(again, Retry(60.0, Why("http-503", "later")), Report())
         frontier.adopt(ask(900.0, limit=0))  # the others are queued as before
@@ -149,14 +158,14 @@ class LimitsContract:
             for less in ({}, {"external_pages": 1}, {"max_pages_per_host": 3, "external_pages": 1})
         ]
         # Two of a.example, one of others: the first is at its limit, then both, then only the others.
-        assert ends == [Rest("resting", 70.0), Rest("max_pages_per_host"), Rest("resting", 50.0)]
+        assert ends == [NoClaim("resting", 70.0), NoClaim("max_pages_per_host"), NoClaim("resting", 50.0)]
         (lease,) = frontier.claim(ask(50.0, budgets=Budgets(max_pages_per_host=3, external_pages=1))).leases
         frontier.finish(lease, Done(), Report())
         rest = frontier.claim(ask(55.0, budgets=Budgets(max_pages_per_host=4, external_pages=1))).rest
-        assert rest == Rest("resting", 60.0)
+        assert rest == NoClaim("resting", 60.0)
         assert frontier.claim(
             ask(55.0, budgets=Budgets(external_pages=1), closed=frozenset(["a.example"]))
-        ).rest == (Rest("external_pages"))
+        ).rest == (NoClaim("external_pages"))
 
     def test_resting_and_closed_sites_are_stepped_over(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("https://b.example/b"))

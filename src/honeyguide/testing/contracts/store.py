@@ -15,14 +15,14 @@ from honeyguide.core.crawl.frontier import (
     Discovered,
     Done,
     Dropped,
-    Due,
-    Rest,
+    NoClaim,
     Retry,
+    ScheduledVisit,
     Sighting,
     State,
 )
 from honeyguide.core.crawl.judge import Findings
-from honeyguide.core.crawl.traps import Family
+from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Report
@@ -159,7 +159,7 @@ class StoreContract(LimitsContract):
         for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
             standing = frontier.known([digest(path)])[digest(path)]
             assert (standing.state, standing.rule) == (state, rule)
-        assert frontier.claim(ask(1.0)).rest == Rest("resting", 60.0)
+        assert frontier.claim(ask(1.0)).rest == NoClaim("resting", 60.0)
         (again,) = frontier.claim(ask(60.0)).leases
         assert (again.url.path, again.lane) == ("/later", "broad")
 
@@ -196,7 +196,12 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
         frontier.finish(lease, Done(), Report())
-        assert frontier.schedule([Due(digest("/a"), 100.0, 0), Due(digest("/unknown"), 100.0, 1)]) == 1
+        assert (
+            frontier.schedule(
+                [ScheduledVisit(digest("/a"), 100.0, 0), ScheduledVisit(digest("/unknown"), 100.0, 1)]
+            )
+            == 1
+        )
         assert frontier.counts().due == 1
         assert frontier.claim(ask(99.0)).rest.why == "complete"
         (again,) = frontier.claim(ask(100.0)).leases
@@ -208,12 +213,15 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(
             found("/a", priority=9), found("/b", priority=8), found("/c", priority=7)
         )
-        assert frontier.schedule([Due(digest("/c"), 5.0, 1), Due(digest("/b"), 5.0, 2)]) == 2
+        assert (
+            frontier.schedule([ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)])
+            == 2
+        )
         assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
 
     def test_only_what_is_due_is_granted_where_that_is_asked(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"))
-        frontier.schedule([Due(digest("/c"), 5.0, 0), Due(digest("/b"), 90.0, 1)])
+        frontier.schedule([ScheduledVisit(digest("/c"), 5.0, 0), ScheduledVisit(digest("/b"), 90.0, 1)])
         (lease,) = frontier.claim(ask(5.0, limit=9, only_due=True)).leases
         assert lease.url.path == "/c"
         frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
@@ -227,9 +235,14 @@ class StoreContract(LimitsContract):
         out = found("/out")._replace(out=Why("irrelevant", "no points"))
         frontier = self.make_frontier(found("/gone"), out)
         (lease,) = frontier.claim(ask()).leases
-        assert frontier.schedule([Due(digest("/gone"), 1.0, 0)]) == 0  # it is being fetched
+        assert frontier.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)]) == 0  # it is being fetched
         frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report())
-        assert frontier.schedule([Due(digest("/gone"), 1.0, 0), Due(digest("/out"), 1.0, 1)]) == 1
+        assert (
+            frontier.schedule(
+                [ScheduledVisit(digest("/gone"), 1.0, 0), ScheduledVisit(digest("/out"), 1.0, 1)]
+            )
+            == 1
+        )
         assert paths(frontier.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
 
     # --- memory ---
@@ -264,10 +277,10 @@ class StoreContract(LimitsContract):
     def test_families_keep_their_order(self) -> None:
         frontier = self.make_frontier(found("/a"), found("/b"))
         first, second = frontier.claim(ask(limit=2)).leases
-        families = [("x", Family("x", 1, 2, ((1, 2), (3,)))), ("y", Family("y")), ("z", Family("z"))]
+        families = [("x", UrlShape("x", 1, 2, ((1, 2), (3,)))), ("y", UrlShape("y")), ("z", UrlShape("z"))]
         frontier.finish(first, Done(), Report(families=families))
-        frontier.finish(second, Done(), Report(families=[("x", Family("x", 9)), ("y", None)]))
-        assert frontier.families() == [Family("x", 9), Family("z")]
+        frontier.finish(second, Done(), Report(families=[("x", UrlShape("x", 9)), ("y", None)]))
+        assert frontier.families() == [UrlShape("x", 9), UrlShape("z")]
 
     def test_sites_are_entered_and_left(self) -> None:
         frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
@@ -312,13 +325,13 @@ class StoreContract(LimitsContract):
         findings = Findings(new=[found("/b")], again=[digest("/a")])
         frontier.finish(lease, Done(), Report(findings=findings))
         assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
-        assert frontier.add([found("/c")], [("x", Family("x", 1))]) == 1
+        assert frontier.add([found("/c")], [("x", UrlShape("x", 1))]) == 1
         assert frontier.known([digest("/c")])[digest("/c")].seen == 0
-        assert frontier.families() == [Family("x", 1)]
+        assert frontier.families() == [UrlShape("x", 1)]
 
     def test_what_a_rule_put_out_is_queued_again(self) -> None:
         frontier = self.make_frontier(found("/a"))
-        frontier.schedule([Due(digest("/a"), 1.0, 0)])
+        frontier.schedule([ScheduledVisit(digest("/a"), 1.0, 0)])
         (lease,) = frontier.claim(ask(1.0)).leases
         frontier.finish(lease, Dropped(Why("address-refused", "private"), is_fetch=False), Report())
         assert (frontier.counts().due, frontier.reopen("http-404")) == (1, 0)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.judge import Findings
 
 
-class Step(NamedTuple):
+class CounterStep(NamedTuple):
     """What one step counts: fetches, leases that are out, leases that were given; and what a page met."""
 
     fetched: int = 0
@@ -36,7 +36,7 @@ class SqliteCounters:
         self._run = run
         self._turn = db.turn
         self._sql = queries("frontier")
-        self._steps: list[Step] = []
+        self._steps: list[CounterStep] = []
         self._fetched = self._leased = self._claims = 0
         self._skipped: Counter[str] = Counter()
         self.again: Counter[int] = Counter()
@@ -45,7 +45,7 @@ class SqliteCounters:
         """Give the number of steps that wait."""
         return len(self._steps)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: CounterStep) -> None:
         """Count a step."""
         self._check_turn()
         self._steps.append(step)

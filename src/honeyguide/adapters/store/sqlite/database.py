@@ -24,7 +24,7 @@ from honeyguide.adapters.store.sqlite.files import (
     let_go,
     open_to_read,
 )
-from honeyguide.errors import Busy, SchemaMismatch, StoreError, shown
+from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -207,11 +207,11 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
     """Make a sentence of an error."""
     name = _name(error)
     if _is_busy(error):
-        return Busy(
+        return StoreBusyError(
             path, "another process has been writing to it for too long; wait for it, or name another file"
         )
     if name == "SQLITE_NOTADB":
-        return SchemaMismatch(path, "is no Honeyguide store; name another file")
+        return SchemaMismatchError(path, "is no Honeyguide store; name another file")
     for start, sentence in _SENTENCES.items():
         if name.startswith(start):
             return StoreError(path, sentence)

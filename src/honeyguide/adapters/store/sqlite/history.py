@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
 from honeyguide.core.recrawl.ages import EDGES_H, NO_COUNTS, SiteAges
 from honeyguide.core.recrawl.clocks import DAY_S, SITE_DAYS, SiteClock
-from honeyguide.core.recrawl.history import UNKNOWN_SITE, Known, Site, Trust, site_of
+from honeyguide.core.recrawl.history import UNKNOWN_SITE, HistoryEntry, Site, Trust, site_of
 from honeyguide.core.recrawl.priors import CLASSES
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_site
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
 
 
-# A row is `Known` with its digest first; what its values are, but for the hours: see `checked`.
+# A row is `HistoryEntry` with its digest first; what its values are, but for the hours: see `checked`.
 _KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSF"
 _IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest and URL
 _VISITED, _CHANGED, _FIRST_SEEN, _SEEN = 1, 2, 15, 16
@@ -44,14 +44,14 @@ class SqliteHistory:
         self._db = db
         self._sql = queries("history")
         self._turn = db.turn
-        self._got: dict[int, Known | None] = {}
+        self._got: dict[int, HistoryEntry | None] = {}
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
         self._got.clear()
 
     @reads
-    def record(self, visit: Visit, run: int) -> Known:
+    def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit."""
         self._db.begin_write()
         old = self.get(visit.digest)
@@ -74,7 +74,7 @@ class SqliteHistory:
         for digest, _ in births:
             self._got.pop(digest, None)
 
-    def _put(self, known: Known) -> None:
+    def _put(self, known: HistoryEntry) -> None:
         url, digest, *rest, hours, _, _ = known
         packed = None if hours is None else _packed(hours)
         self._db.write(self._sql["put"], (digest, url, *rest, packed))
@@ -96,7 +96,7 @@ class SqliteHistory:
                 self._db.write_many(self._sql["put_age"], rows)
 
     @reads
-    def get(self, digest: int) -> Known | None:
+    def get(self, digest: int) -> HistoryEntry | None:
         """Give what is known of a URL; while we have the write lock, nobody else can change it."""
         if self._turn != self._db.turn or not self._db.is_open:
             self._turn = self._db.turn
@@ -108,7 +108,7 @@ class SqliteHistory:
         return known
 
     @reads
-    def known(self, after: int | None = None) -> Iterator[Known]:
+    def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """Give everything that is known, in the order of identities."""
         last = -(2**63) if after is None else after
         while rows := self._db.all(self._sql["after"], (last,)):
@@ -156,7 +156,7 @@ class SqliteHistory:
         self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])
 
 
-def _known(row: tuple[Any, ...]) -> Known:
+def _known(row: tuple[Any, ...]) -> HistoryEntry:
     *most, hours, lastmod, born_at = row
     digest, url, *rest, lastmod, born_at = checked((*most, lastmod, born_at), _KINDS)
     if rest[_KIND] not in CLASSES:
@@ -165,7 +165,7 @@ def _known(row: tuple[Any, ...]) -> Known:
     for place in (_VISITED, _CHANGED, _FIRST_SEEN, _SEEN):
         moment(rest[place])
     numbers = None if hours is None else _counts(hours, _DAY_H)
-    return Known._make((url, digest, *rest, numbers, lastmod, moment(born_at)))
+    return HistoryEntry._make((url, digest, *rest, numbers, lastmod, moment(born_at)))
 
 
 def _packed(numbers: tuple[float, ...]) -> bytes:

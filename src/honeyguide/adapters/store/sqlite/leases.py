@@ -10,15 +10,15 @@ from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.counters import SqliteCounters, Step
+from honeyguide.adapters.store.sqlite.counters import CounterStep, SqliteCounters
 from honeyguide.adapters.store.sqlite.database import checked, reads
 from honeyguide.adapters.store.sqlite.ledger import Ledger
 from honeyguide.core.crawl.frontier import (
-    Granted,
+    Claimed,
+    KnownState,
     Lease,
-    Rest,
-    Standing,
-    Waiting,
+    NoClaim,
+    WaitingSite,
     is_open,
     rest_of,
     rest_of_full,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.sqlite.database import Database
     from honeyguide.adapters.store.sqlite.workers import SqliteOwners
-    from honeyguide.core.crawl.frontier import Ask
+    from honeyguide.core.crawl.frontier import ClaimRequest
 
 
 _PARENTS = 1024  # URLs of pages that gave entries their place: a few of them lead to most others
@@ -44,7 +44,7 @@ class SqliteLeases(Ledger):
         super().__init__(db, run)
         self._owners = owners
         self._site_ids: dict[str, int] = {}
-        self._standings: dict[int, Standing] = {}
+        self._standings: dict[int, KnownState] = {}
         self.counters = SqliteCounters(db, run)
 
     def forget(self) -> None:
@@ -56,8 +56,8 @@ class SqliteLeases(Ledger):
         return super()._fetched() + self.counters.budget()[0]
 
     @reads
-    def claim(self, ask: Ask) -> Granted:
-        """Lease the best URLs, site first; see `Ask` for what limits it."""
+    def claim(self, ask: ClaimRequest) -> Claimed:
+        """Lease the best URLs, site first; see `ClaimRequest` for what limits it."""
         self._db.begin_write()
         *kept, is_late = self._db.one(self._sql["budget"], (ask.now, ask.now, self._run))
         if is_late:
@@ -80,12 +80,12 @@ class SqliteLeases(Ledger):
             held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
             if held is not None and room > 0 and self._free_gone():
                 return self.claim(ask)
-            return Granted((), self._rest(ask, held, is_full=room <= 0 < ask.limit))
-        self.counters.add(Step(leased=len(leases), claims=len(leases)))
-        return Granted(tuple(leases))
+            return Claimed((), self._rest(ask, held, is_full=room <= 0 < ask.limit))
+        self.counters.add(CounterStep(leased=len(leases), claims=len(leases)))
+        return Claimed(tuple(leases))
 
     @reads
-    def adopt(self, ask: Ask) -> tuple[Lease, ...]:
+    def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
         """Take over what processes left behind that are gone, in claim order; what is over the limit is queued."""
         self._db.begin_write()
         gone = self._owners.gone()
@@ -120,7 +120,9 @@ class SqliteLeases(Ledger):
         """Leave all our leases to whoever comes next."""
         self._db.write(self._sql["release"], (self._run, self._owners.owner()))
 
-    def _best_site(self, ask: Ask, outstanding: Mapping[str, int]) -> tuple[tuple[Any, ...] | None, bool]:
+    def _best_site(
+        self, ask: ClaimRequest, outstanding: Mapping[str, int]
+    ) -> tuple[tuple[Any, ...] | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
         external: int | None = None
         rows = self._db.walk(self._sql["sites_by_head"], (self._run, _below(ask)))
@@ -135,7 +137,7 @@ class SqliteLeases(Ledger):
                 return site, next(rows, None) is None
         return None, True
 
-    def _lease(self, site: tuple[Any, ...], claim: int, ask: Ask) -> Lease:
+    def _lease(self, site: tuple[Any, ...], claim: int, ask: ClaimRequest) -> Lease:
         number, entry = site[0], site[7]
         self._db.write(self._sql["lease"], (claim, self._owners.owner(), ask.until, entry))
         self._refresh(number, leased=1)
@@ -170,19 +172,19 @@ class SqliteLeases(Ledger):
 
     def _give_back(self, entry: int, site: int) -> None:
         self._db.write(self._sql["give_back"], (entry,))
-        self.counters.add(Step(leased=-1))
+        self.counters.add(CounterStep(leased=-1))
         self._refresh(site, leased=-1)
 
-    def _rest(self, ask: Ask, held: float | None, *, is_full: bool) -> Rest:
+    def _rest(self, ask: ClaimRequest, held: float | None, *, is_full: bool) -> NoClaim:
         """Say why nothing was granted; others hold pages until `held`."""
         if is_full:
             return rest_of_full(ask, held)
         rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
         queued = [
-            Waiting(name, until, fetched + leased, bool(is_external))
+            WaitingSite(name, until, fetched + leased, bool(is_external))
             for _, name, is_external, until, fetched, leased, _, _ in rows
         ]
-        queued += map(Waiting._make, self._db.all(self._sql["next_due"], (self._run, ask.only_due)))
+        queued += map(WaitingSite._make, self._db.all(self._sql["next_due"], (self._run, ask.only_due)))
         external = self._external() if any(one.is_external for one in queued) else 0
         return rest_of(ask, queued, external, held)
 
@@ -211,6 +213,6 @@ def _text(url: str) -> str:
     return Url.parse(url).text
 
 
-def _below(ask: Ask) -> int:
+def _below(ask: ClaimRequest) -> int:
     """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
     return 0 if ask.only_due else _ANY_RANK

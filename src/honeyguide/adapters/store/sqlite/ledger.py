@@ -12,8 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
-from honeyguide.core.crawl.frontier import Counts, Row, Sighting, State
-from honeyguide.core.crawl.traps import Family
+from honeyguide.core.crawl.frontier import Counts, FrontierRow, Sighting, State
+from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.records import is_page_record
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
@@ -83,7 +83,7 @@ class Ledger:
         return int(fetched)
 
     @reads
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[Row]:
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
         """Give all entries in the order of discovery, or those that a rule put out."""
         name, more = ("rows", ()) if rule is None else ("rows_out", spellings(rule))
         while rows := self._db.all(self._sql[name], (self._run, after, *more)):
@@ -91,7 +91,7 @@ class Ledger:
             after = rows[-1][0]
 
     @reads
-    def find(self, digest: int) -> tuple[Row, tuple[tuple[str | None, Sighting], ...]] | None:
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
         """Give one entry, with the pages that link it."""
         row = self._db.one(self._sql["row"], (self._run, digest))
         if row is None:
@@ -107,10 +107,10 @@ class Ledger:
             after = rows[-1][0]
 
     @reads
-    def families(self) -> list[Family]:
+    def families(self) -> list[UrlShape]:
         """Give what traps have learnt, in their order."""
         rows = self._db.all(self._sql["families"], (self._run,))
-        return [Family(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]
+        return [UrlShape(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]
 
 
 def _page(text: str) -> Record:
@@ -140,12 +140,12 @@ def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
     return parent, seen
 
 
-def _row(row: tuple[Any, ...]) -> Row:
+def _row(row: tuple[Any, ...]) -> FrontierRow:
     entry, url, state, lane, priority, score, depth, parent, *rest = checked(row, "isisfFiSiiIFSS")
     seen, attempts, claim, due_at, rule, why = rest
     reason = None if rule is None else Why(rule_now(rule), why or "")
     place = (lane, priority, score, depth, parent)
-    return Row(entry, url, State(state), *place, seen, attempts, claim, moment(due_at), reason)
+    return FrontierRow(entry, url, State(state), *place, seen, attempts, claim, moment(due_at), reason)
 
 
 def pack(sketches: tuple[Sketch, ...]) -> bytes:

@@ -10,20 +10,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.adapters.store.sqlite.counters import Step
+from honeyguide.adapters.store.sqlite.counters import CounterStep
 from honeyguide.adapters.store.sqlite.database import reads
 from honeyguide.adapters.store.sqlite.leases import SqliteLeases
 from honeyguide.adapters.store.sqlite.ledger import pack
-from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, Retry, Standing, State, is_fetch
+from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, KnownState, Retry, State, is_fetch
 from honeyguide.core.crawl.placement import rank_due
-from honeyguide.errors import LeaseLost, rule_now, spellings
+from honeyguide.errors import LeaseLostError, rule_now, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.core.crawl.frontier import Discovered, Due, Lease, Outcome, Sighting
+    from honeyguide.core.crawl.frontier import Discovered, Lease, Outcome, ScheduledVisit, Sighting
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import Family
+    from honeyguide.core.crawl.traps import UrlShape
     from honeyguide.core.url.url import Url
     from honeyguide.ports.store import Report
 
@@ -37,7 +37,7 @@ class SqliteFrontier(SqliteLeases):
 
     @reads
     def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
-        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
+        """End a lease and take in what its page revealed; raises `LeaseLostError` if it is no longer ours."""
         fetches = is_fetch(outcome)
         values = (
             *self._ending(outcome),
@@ -47,9 +47,9 @@ class SqliteFrontier(SqliteLeases):
             lease.claim,
         )
         if self._db.write(self._sql["finish"], values).rowcount != 1:
-            raise LeaseLost(self._db.path, f"{lease.url} was given to another process in the meantime")
+            raise LeaseLostError(self._db.path, f"{lease.url} was given to another process in the meantime")
         site = self._site(lease.site, is_external=lease.is_external)
-        self.counters.add(Step(fetches, -1, findings=report.findings))
+        self.counters.add(CounterStep(fetches, -1, findings=report.findings))
         if report.record is not None:
             record = _JSON.encode(report.record)
             self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
@@ -92,7 +92,7 @@ class SqliteFrontier(SqliteLeases):
             standing = self._standings.get(digest)
             if standing is not None:
                 state, rank, seen, rule, is_https = standing
-                self._standings[digest] = Standing(state, rank, seen + 1, rule, is_https)
+                self._standings[digest] = KnownState(state, rank, seen + 1, rule, is_https)
         names = {found.site for group in (findings.new, findings.better) for found in group}
         return {self._site_ids[name] for name in names if name is not None and name in self._site_ids}
 
@@ -105,7 +105,7 @@ class SqliteFrontier(SqliteLeases):
         for one in found:
             rule = one.out.rule if one.out else None
             state = State.DROPPED if one.out else State.QUEUED
-            self._standings[one.digest] = Standing(
+            self._standings[one.digest] = KnownState(
                 state, one.rank, int(parent is not None), rule, one.url.text.startswith("https:")
             )
 
@@ -144,7 +144,7 @@ class SqliteFrontier(SqliteLeases):
         self._standings.pop(digest, None)
         return site
 
-    def _write_families(self, changes: Iterable[tuple[str, Family | None]]) -> None:
+    def _write_families(self, changes: Iterable[tuple[str, UrlShape | None]]) -> None:
         for name, family in changes:
             if family is None:
                 self._db.write(self._sql["drop_family"], (self._run, name))
@@ -155,7 +155,7 @@ class SqliteFrontier(SqliteLeases):
     # --- the rest ---
 
     @reads
-    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, Family | None]] = ()) -> int:
+    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
         """Queue URLs that are not known yet; gives how many were not."""
         known = self.known([one.digest for one in found])
         new = [one for one in found if one.digest not in known]
@@ -183,7 +183,7 @@ class SqliteFrontier(SqliteLeases):
             self._refresh(number)
 
     @reads
-    def known(self, digests: Sequence[int]) -> Mapping[int, Standing]:
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         """Tell what is known of URLs; those that are not known are left out."""
         cache = self._standings
         found = {digest: standing for digest in digests if (standing := cache.get(digest)) is not None}
@@ -194,7 +194,7 @@ class SqliteFrontier(SqliteLeases):
                 state, rank, seen, rule, is_https = rest
                 seen += self.counters.again[digest]
                 rule = None if rule is None else rule_now(rule)
-                found[digest] = standing = Standing(state, rank, seen, rule, bool(is_https))
+                found[digest] = standing = KnownState(state, rank, seen, rule, bool(is_https))
                 if state != State.LEASED:  # what becomes of that is not told by its digest
                     cache[digest] = standing
         return found
@@ -207,7 +207,7 @@ class SqliteFrontier(SqliteLeases):
         """Make a site part of the crawl."""
         self._db.write(self._sql["enter"], (self._site(site),))
 
-    def schedule(self, due: Sequence[Due]) -> int:
+    def schedule(self, due: Sequence[ScheduledVisit]) -> int:
         """Queue known URLs when their time comes, before everything else."""
         self._db.begin_write()
         found = []

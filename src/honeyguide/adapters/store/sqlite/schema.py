@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.store.sqlite.database import statements
-from honeyguide.errors import SchemaMismatch
+from honeyguide.errors import SchemaMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite
 def check_schema(db: Database, scripts: tuple[str, ...]) -> None:
     """Refuse a file whose tables, indexes, views and triggers are not exactly those that the scripts make."""
     if _told(db.all(_SCHEMA)) != _expected(scripts):
-        raise SchemaMismatch(
+        raise SchemaMismatchError(
             db.path, "has other tables than a Honeyguide store; restore it from a copy, or name another file"
         )
 

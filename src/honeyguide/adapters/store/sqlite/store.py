@@ -30,7 +30,7 @@ from honeyguide.adapters.store.sqlite.queue import SqliteFrontier
 from honeyguide.adapters.store.sqlite.schema import check_schema
 from honeyguide.adapters.store.sqlite.workers import SqliteOwners
 from honeyguide.core.crawl.frontier import Run, RunSpec
-from honeyguide.errors import SchemaMismatch, StoreError
+from honeyguide.errors import SchemaMismatchError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -172,14 +172,14 @@ class SqliteStore:
         application, version = self._pragma("application_id"), self._pragma("user_version")
         has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
         if application != APPLICATION_ID and (application or has_tables or read_only):
-            raise SchemaMismatch(self.path, _NOT_OURS)
+            raise SchemaMismatchError(self.path, _NOT_OURS)
         if not 0 <= version <= len(MIGRATIONS):
-            raise SchemaMismatch(
+            raise SchemaMismatchError(
                 self.path,
                 f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
             )
         if read_only and version < len(MIGRATIONS):
-            raise SchemaMismatch(self.path, _OLDER.format(version=version))
+            raise SchemaMismatchError(self.path, _OLDER.format(version=version))
         for pragma in _READING if read_only else _SETTINGS:
             self._db.one(f"PRAGMA {pragma}")
         if version < len(MIGRATIONS):
@@ -227,7 +227,7 @@ def _check_file(path: Path, *, read_only: bool) -> None:
             str(path), f"cannot be opened: {getattr(error, 'strerror', None) or error}"
         ) from None
     if not head.startswith(_MAGIC[: len(head)]) or len(head) < len(_MAGIC):
-        raise SchemaMismatch(str(path), _NOT_OURS)
+        raise SchemaMismatchError(str(path), _NOT_OURS)
     page_bytes = int.from_bytes(head[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     expected = page_bytes * int.from_bytes(head[28:32], "big")

@@ -40,7 +40,7 @@ from honeyguide.jobs.request import traversal_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
 
@@ -248,7 +248,7 @@ def _command(seeds: tuple[str, ...], asked: dict[str, Any]) -> str:
 # --- the crawl ---
 
 
-def crawl_due(asked: dict[str, Any], policy: Policy, destination: Path | None, output: str) -> bool:
+def crawl_due(asked: dict[str, Any], policy: FetchPolicy, destination: Path | None, output: str) -> bool:
     """Visit what is due, run by run; True if nothing is left to do."""
     store = app.open_store(asked["store"], create=False)
     try:

@@ -22,7 +22,7 @@ from honeyguide.core.recrawl.history import NOT_MODIFIED, UNCHANGED
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url import scope
 from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefused, Forbidden, rule_now
+from honeyguide.errors import AddressRefusedError, ForbiddenError, rule_now
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,7 +151,7 @@ def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def is_refused(record: Record) -> bool:
     """Tell whether a page was not visited because of its address."""
-    return bool(record["reasons"]) and rule_now(record["reasons"][-1]["rule"]) == AddressRefused.rule
+    return bool(record["reasons"]) and rule_now(record["reasons"][-1]["rule"]) == AddressRefusedError.rule
 
 
 def failure_of(record: Record) -> Counter[str]:
@@ -167,7 +167,7 @@ def cause_of(why: Why) -> str:
     >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
     'no connection'
     """
-    return why.text if rule_now(why.rule) == Forbidden.rule else words_of(why.rule) or why.rule
+    return why.text if rule_now(why.rule) == ForbiddenError.rule else words_of(why.rule) or why.rule
 
 
 def failed_words(failures: Mapping[str, int]) -> str:
@@ -211,10 +211,10 @@ def write_crawl_reports(
     if not files:
         return
     from honeyguide.report import write_sheet  # only for those who want one
-    from honeyguide.report.crawl import Told, crawl_sheet
+    from honeyguide.report.crawl import CrawlReportData, crawl_sheet
 
     counts = frontier.counts()
-    told = Told(
+    told = CrawlReportData(
         run_record(run),
         STOPPED.get(stopped, stopped),
         counts,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from honeyguide import app
+from honeyguide.app.history import describe_history
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.crawl.ending import words_of
 from honeyguide.cli.commands.crawl.explain_words import overflow_of, story_of
@@ -23,7 +24,6 @@ from honeyguide.cli.output import normalised, note, output_options, say, write_r
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.crawl.sitemap import POSITION
 from honeyguide.core.records import SCHEMA, Record, complete, iso, was_read
-from honeyguide.core.recrawl.describe import history_told
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.steps import scheme_of, trim
@@ -33,8 +33,8 @@ from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
-    from honeyguide.core.crawl.frontier import Row, Run, Sighting
-    from honeyguide.core.recrawl.history import Known
+    from honeyguide.core.crawl.frontier import FrontierRow, Run, Sighting
+    from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.store import Frontier, Store
 
@@ -111,7 +111,7 @@ def _chosen(text: str, store: Store, number_: int | None) -> _Asked:
     return next(inside, others[0])
 
 
-def _as_met(asked: _Asked, row: Row) -> _Asked:
+def _as_met(asked: _Asked, row: FrontierRow) -> _Asked:
     """Take the scheme that the crawl has met, where none was written."""
     scheme = "http" if row.url.startswith("http:") else "https"
     address = f"{scheme}{asked.address.removeprefix('https')}"
@@ -183,7 +183,7 @@ def _explained(text: str, store: Store, asked: _Asked) -> Record:
     }
 
 
-def _history(known: Known) -> Record:
+def _history(known: HistoryEntry) -> Record:
     """Write what is remembered across runs."""
     return {
         "first_seen": iso(known.first_seen),
@@ -200,10 +200,10 @@ def _history(known: Known) -> Record:
     }
 
 
-def _remembered(known: Known, record: Record, store: Store, profile: Profile) -> list[str]:
+def _remembered(known: HistoryEntry, record: Record, store: Store, profile: Profile) -> list[str]:
     not_modified = sum(visit["status"] == _NOT_MODIFIED for visit in record["visits"])
     site = store.history.site(known.site)
-    return history_told(known, profile, time.time(), site, not_modified)
+    return describe_history(known, profile, time.time(), site, not_modified)
 
 
 def _verdict(asked: _Asked, frontier: Frontier) -> Record:
@@ -245,7 +245,7 @@ def _point(text: str, profile: Profile) -> Record:
     return {"rule": rule, "points": tidy(float(paid)), "reason": named.get(rule) or words_of(rule) or rule}
 
 
-def _page(frontier: Frontier, row: Row | None) -> Record | None:
+def _page(frontier: Frontier, row: FrontierRow | None) -> Record | None:
     """Find the record of the page, by its claim."""
     if row is None or row.claim is None:
         return None
@@ -253,7 +253,7 @@ def _page(frontier: Frontier, row: Row | None) -> Record | None:
     return complete(record) if record is not None and claim == row.claim else None
 
 
-def _last_read(frontier: Frontier, row: Row | None, record: Record) -> Record | None:
+def _last_read(frontier: Frontier, row: FrontierRow | None, record: Record) -> Record | None:
     """Find the record of the last visit that read the page, where that is not the last visit of all."""
     page = record["page"]
     if row is None or row.claim is None or page is None or was_read(page) or len(record["visits"]) == 1:

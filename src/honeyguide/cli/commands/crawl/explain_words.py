@@ -1,23 +1,23 @@
 """What `honeyguide explain` says of a URL, in sentences.
 
 Owns: the words. Must not know: where the record comes from, or how any of it was decided. What is remembered across
-crawls is told by core/recrawl/describe.py. Start reading at `story_of`.
+crawls is told by app/history.py. Start reading at `story_of`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from honeyguide.app.history import times
 from honeyguide.cli.commands.crawl.ending import words_of
 from honeyguide.cli.output import number, points
 from honeyguide.core.crawl.frontier import State
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.crawl.sitemap import POSITION
 from honeyguide.core.records import change_of, iso
-from honeyguide.core.recrawl.describe import times
 
 if TYPE_CHECKING:
-    from honeyguide.core.crawl.frontier import Row, Run
+    from honeyguide.core.crawl.frontier import FrontierRow, Run
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.store import Frontier
@@ -37,7 +37,7 @@ ACTIONS = {
 }
 
 
-def story_of(record: Record, run: Run, row: Row | None, profile: Profile) -> list[str]:
+def story_of(record: Record, run: Run, row: FrontierRow | None, profile: Profile) -> list[str]:
     """Tell what a crawl knows of a URL."""
     told = [record["read_as"], *_reading_of(record)]
     verdict = record["verdict"]
@@ -71,7 +71,7 @@ def _reading_of(record: Record) -> list[str]:
     return told
 
 
-def overflow_of(row: Row | None, frontier: Frontier) -> list[str]:
+def overflow_of(row: FrontierRow | None, frontier: Frontier) -> list[str]:
     """Say that a URL of which nothing is known may be one of those that were too many to keep."""
     over = [] if row is not None else [rule for rule in (FULL, MANY) if frontier.counts().skipped.get(rule)]
     return (
@@ -79,7 +79,7 @@ def overflow_of(row: Row | None, frontier: Frontier) -> list[str]:
     )
 
 
-def _seen_lines(record: Record, row: Row) -> list[str]:
+def _seen_lines(record: Record, row: FrontierRow) -> list[str]:
     """Tell who links it, and what each link scored there."""
     told = ["It is a seed."] if row.lane == "seed" else []
     if not record["sightings"]:
@@ -115,7 +115,7 @@ def _placed(seen: Record) -> str:
     return f"{lane}, priority {number(priority)}{f': {more}' if more else ''}"
 
 
-def _state_line(record: Record, row: Row, profile: Profile) -> str:
+def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
     far = "1 link" if row.depth == 1 else f"{row.depth} links"
     place = f"lane {row.lane}, priority {number(row.priority)}, {far} from a seed"
     why = f"{row.why.rule}: {row.why.text or words_of(row.why.rule, profile)}" if row.why else ""

@@ -34,7 +34,7 @@ from honeyguide.errors import UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from honeyguide.core.crawl.frontier import Row
+    from honeyguide.core.crawl.frontier import FrontierRow
     from honeyguide.core.records import Record
     from honeyguide.ports.store import Frontier
 
@@ -142,7 +142,7 @@ def export_records(what: str, frontier: Frontier, rule: str | None = None) -> It
             return (_out(row) for row in rows if row.why is not None and row.state.name == "DROPPED")
 
 
-def _link(row: Row) -> Record:
+def _link(row: FrontierRow) -> Record:
     return {
         "schema": SCHEMA,
         "url": normalised(row.url),
@@ -159,7 +159,7 @@ def _link(row: Row) -> Record:
     }
 
 
-def _external(row: Row) -> Record:
+def _external(row: FrontierRow) -> Record:
     try:
         site = Url.parse(row.url).site
     except UrlError:
@@ -168,7 +168,7 @@ def _external(row: Row) -> Record:
     return {name: link[name] for name in COLUMNS["external"]}
 
 
-def _out(row: Row) -> Record:
+def _out(row: FrontierRow) -> Record:
     link = _link(row)
     return {name: link[name] for name in COLUMNS["out"]}
 

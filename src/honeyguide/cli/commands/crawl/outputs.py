@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.output.folder import Folder
     from honeyguide.adapters.output.warc import WarcFile
     from honeyguide.core.records import Record
-    from honeyguide.jobs.crawl import Arrival
+    from honeyguide.jobs.crawl import PageAttachments
     from honeyguide.ports.fetch import Fetched
 
 
@@ -59,7 +59,7 @@ class Output(Protocol):
         """Let go."""
 
 
-class Printed:
+class PrintedPages:
     """Standard output: the pages of this process, as they come.
 
     `whole` shows their hosts, too, where they have several, and `again` what changed, where they are visited again.
@@ -127,7 +127,7 @@ class Lines:
         self._lines.close()
 
 
-class Table:
+class TableOutput:
     """A CSV or Parquet file, which is written from the store in one step, when the crawl stops."""
 
     def __init__(self, path: Path, kind: str = "csv", *, fresh: bool) -> None:
@@ -208,7 +208,7 @@ class Keeper:
     folder: Folder | None = None
     warc: WarcFile | None = None
 
-    def keep(self, record: Record, arrival: Arrival) -> Record:
+    def keep(self, record: Record, arrival: PageAttachments) -> Record:
         """Keep a page; gives the fields that belong to its record and not to the store."""
         fetched = arrival.fetched
         if self.warc is not None and fetched is not None:

@@ -29,16 +29,23 @@ from honeyguide.cli.commands.crawl.ending import (
     words_of,
     write_crawl_reports,
 )
-from honeyguide.cli.commands.crawl.outputs import MARKDOWN, Lines, Printed, Table, keeper_of, shaped
+from honeyguide.cli.commands.crawl.outputs import (
+    MARKDOWN,
+    Lines,
+    PrintedPages,
+    TableOutput,
+    keeper_of,
+    shaped,
+)
 from honeyguide.cli.commands.crawl.runs import options_of
 from honeyguide.cli.files import INTERRUPTED, TOLD, TOLD_CODE, until_told
 from honeyguide.cli.output import is_plain, note
-from honeyguide.cli.progress import Harvest, duration, watch
+from honeyguide.cli.progress import CrawlProgress, duration, watch
 from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.records import is_relevant, iso, verdict_of
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefused, AskedToWait, UrlError
+from honeyguide.errors import AddressRefusedError, AskedToWaitError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,14 +53,14 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.commands.crawl.outputs import Keeper, Output
     from honeyguide.core.crawl.frontier import Counts, Run
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.crawl import Arrival, CrawlRequest
+    from honeyguide.jobs.crawl import CrawlRequest, PageAttachments
     from honeyguide.ports.store import Frontier, Store
 
 
-_PAUSES = frozenset({"http-429", "http-503", AskedToWait.rule})
+_PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
 _MOST_NOTES = 5  # of seeds that could not be had
 _MOST_SEEDS = 1_000  # that are asked what became of them
 
@@ -63,11 +70,11 @@ class Work:
     """One process working on a crawl."""
 
     request: CrawlRequest
-    policy: Policy
+    policy: FetchPolicy
     profile: Profile
     asked: dict[str, Any]
     is_whole: bool = False  # whether pages are shown with their hosts
-    harvest: Harvest = field(init=False)
+    harvest: CrawlProgress = field(init=False)
     run_id: int | None = None
     failed: list[str] = field(default_factory=list)
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -81,7 +88,7 @@ class Work:
 
     def __post_init__(self) -> None:
         has_topic = self.profile.topic.pattern is not None
-        self.harvest = Harvest(time.monotonic(), self.request.budgets.max_pages, has_topic=has_topic)
+        self.harvest = CrawlProgress(time.monotonic(), self.request.budgets.max_pages, has_topic=has_topic)
 
     def run(self, destination: Path | None, output: str) -> bool:
         """Crawl, and tell how it went; True if nothing is left to do. After Ctrl-C or SIGTERM everything is told before it is raised."""
@@ -98,16 +105,16 @@ class Work:
     def _output(self, destination: Path | None, output: str) -> Output:
         extras = (MARKDOWN,) if self.asked["content"] else ()
         if destination is None:
-            return Printed(output, extras, whole=self.is_whole, again=self.request.only_due)
+            return PrintedPages(output, extras, whole=self.is_whole, again=self.request.only_due)
         if output != "jsonl":
-            return Table(destination, output, fresh=self.asked["fresh"])
+            return TableOutput(destination, output, fresh=self.asked["fresh"])
         return Lines(destination, extras, fresh=self.asked["fresh"])
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
         quiet = self.asked["quiet"]
         with watch(self.harvest, quiet=quiet, no_color=is_plain()) as watcher:
 
-            def on_page(record: Record, arrival: Arrival) -> None:
+            def on_page(record: Record, arrival: PageAttachments) -> None:
                 values = keeper.keep(record, arrival)
                 (row,) = shaped((record,), links=self.asked["links"])
                 with nullcontext() if out.name else watcher.paused():
@@ -131,7 +138,7 @@ class Work:
             store.close()
         self.harvest.settle(counts.fetched - self._fetched_before)
         if self.request.only_due and not self.policy.allow_private and counts.due:
-            self.refused = counts.out.get(AddressRefused.rule, 0)  # by an earlier command, too
+            self.refused = counts.out.get(AddressRefusedError.rule, 0)  # by an earlier command, too
         if self.refused and not self.had and not self.failed:
             self.failed.append(refused_words(self.refused))
         for told in (*self.failed, *waiting)[:_MOST_NOTES]:
@@ -180,7 +187,7 @@ class Work:
             return f"no page could be fetched: {causes}; {duration(now - self.harvest.started)}"
         return self.harvest.summary(now)
 
-    def _crawl(self, out: Output, on_page: Callable[[Record, Arrival], None]) -> str:
+    def _crawl(self, out: Output, on_page: Callable[[Record, PageAttachments], None]) -> str:
         """Crawl; gives why it stopped."""
         crawling = app.crawl_site(
             self.request,

@@ -14,7 +14,7 @@ import click
 from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, no_color_option, number, points, print_table, say
-from honeyguide.core.fetching.policy import Policy
+from honeyguide.core.fetching.policy import FetchPolicy
 from honeyguide.demo.server import serve_demo
 from honeyguide.errors import HoneyguideError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # Our own server on our own machine: no need to wait for it, and loopback is where it is.
-POLICY = Policy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
+POLICY = FetchPolicy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
 SHOWN = 2  # examples of what a rule put out
 NEXT = (
     ("honeyguide pick acme.example", "the same for a site of yours"),

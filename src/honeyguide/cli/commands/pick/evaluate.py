@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from honeyguide.cli.output import Format
-    from honeyguide.core.pick.evaluate import Change, Evaluation, Judged, Tally, Totals
+    from honeyguide.core.pick.evaluate import Change, Evaluation, PickCounts, SiteFigures, Totals
     from honeyguide.core.records import Record
 
     Changes = Mapping[str, Sequence[Change]]
@@ -89,7 +89,7 @@ def _write(output: Format, judged: Evaluation) -> None:
     write_records(output, records, COLUMNS)
 
 
-def _record(site: str, judged: Judged | None, changes: Changes | None) -> Record:
+def _record(site: str, judged: SiteFigures | None, changes: Changes | None) -> Record:
     """Write a site; without labels its figures are not known, without another run its changes are not."""
     figures = dict.fromkeys(COLUMNS[3:-3])
     if judged is not None:
@@ -127,11 +127,11 @@ def _total_record(totals: Totals) -> Record:
     }
 
 
-def _tally(tally: Tally) -> Record:
+def _tally(tally: PickCounts) -> Record:
     return {**asdict(tally), "precision": rounded(tally.precision)}
 
 
-def _verdict(judged: Judged) -> str:
+def _verdict(judged: SiteFigures) -> str:
     """Say it in a word; capitals, so that it is seen without colour."""
     return ("ok" if judged.ok else "BAD") if judged.has_record else "BAD, no record"
 
@@ -159,7 +159,7 @@ def _show(judged: Evaluation) -> None:
         _show_changes(judged.changes)
 
 
-def _cells(tally: Tally) -> list[str]:
+def _cells(tally: PickCounts) -> list[str]:
     return [*map(str, (tally.picks, tally.core, tally.good, tally.junk)), _percent(tally.precision)]
 
 

@@ -21,7 +21,7 @@ from honeyguide.adapters.files.read import STDIN
 from honeyguide.adapters.files.sites import NoColumnError
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.pick.select import strategy_profile
-from honeyguide.cli.commands.pick.sinks import Kept, Printed, write_reports
+from honeyguide.cli.commands.pick.sinks import PrintedRecords, RecordFile, write_reports
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
@@ -32,7 +32,7 @@ from honeyguide.cli.files import (
 )
 from honeyguide.cli.options import all_options, how_options, named_rows, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
-from honeyguide.cli.progress import Progress, watch
+from honeyguide.cli.progress import SitesProgress, watch
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
 from honeyguide.jobs.pick import PickRequest, failed_record
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.sites import SiteRow
     from honeyguide.cli.commands.pick.sinks import Sink
-    from honeyguide.core.fetching.policy import Policy
+    from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.records import Record
 
 
@@ -110,11 +110,11 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
     rows = _rows(sites, asked)
     sink: Sink
     if destination is None:
-        sink = Printed(output, len(rows), keep=bool(asked["reports"]))
+        sink = PrintedRecords(output, len(rows), keep=bool(asked["reports"]))
     else:
         settings = {name: asked[name] for name in _REQUEST if name != "profile"}
         settings["profile_hash"] = profile.hash
-        sink = Kept(destination, output, rows, settings, fresh=asked["fresh"])
+        sink = RecordFile(destination, output, rows, settings, fresh=asked["fresh"])
     _Work(rows, request, policy, sink, asked).run()
 
 
@@ -164,7 +164,7 @@ class _Work:
 
     rows: list[SiteRow]
     request: PickRequest
-    policy: Policy
+    policy: FetchPolicy
     sink: Sink
     asked: dict[str, Any]
 
@@ -181,7 +181,7 @@ class _Work:
         if self.sink.is_complete:
             note(f"{self.sink.name} is complete already; --fresh starts over")
         missing = self.sink.missing
-        progress = Progress(len(self.rows), time.monotonic(), self.sink.earlier())
+        progress = SitesProgress(len(self.rows), time.monotonic(), self.sink.earlier())
         quiet = self.asked["quiet"]
         with watch(progress, quiet=quiet or not missing, no_color=is_plain()) as watcher:
 
@@ -228,7 +228,7 @@ class _Work:
             raise _first(group) from None
         return True
 
-    def _tell(self, progress: Progress, *, is_done: bool) -> None:
+    def _tell(self, progress: SitesProgress, *, is_done: bool) -> None:
         summary = progress.summary(time.monotonic())
         if self.sink.is_table:
             say(summary)

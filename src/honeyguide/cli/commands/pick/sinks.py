@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.files.parquet import need_parquet
-from honeyguide.adapters.output.journal import Finished, Journal, Run
+from honeyguide.adapters.output.journal import Finished, Journal, JournalSettings
 from honeyguide.adapters.output.tables import COLUMNS, first_fields, page_rows, read_back, write_table
 from honeyguide.cli.commands.pick.select import show_record
 from honeyguide.cli.output import csv_cell, json_line, printed_line
@@ -64,7 +64,7 @@ class Sink(Protocol):
         """Let go."""
 
 
-class Printed:
+class PrintedRecords:
     """Standard output: a record is printed when all before it are."""
 
     def __init__(self, output: str, total: int, *, keep: bool) -> None:
@@ -132,7 +132,7 @@ class Printed:
         """Leave standard output open."""
 
 
-class Kept:
+class RecordFile:
     """A file: JSON lines grow as records come, tables are written at the end; the journal has what is not there yet."""
 
     def __init__(
@@ -147,7 +147,7 @@ class Kept:
         self._settings = {**settings, "format": output}
         self._sites = tuple(row.text for row in rows)
         self._found: Finished | None = None
-        run = Run(self._settings, self._sites, _opening, self._read_back)
+        run = JournalSettings(self._settings, self._sites, _opening, self._read_back)
         self._journal = Journal.open(path, run, in_order=output == "jsonl", fresh=fresh)
 
     def _read_back(self, path: Path) -> Finished | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.ranking import Entry, Plan
+    from honeyguide.core.recrawl.ranking import Plan, PlanEntry
     from honeyguide.ports.rank import Table
 
 
@@ -72,7 +72,7 @@ def _entered(after: Record) -> Record:
     }
 
 
-def _left(before: Record, judged: Entry | None) -> Record:
+def _left(before: Record, judged: PlanEntry | None) -> Record:
     if judged is None:
         return {**_change("left", before, None), "because": "not in the input any more"}
     change = _change("left", before, {**plan_record(judged), "rank": None})

@@ -44,7 +44,7 @@ from honeyguide.cli.options import is_path, moment, on_sites
 from honeyguide.cli.output import given_format, note, output_options
 from honeyguide.config import load_profile
 from honeyguide.core.recrawl.policies import POLICIES
-from honeyguide.core.recrawl.ranking import Asked
+from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.adapters.store.known import StoreTable
     from honeyguide.cli.output import Format
-    from honeyguide.core.recrawl.ranking import Plan, Row
+    from honeyguide.core.recrawl.ranking import KnownUrl, Plan
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
     from honeyguide.ports.rank import Table
@@ -225,13 +225,13 @@ def _opened(
         yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS, rejected=rejected)
 
 
-def _asked(options: dict[str, Any]) -> Asked:
-    return Asked(
+def _asked(options: dict[str, Any]) -> PlanQuery:
+    return PlanQuery(
         options["now"], options["top"], options["min_score"], options["levels"], options["per_host"], MAX_ROWS
     )
 
 
-def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[str]:
+def _answer(known: _Known, asked: PlanQuery, wish: _Wish, profile: Profile) -> list[str]:
     """Show what is wished for; gives the URLs of the plan."""
     if wish.explain is not None:
         row = _found(known, wish.explain)
@@ -256,7 +256,7 @@ def _answer(known: _Known, asked: Asked, wish: _Wish, profile: Profile) -> list[
     return [entry.scored.url for entry in found.entries]
 
 
-def _found(known: _Known, text: str) -> Row | None:
+def _found(known: _Known, text: str) -> KnownUrl | None:
     """Find a row; in a store a path will do, too: on the sites of the newest crawl first."""
     texts = [text]
     if known.stored is not None and is_path(text):

@@ -161,7 +161,7 @@ def _request(asked: dict[str, Any]) -> SimulateRequest:
 
 def _outcomes(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
     """Simulate, and show how far it is."""
-    progress = Progress(request.runs, time.monotonic())
+    progress = SimulationProgress(request.runs, time.monotonic())
     with watch(progress, quiet=quiet, no_color=is_plain()) as watcher:
 
         def on_policy(what: str) -> None:
@@ -179,10 +179,10 @@ _SHOWN = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day
 
 
 @dataclass(slots=True)
-class Progress:
+class SimulationProgress:
     """How far a simulation is: what runs now, and how much of all there is has been begun.
 
-    >>> progress = Progress(total=6, started=100.0)
+    >>> progress = SimulationProgress(total=6, started=100.0)
     >>> progress.begin("learned, budget 10d, poisson")
     >>> progress.line(112.0)
     '1 of 6, 12 s: learned, budget 10d, poisson'

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.plan import Scored
-    from honeyguide.core.recrawl.ranking import Asked, Entry, Plan, Row
+    from honeyguide.core.recrawl.plan import ScoredUrl
+    from honeyguide.core.recrawl.ranking import KnownUrl, Plan, PlanEntry, PlanQuery
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.rank import Table
 
@@ -65,13 +65,13 @@ def _say_levels(plan: Plan) -> None:
         say(f"{name:<{wide}}  {count:>{len(f'{most:,}')},}  {bar}".rstrip())
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: PlanEntry) -> list[str]:
     item = entry.scored
     lines = [display(item.url), *(f"  {line}" for line in reason_lines(item.score))]
     return [str(entry.rank), number(item.score.value), item.level.name, "\n".join(lines)]
 
 
-def plan_record(entry: Entry) -> Record:
+def plan_record(entry: PlanEntry) -> Record:
     """Write an entry as data."""
     item = entry.scored
     return {
@@ -116,7 +116,7 @@ def write_plan(file: str, kind: str, plan: Plan) -> None:
 # --- one URL ------------------------------------------------------------------------------------------------------
 
 
-def show_explained(output: Format, table: Table, found: Row, now: datetime, profile: Profile) -> None:
+def show_explained(output: Format, table: Table, found: KnownUrl, now: datetime, profile: Profile) -> None:
     """Say where one URL stands, what is known of it, and what every rule of the card says to it."""
     judged = table.judge(found, now)
     item = judged.scored
@@ -140,7 +140,7 @@ def show_explained(output: Format, table: Table, found: Row, now: datetime, prof
         write_records(output, [record], tuple(record))
 
 
-def _rules(item: Scored, profile: Profile) -> list[Record]:
+def _rules(item: ScoredUrl, profile: Profile) -> list[Record]:
     """Write every rule of the card, with what it paid; None is nothing."""
     paid = {reason.rule: reason for reason in item.score.reasons}
     listed = {rule.id: rule.reason for group in profile.cards["plan"].card.groups for rule in group.rules}
@@ -197,17 +197,17 @@ def _say_explained(record: Record) -> None:
 
 
 def write_plan_reports(
-    files: Sequence[str], plan: Plan, source: tuple[str, str], asked: Asked, profile: Profile
+    files: Sequence[str], plan: Plan, source: tuple[str, str], asked: PlanQuery, profile: Profile
 ) -> None:
     """Write a report for people into each file; `source` is the name of what was ranked, and the policy."""
     if not files:
         return
     from honeyguide.report import write_sheet  # only for those who want one
-    from honeyguide.report.plan import PlanTold, plan_sheet
+    from honeyguide.report.plan import PlanReportData, plan_sheet
     from honeyguide.report.sheet import MAX_PAGES
 
     advice = {level.name: level.advice for level in profile.levels}
-    told = PlanTold(
+    told = PlanReportData(
         [plan_record(entry) for entry in islice(plan.entries, MAX_PAGES)],
         [entry.scored.url for entry in plan.entries],
         {name: (count, advice[name]) for name, count in plan.levels.items()},
@@ -219,7 +219,7 @@ def write_plan_reports(
 
 
 def _facts(
-    plan: Plan, source: tuple[str, str], asked: Asked, profile: Profile
+    plan: Plan, source: tuple[str, str], asked: PlanQuery, profile: Profile
 ) -> Iterator[tuple[str, str | None]]:
     name, policy = source
     yield "Ranked", name
@@ -235,7 +235,7 @@ def _facts(
         yield what, f"{count.rows:,}; the first is {count.first}" if count.rows else None
 
 
-def _asked(asked: Asked) -> Iterator[str]:
+def _asked(asked: PlanQuery) -> Iterator[str]:
     """Say what the plan was limited to, in words."""
     if asked.top is not None:
         yield f"the best {asked.top:,}"

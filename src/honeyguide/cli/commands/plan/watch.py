@@ -31,7 +31,7 @@ from honeyguide.cli.commands.crawl.ending import (
     refused_words,
     revisit_words,
 )
-from honeyguide.cli.commands.crawl.outputs import Lines, Printed, Table, shaped
+from honeyguide.cli.commands.crawl.outputs import Lines, PrintedPages, TableOutput, shaped
 from honeyguide.cli.commands.crawl.runs import store_option
 from honeyguide.cli.commands.plan.plan import policy_option
 from honeyguide.cli.files import INTERRUPTED, TOLD, check_distinct, format_of, until_told
@@ -42,7 +42,7 @@ from honeyguide.cli.progress import watch as shown
 from honeyguide.config import load_profile
 from honeyguide.core.records import verdict_of
 from honeyguide.core.text.printable import printable
-from honeyguide.jobs.watch import Pace
+from honeyguide.jobs.watch import WatchBudget
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from honeyguide.cli.commands.crawl.outputs import Output
     from honeyguide.cli.progress import Watch
     from honeyguide.core.records import Record
-    from honeyguide.jobs.crawl import Arrival
+    from honeyguide.jobs.crawl import PageAttachments
     from honeyguide.jobs.watch import Round
     from honeyguide.ports.store import Store
 
@@ -115,7 +115,7 @@ def watch(store: str, **asked: Any) -> None:
     """
     check_distinct((), (asked["file"], store))
     until = None if asked["until"] is None else asked["until"].timestamp()
-    pace = Pace(asked["per_hour"], asked["cycle"], until, asked["rounds"])
+    pace = WatchBudget(asked["per_hour"], asked["cycle"], until, asked["rounds"])
     out = _output(asked["file"], asked["output"], is_whole=_has_many_sites(store))
     try:
         stopped = _watch(store, pace, out, asked)
@@ -139,15 +139,15 @@ def _has_many_sites(store: str) -> bool:
 def _output(file: str | None, output: str | None, *, is_whole: bool) -> Output:
     if file in (None, STDIN):
         shape = output or ("table" if sys.stdout.isatty() else "jsonl")
-        return Printed(shape, (), whole=is_whole, again=True)
+        return PrintedPages(shape, (), whole=is_whole, again=True)
     path = Path(str(file))
     is_table = format_of(str(file), output) == "csv"
-    return Table(path, fresh=False) if is_table else Lines(path, (), fresh=False)
+    return TableOutput(path, fresh=False) if is_table else Lines(path, (), fresh=False)
 
 
-def _watch(store: str, pace: Pace, out: Output, asked: dict[str, Any]) -> str:
+def _watch(store: str, pace: WatchBudget, out: Output, asked: dict[str, Any]) -> str:
     """Watch, and tell how it went; gives why it stopped."""
-    progress = Progress(pace, time.monotonic())
+    progress = WatchProgress(pace, time.monotonic())
     with shown(progress, quiet=asked["quiet"], no_color=is_plain()) as watcher:
         request = app.WatchRequest(
             pace,
@@ -198,8 +198,8 @@ async def _beat(watcher: Watch) -> None:
         watcher.update()
 
 
-def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record, Arrival], None]:
-    def on_page(record: Record, _: Arrival) -> None:
+def _pages(out: Output, progress: WatchProgress, watcher: Watch) -> Callable[[Record, PageAttachments], None]:
+    def on_page(record: Record, _: PageAttachments) -> None:
         (row,) = shaped((record,), links=False)
         with nullcontext() if out.name else watcher.paused():
             out.add(row, {})
@@ -209,7 +209,7 @@ def _pages(out: Output, progress: Progress, watcher: Watch) -> Callable[[Record,
     return on_page
 
 
-def _rounds(progress: Progress, watcher: Watch) -> Callable[[Round], None]:
+def _rounds(progress: WatchProgress, watcher: Watch) -> Callable[[Round], None]:
     def on_round(done: Round) -> None:
         progress.end(done, time.monotonic() + done.next_at - time.time())
         watcher.update()
@@ -231,14 +231,14 @@ def _truth(store: Store) -> Truth:
 
 
 @dataclass(slots=True)
-class Progress:
+class WatchProgress:
     """A watch of this process: `verdicts` are of all rounds, `recent` of the one that is under way, or was last.
 
     Times are those of `time.monotonic`. A log gets a line after a round that visited something, where the hour's visits
     are spent, and after a minute.
     """
 
-    pace: Pace
+    pace: WatchBudget
     started: float
     verdicts: Counter[str] = field(default_factory=Counter)
     recent: Counter[str] = field(default_factory=Counter)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.cli.command import Group
+from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.files import read_merged, unused_terms
@@ -32,7 +32,7 @@ CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "problems")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
-@click.group(cls=Group, examples=("honeyguide profile list", "honeyguide profile init roofers"))
+@click.group(cls=CommandGroup, examples=("honeyguide profile list", "honeyguide profile init roofers"))
 def profile() -> None:
     """List, show, check and start profiles: the words and points by which pages are judged."""
 

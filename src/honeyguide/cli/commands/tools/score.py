@@ -11,7 +11,7 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.files.read import name_of
-from honeyguide.cli.command import MOST, Group, Number
+from honeyguide.cli.command import MOST, CommandGroup, Number
 from honeyguide.cli.commands.tools.links import load_page
 from honeyguide.cli.files import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.cli.options import address, refusal, some
@@ -45,7 +45,7 @@ PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "points", "unknown"
 
 
 @click.group(
-    cls=Group,
+    cls=CommandGroup,
     examples=("honeyguide score link https://acme.example/docs/api --topic API --anchor 'API reference'",),
 )
 def score() -> None:

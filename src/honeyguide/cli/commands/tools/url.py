@@ -13,7 +13,7 @@ import click
 
 from honeyguide import app
 from honeyguide.adapters.files.read import STDIN, read_lines
-from honeyguide.cli.command import Group
+from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.options import address, refusal
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import load_profile
@@ -34,7 +34,7 @@ CLASSIFY_COLUMNS = ("schema", "href", "url", "verdict", "rule", "id", "detail")
 EXPLAIN_COLUMNS = ("schema", "text", "base", "url", "as_linked", "key", "display", "steps")
 
 
-@click.group(cls=Group, examples=("honeyguide url normalize HTTP://Acme.example:80/about/",))
+@click.group(cls=CommandGroup, examples=("honeyguide url normalize HTTP://Acme.example:80/about/",))
 def url() -> None:
     """Normalise, classify and explain URLs."""
 

@@ -1,7 +1,7 @@
 """The history of a URL in sentences, for people.
 
 Owns: the words. Must not know: how any of it was learnt (visits.py, learning.py) or is kept; `now` is an argument.
-Start reading at `history_told`.
+Start reading at `describe_history`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from honeyguide.core.recrawl.visits import clock_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from honeyguide.core.recrawl.history import Known, Site
+    from honeyguide.core.recrawl.history import HistoryEntry, Site
     from honeyguide.core.rules.profile import Profile
 
 
 _SOURCES = {SITEMAP: "Sitemaps", HEADER: "Last-Modified headers"}
 
 
-def history_told(
-    known: Known, profile: Profile, now: float, site: Site = UNKNOWN_SITE, not_modified: int = 0
+def describe_history(
+    known: HistoryEntry, profile: Profile, now: float, site: Site = UNKNOWN_SITE, not_modified: int = 0
 ) -> list[str]:
     """Tell what is known of a URL; `not_modified` is how many of its visits were answered with 304."""
     if known.is_moved:
@@ -69,7 +69,7 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def _visits_told(known: Known, now: float, not_modified: int) -> str:
+def _visits_told(known: HistoryEntry, now: float, not_modified: int) -> str:
     parts = []
     if known.changes or known.unchanged:
         by_304 = f" ({not_modified:,} by 304)" if not_modified else ""
@@ -81,7 +81,7 @@ def _visits_told(known: Known, now: float, not_modified: int) -> str:
     return f"Visited {times(known.visits)}, {when}{': ' if parts else ''}{', '.join(parts)}."
 
 
-def _change_told(known: Known, site: Site, now: float) -> Iterator[str]:
+def _change_told(known: HistoryEntry, site: Site, now: float) -> Iterator[str]:
     """Tell what visits have seen of its changes, and what is believed of them (core/recrawl/rate.py)."""
     if known.changed_at is not None:
         yield f"It last changed {ago(known.changed_at, now)}, as far as visits tell."
@@ -98,14 +98,14 @@ def _change_told(known: Known, site: Site, now: float) -> Iterator[str]:
     yield f"{guess if is_unseen else f'It changes {about}'}; {odds} since the last visit {ago(seen_at, now)}."
 
 
-def _found_told(known: Known) -> Iterator[str]:
+def _found_told(known: HistoryEntry) -> Iterator[str]:
     found = known.found
     if found is not None and found.a > 0:
         daily = amount(24.0 * found.a / found.b)
         yield f"Visits find {daily} new {'page' if daily == '1' else 'pages'} a day there."
 
 
-def _trust_told(known: Known, site: Site) -> Iterator[str]:
+def _trust_told(known: HistoryEntry, site: Site) -> Iterator[str]:
     if known.lastmod is not None:
         yield f"Its sitemap says that it last changed {known.lastmod}."
     said = {SITEMAP: known.lastmod, HEADER: known.last_modified}
@@ -118,7 +118,7 @@ def _trust_told(known: Known, site: Site) -> Iterator[str]:
             yield f"{_SOURCES[source]} of {known.site} told of changes and were {right}: {verdict}."
 
 
-def _failures_told(known: Known) -> str:
+def _failures_told(known: HistoryEntry) -> str:
     dropped = drop_reason(state_of(known))
     if dropped is not None:
         return f"It is visited no more: {dropped.removeprefix('dropped: ')}."
