@@ -86,6 +86,29 @@ def test_a_command_line_may_hold_bytes_that_are_no_text(run: Run) -> None:
     assert "a.example/" in run("runs").stdout
 
 
+@pytest.mark.usefixtures("folder")
+def test_patterns_may_be_repeated_and_all_apply(run: Run) -> None:
+    patterns = (
+        "--include",
+        "/library",
+        "--include",
+        "asyncio|socket|tasks",
+        "--exclude",
+        "/tasks",
+        "--exclude",
+        "/socket",
+    )
+    with served(manual()) as (home,):
+        result = run("crawl", home, *TOPIC, *QUICK, *patterns)
+        rejected = records(run("export", "out").stdout)
+    assert result.exit_code == 0, result.stderr
+    assert paths(result.stdout) == ["/", "/library", "/asyncio"]
+    decided = {record["url"].rpartition("/")[2]: record["rule"] for record in rejected}
+    assert {decided["tasks"], decided["socket"]} == {"exclude"}
+    assert decided["about"] == "include"
+    assert "--include /library --include" in run("runs").stdout
+
+
 def test_a_budget_is_exit_code_3_and_the_same_command_goes_on(run: Run, folder: Path) -> None:
     server = manual()
     with served(server) as (home,):
@@ -146,7 +169,7 @@ def test_files_that_are_not_of_this_crawl_are_left_alone(run: Run, folder: Path)
         assert "holds pages of another crawl" in other.stderr
         for content in ("my notes", '{"site": 1}\n', "my notes\n", "{\n}", "\nmy notes\n"):
             file.write_text(content)
-            for more in ((), ("--fresh",)):
+            for more in ((), ("--restart",)):
                 result = run("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", *more)
                 assert result.exit_code == 1
                 assert "is no output of this command" in result.stderr
@@ -163,7 +186,7 @@ def test_fresh_starts_over(run: Run, folder: Path) -> None:
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet")
         run(*command)
         asked = len(server.paths)
-        assert run(*command, "--fresh").exit_code == 0
+        assert run(*command, "--restart").exit_code == 0
         assert len(server.paths) == 2 * asked
     assert len(records(folder / "p.jsonl")) == 7
     assert [record["run"] for record in records(run("runs").stdout)] == [1, 2]
@@ -175,7 +198,7 @@ def test_what_cannot_begin_leaves_the_old_file(run: Run, folder: Path, name: str
         command = ("crawl", home, *TOPIC, *QUICK, "-o", name, "--quiet")
         run(*command)
         old = (folder / name).read_bytes()
-        for more in ((), ("--fresh",)):
+        for more in ((), ("--restart",)):
             result = run(*command, *more, "--sitemap", f"{home}missing.xml")
             assert result.exit_code == 1, result.stderr
             assert (folder / name).read_bytes() == old
@@ -197,7 +220,7 @@ def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet", "--links", "--content")
         run(*command, "--max-pages", "2")
         half = (folder / "p.jsonl").read_bytes()
-        assert run(*command, "--to", "pages").exit_code == 0
+        assert run(*command, "--markdown", "pages").exit_code == 0
         whole = (folder / "p.jsonl").read_bytes()
         assert whole.startswith(half)
         first, *_ = records(folder / "p.jsonl")
@@ -233,7 +256,7 @@ def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.csv", "--quiet")
         assert run(*command, "--max-pages", "2").exit_code == 3
         assert run(*command).exit_code == 0
-        printed = run("crawl", home, *TOPIC, *QUICK, "--format", "csv", "--fresh", "--quiet").stdout
+        printed = run("crawl", home, *TOPIC, *QUICK, "--format", "csv", "--restart", "--quiet").stdout
     with (folder / "p.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["url"] for row in rows} == {row["url"] for row in csv.DictReader(printed.splitlines())}
@@ -286,7 +309,7 @@ def test_sitemaps_that_cannot_be_had(run: Run, folder: Path) -> None:
         (folder / "index.xml").write_text(
             f"<sitemapindex><sitemap><loc>{home}s.xml</loc></sitemap></sitemapindex>"
         )
-        index = run("crawl", home, "--sitemap", "index.xml", *TOPIC, *QUICK, "--quiet", "--fresh")
+        index = run("crawl", home, "--sitemap", "index.xml", *TOPIC, *QUICK, "--quiet", "--restart")
         assert index.exit_code == 0
         assert "answered 404" in index.stderr
 

@@ -114,7 +114,7 @@ def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: Loop
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--due", "--fresh"), "--fresh does not go with --due"),
+        (("--due", "--restart"), "--restart does not go with --due"),
         (("--due", "--max-pages-per-host", "3"), "--max-pages-per-host does not go with --due"),
         (
             ("--due", "--topic", "fire"),

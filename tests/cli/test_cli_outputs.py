@@ -146,7 +146,7 @@ def test_a_table_of_another_crawl_is_refused(run: Run, folder: Path) -> None:
             assert "p.csv: holds pages of another crawl; choose another -o, or remove it" in result.stderr
         assert run("crawl", one, *QUICK, "-o", "p.csv").exit_code == 0
         assert (folder / "p.csv").read_bytes() == before
-        assert run("crawl", other, *QUICK, "-o", "p.csv", "--store", "third.db", "--fresh").exit_code == 0
+        assert run("crawl", other, *QUICK, "-o", "p.csv", "--store", "third.db", "--restart").exit_code == 0
     with (folder / "p.csv").open(newline="") as file:
         assert [row["url"] for row in csv.DictReader(file)] == [other]
 

@@ -99,7 +99,7 @@ def test_files_of_others_and_of_other_crawls_are_left_alone(run: Run, folder: Pa
     pl.DataFrame({"url": ["https://a.example/"]}).write_parquet(file)
     mine = file.read_bytes()
     with served(manual(), manual()) as (one, other):
-        for command in (("crawl", one, *TOPIC, *QUICK), ("crawl", one, *TOPIC, *QUICK, "--fresh")):
+        for command in (("crawl", one, *TOPIC, *QUICK), ("crawl", one, *TOPIC, *QUICK, "--restart")):
             result = run(*command, "-o", "p.parquet")
             assert (result.exit_code, file.read_bytes()) == (1, mine)
             assert "p.parquet: exists and is no output of this command; choose another -o" in result.stderr
@@ -113,7 +113,7 @@ def test_files_of_others_and_of_other_crawls_are_left_alone(run: Run, folder: Pa
             assert run("export", what, "-o", "p.parquet").exit_code == 1
         assert file.read_bytes() == before
         assert run("export", "pages", "--run", "1", "-o", "p.parquet").exit_code == 0
-        assert run("crawl", other, *TOPIC, *QUICK, "-o", "p.parquet", "--fresh").exit_code == 0
+        assert run("crawl", other, *TOPIC, *QUICK, "-o", "p.parquet", "--restart").exit_code == 0
     assert {row["url"].startswith(other) for row in rows(file)} == {True}
 
 

@@ -61,7 +61,7 @@ def test_every_number_has_bounds_and_every_text_says_something(
 @pytest.mark.parametrize(
     "words",
     [
-        ("crawl", "https://a.example/", "--traversal", "bfs", "--to"),
+        ("crawl", "https://a.example/", "--traversal", "bfs", "--markdown"),
         ("crawl", "https://a.example/", "--traversal", "bfs", "--warc"),
         ("crawl", "https://a.example/", "--traversal", "bfs", "--include"),
         ("crawl", "https://a.example/", "--traversal", "bfs", "--exclude"),

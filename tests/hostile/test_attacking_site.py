@@ -234,7 +234,16 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
                 "--follow-external",
                 "20",
             )
-            kept_in = ("-o", "pages.jsonl", "--to", "md", "--warc", "out.warc.gz", "--report", "crawl.html")
+            kept_in = (
+                "-o",
+                "pages.jsonl",
+                "--markdown",
+                "md",
+                "--warc",
+                "out.warc.gz",
+                "--report",
+                "crawl.html",
+            )
             crawled = run("crawl", f"{home}/", *whole, *kept_in, *manners)
             picked = run(
                 "pick", f"{home}/", "--cap", "40", "-o", "picks.jsonl", "--report", "picks.html", *manners

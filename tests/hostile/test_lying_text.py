@@ -229,7 +229,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 *QUICK,
                 "-o",
                 "p.jsonl",
-                "--to",
+                "--markdown",
                 "pages",
                 "--warc",
                 "p.warc.gz",

@@ -46,9 +46,9 @@ class Crawl:
         })  # fmt: skip
         self.store = MemoryStore()
 
-    def go(self, at: float, *, only_due: bool = False, fresh: bool = False) -> None:
+    def go(self, at: float, *, only_due: bool = False, restart: bool = False) -> None:
         request = CrawlRequest(
-            (Url.parse(f"{ROOT}/"), Url.parse(f"{OTHER}/")), concurrency=1, only_due=only_due, fresh=fresh
+            (Url.parse(f"{ROOT}/"), Url.parse(f"{OTHER}/")), concurrency=1, only_due=only_due, restart=restart
         )
         crawler = Crawler(self.fetcher, Documents(), FrozenClock(at), self.store, PROFILE)
         asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
@@ -86,6 +86,6 @@ def test_what_a_known_hub_leads_to_now_and_did_not_is_new() -> None:
 def test_what_is_new_to_another_run_alone_is_not_new() -> None:
     crawl = Crawl()
     crawl.go(START)
-    crawl.go(LATER, fresh=True)
+    crawl.go(LATER, restart=True)
     assert f"{ROOT}/new" in visited(crawl)
     assert crawl.born == {}

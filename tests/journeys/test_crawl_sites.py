@@ -456,8 +456,8 @@ def test_include_and_exclude() -> None:
             "/c": html("C"),
         }
     )
-    assert crawl(site, include="/fire/", exclude="/b$").urls == ["/", "/fire/a"]
-    out = crawl(site, include="/fire/").summary.counts.out
+    assert crawl(site, include=("/fire/",), exclude=("/b$",)).urls == ["/", "/fire/a"]
+    out = crawl(site, include=("/fire/",)).summary.counts.out
     assert out == {"include": 1}
 
 
@@ -732,7 +732,7 @@ def test_two_topics_on_one_store_are_two_runs(tmp_path: Path) -> None:
         ("fire", 20, "max_pages"),
         ("water", 20, "max_pages"),
     ]
-    assert crawl(random_site(1), store, budgets=Budgets(max_pages=20), fresh=True).summary.run == 3
+    assert crawl(random_site(1), store, budgets=Budgets(max_pages=20), restart=True).summary.run == 3
     store.close()
 
 

@@ -16,7 +16,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler
-from honeyguide.jobs.request import CrawlRequest, ground_of
+from honeyguide.jobs.request import CrawlRequest, context_of
 from honeyguide.jobs.sitemaps import Listing, queue_listed
 from honeyguide.ports.fetch import Fetched, Headers, Robots
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
@@ -60,7 +60,7 @@ def crawl(
         if listed:
             listing = Listing({Url.parse(url): "2026-05-01" for url in listed})
             sites = frozenset(seed.site for seed in request.seeds)
-            told = queue_listed(place.frontier(run), listing, request.seeds, sites, ground_of(request, FIRE))
+            told = queue_listed(place.frontier(run), listing, request.seeds, sites, context_of(request, FIRE))
             place.history.listed(told)
 
     crawler = Crawler(FakeFetcher(dict(pages)), Documents(), FrozenClock(), place, FIRE)

@@ -286,7 +286,7 @@ def test_another_run_reads_a_page_whatever_history_knows(tmp_path: Path) -> None
             await world.crawl()
             world.reader.read.clear()
             world.site.server.requests.clear()
-            await world.crawl(fresh=True)
+            await world.crawl(restart=True)
         assert len(world.reader.read) == 6
         assert not any("If-None-Match" in head for head in world.site.server.requests)
         assert (world.known("/plain").visits, world.known("/plain").changes) == (2, 0)

@@ -96,7 +96,8 @@ _CRAWLS = (
     Case("crawl-file-csv", f"{_CRAWL} --store csv.db --max-pages 4 -o pages.csv"),
     Case("crawl-file-jsonl", f"{_CRAWL} --store lines.db --max-pages 4 --quiet -o pages.jsonl"),
     Case(
-        "crawl-folder-warc", f"{_CRAWL} --store folder.db --max-pages 3 --quiet --to pages --warc pages.warc"
+        "crawl-folder-warc",
+        f"{_CRAWL} --store folder.db --max-pages 3 --quiet --markdown pages --warc pages.warc",
     ),
     Case(
         "crawl-reports",

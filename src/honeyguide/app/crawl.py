@@ -14,7 +14,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, StoreError
-from honeyguide.jobs.request import SavedRequest, read_asked
+from honeyguide.jobs.request import SavedRequest, read_saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,11 +136,11 @@ async def _listed(
     """
     from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.core.crawl.sitemap import roots_of
-    from honeyguide.jobs.request import ground_of, part_of
+    from honeyguide.jobs.request import context_of, setup_time_s
     from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
     asked = asked_of(sitemaps, request.seeds)
-    listing = await list_pages(asked, fetcher, read_sitemap, part_of(request.max_time_s))
+    listing = await list_pages(asked, fetcher, read_sitemap, setup_time_s(request.max_time_s))
     for problem in listing.problems:
         if on_note is not None:
             on_note(problem)
@@ -149,7 +149,7 @@ async def _listed(
 
     def queue(store: Store, run: Run) -> None:
         if listing.pages:
-            ground = ground_of(seeded, profile)
+            ground = context_of(seeded, profile)
             store.history.listed(queue_listed(store.frontier(run), listing, seeded.seeds, sites, ground))
             store.flush()
 
@@ -169,7 +169,7 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
     Without `on_note` it is an error: whoever fetches pages does so by the rules of the run, or not at all.
     """
     try:
-        asked = read_asked(run)
+        asked = read_saved(run)
     except InputError:  # of an older version, which noted the name alone
         asked = SavedRequest()
     name = asked.profile or run.spec.profile
@@ -187,7 +187,7 @@ def resumed(run: Run, *, max_pages: int | None = None) -> tuple[CrawlRequest, Pr
     """Make the request that fetches what is due in a run, and load the profile it was made with."""
     from honeyguide.jobs.crawl import CrawlRequest  # asyncio is for those who crawl
 
-    asked = read_asked(run)
+    asked = read_saved(run)
     profile = profile_of_run(run)
     budgets = Budgets(max_pages, external_pages=int(asked.follow_external))
     request = CrawlRequest(

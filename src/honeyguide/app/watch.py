@@ -222,7 +222,7 @@ async def take_announced(
 
 def _take(store: Store, run: Run, listing: Listing, request: CrawlRequest, profile: Profile) -> None:
     """Queue what a run may fetch and does not know yet, and note when the listed pages say that they changed."""
-    from honeyguide.jobs.request import ground_of
+    from honeyguide.jobs.request import context_of
     from honeyguide.jobs.sitemaps import Listing, queue_listed
 
     frontier = store.frontier(run)
@@ -230,4 +230,4 @@ def _take(store: Store, run: Run, listing: Listing, request: CrawlRequest, profi
     own = Listing({url: lastmod for url, lastmod in listing.pages.items() if url.site in sites})
     if own.pages and seeds:
         with store.transaction():
-            store.history.listed(queue_listed(frontier, own, seeds, sites, ground_of(request, profile)))
+            store.history.listed(queue_listed(frontier, own, seeds, sites, context_of(request, profile)))

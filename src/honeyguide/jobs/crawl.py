@@ -24,7 +24,7 @@ from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
 from honeyguide.jobs.politeness import fetch_or_fail
-from honeyguide.jobs.request import CrawlRequest, ground_of, spec_of
+from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
 from honeyguide.ports.store import Report
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ class Crawler:
 
         `on_run` learns the run before anything is fetched: outputs follow it, and sitemaps are queued in it.
         """
-        ground = ground_of(request, self.profile)
+        ground = context_of(request, self.profile)
         spec = spec_of(request, self.profile)
         if request.only_due and all(run.spec.key != spec.key for run in self.store.runs()):
             raise InputError(
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
-        run = self.store.begin(spec, self.clock.now(), fresh=request.fresh)
+        run = self.store.begin(spec, self.clock.now(), fresh=request.restart)
         session = _Session(self, request, ground, run, on_page)
         stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:

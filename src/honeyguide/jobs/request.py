@@ -1,7 +1,8 @@
-"""What a crawl is asked for, and what of it the store keeps: enough to go on without saying it again.
+"""What a crawl is asked to do, and what of it the store keeps so that the run can be resumed.
 
-Owns: `CrawlRequest`, what a crawl judges by and what makes a run the same run, the JSON of `RunSpec.request`. Must not
-know: who reads it, how profiles are loaded, fetching. Budgets are not kept: whoever goes on brings their own.
+Owns: `CrawlRequest`, the `CrawlContext` and `RunSpec` made from it, the JSON of `RunSpec.request`, and which address a
+seed stands for. Must not know: how profiles are loaded, how pages are fetched. Budgets are not kept: whoever resumes a
+run brings their own. Start reading at `CrawlRequest`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.crawl.frontier import Budgets, RunSpec, key_of
@@ -34,20 +35,21 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.rules.profile import Profile, Traversal
+    from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Fetcher
     from honeyguide.ports.store import Store
 
-    Meant = Mapping[Url, Sequence[Url]]
+    Alternatives = Mapping[Url, Sequence[Url]]
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlRequest:
-    """What is asked for. Budgets are no part of what makes a run the same run: more of them, and it goes on.
+    """What a crawl is asked to do. Budgets are no part of a run's identity: a larger one resumes the run.
 
-    `only_due` fetches what was scheduled and nothing else; then the budgets are of this process. `spec` goes on with
-    that run, whatever its key would be today; it needs no seeds. `profile` is the name or path of the profile and
-    `related` the terms that replace its own, for whoever goes on later.
+    A URL is followed if it matches any `include` and no `exclude`. `only_due` fetches scheduled visits only; then the
+    budgets count this process alone. `spec` resumes that run, whatever its key would be today, and needs no seeds.
+    `profile` is the name or path of the profile and `related` replaces its terms: both are kept for a later resume.
     """
 
     seeds: tuple[Url, ...]
@@ -55,11 +57,11 @@ class CrawlRequest:
     budgets: Budgets = field(default_factory=Budgets)
     max_depth: int | None = None
     max_time_s: float | None = None
-    include: str | None = None
-    exclude: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     links: bool = False
     concurrency: int = 32
-    fresh: bool = False
+    restart: bool = False
     command: str = ""
     only_due: bool = False
     spec: RunSpec | None = None
@@ -69,50 +71,53 @@ class CrawlRequest:
 
 @dataclass(frozen=True, slots=True)
 class SavedRequest:
-    """What of a request makes a run what it is; `profile` is the name or path it was loaded by."""
+    """The part of a request that identifies a run; `profile` is the name or path it was loaded by."""
 
     traversal: str = "focused"
     max_depth: int | None = None
-    include: str | None = None
-    exclude: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     follow_external: bool = False
     profile: str = ""
     related: tuple[str, ...] | None = None
 
+    def to_json(self) -> str:
+        """Write what differs from an empty request.
 
-def written(asked: SavedRequest) -> str:
-    """Write it down.
-
-    >>> written(SavedRequest(max_depth=3))
-    '{"traversal": "focused", "max_depth": 3}'
-    """
-    values: dict[str, Any] = {name: getattr(asked, name) for name in SavedRequest.__slots__}
-    return json.dumps({name: value for name, value in values.items() if value not in (None, False, "")})
+        >>> SavedRequest(max_depth=3, include=("/docs/",)).to_json()
+        '{"traversal": "focused", "max_depth": 3, "include": ["/docs/"]}'
+        """
+        kept = {name: value for name, value in asdict(self).items() if value not in (None, False, "", ())}
+        return json.dumps(kept)
 
 
-def read_asked(run: Run) -> SavedRequest:
-    """Read how a run was asked for; one of an older version does not say it."""
+def read_saved(run: Run) -> SavedRequest:
+    """Read the request of a run; one that another version made may not have it."""
     try:
         values = json.loads(run.spec.request or "")
-        related = values.pop("related", None)
-        asked = SavedRequest(**values, related=None if related is None else tuple(related))
-        _check_kinds(asked)
+        for name in {"include", "exclude", "related"} & set(values):
+            values[name] = _texts(values[name])
+        saved = SavedRequest(**values)
+        _check_types(saved)
     except (ValueError, TypeError, AttributeError):
         raise InputError(
             f"run {run.id} ({run.spec.command or 'crawl'}) does not say how it was asked for, because another version "
             "made it; add --due to the command that made it"
         ) from None
-    return asked
+    return saved
 
 
-def _check_kinds(asked: SavedRequest) -> None:
-    """Refuse what is of other kinds than we write: a store is a file that somebody may have changed."""
-    texts = (asked.traversal, asked.profile, asked.include or "", asked.exclude or "", *(asked.related or ()))
-    is_depth = asked.max_depth is None or type(asked.max_depth) is int
-    if not (
-        is_depth and isinstance(asked.follow_external, bool) and all(isinstance(one, str) for one in texts)
-    ):
-        raise TypeError(asked)
+def _texts(value: Any) -> tuple[str, ...]:
+    """Read a list of texts; an older version kept one pattern as a text."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _check_types(saved: SavedRequest) -> None:
+    """Reject values of a type that we never write, because anybody can change a store."""
+    texts = (saved.traversal, saved.profile, *saved.include, *saved.exclude, *(saved.related or ()))
+    is_depth = saved.max_depth is None or type(saved.max_depth) is int
+    if not (is_depth and isinstance(saved.follow_external, bool) and all(isinstance(t, str) for t in texts)):
+        raise TypeError(saved)
 
 
 def traversal_of(profile: Profile, name: str) -> Traversal:
@@ -124,79 +129,102 @@ def traversal_of(profile: Profile, name: str) -> Traversal:
     return found
 
 
-def ground_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
-    """Give what a crawl judges by; what cannot be asked for is said here, before anything is fetched."""
+def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
+    """Make the context that judges pages; an impossible request is rejected here, before anything is fetched."""
     if not request.seeds and request.spec is None:
         raise InputError("no URL to start from is given", field="seeds")
     traversal = traversal_of(profile, request.traversal)
     if traversal.order == "score":
         topic_of(profile)
-    include, exclude = (p and compile_pattern(p) for p in (request.include, request.exclude))
     return CrawlContext(
-        profile, traversal, Traps(profile.traps), include or None, exclude or None,
-        request.max_depth, request.budgets.external_pages > 0, request.links,
-    )  # fmt: skip
+        profile=profile,
+        traversal=traversal,
+        traps=Traps(profile.traps),
+        include=_compiled(request.include),
+        exclude=_compiled(request.exclude),
+        max_depth=request.max_depth,
+        follow_external=request.budgets.external_pages > 0,
+        score_all=request.links,
+    )
+
+
+def _compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
+    """Compile patterns; a lone text, which a library call may pass, is one of them."""
+    return tuple(map(compile_pattern, _texts(patterns)))
 
 
 def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
-    """Give what makes a run the same run."""
+    """Give what identifies the run."""
     if request.spec is not None:
         return request.spec
-    tracking = profile.scope.tracking
     pattern = profile.topic.pattern
     topic = None if pattern is None else pattern.source
-    command = request.command.encode("utf-8", "backslashreplace").decode("utf-8")
-    seeds = [seed.key(tracking) for seed in request.seeds]
     external = request.budgets.external_pages > 0
-    limits = (request.include, request.exclude, external)
-    key = key_of((request.traversal, topic, profile.hash, *limits, *seeds))
-    asked = SavedRequest(
-        request.traversal, request.max_depth, request.include, request.exclude, external,
-        request.profile or profile.name, request.related,
-    )  # fmt: skip
-    return RunSpec(key, command, topic, profile.name, profile.own_hash, written(asked))
+    patterns = map(_key_part, (request.include, request.exclude))
+    seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
+    saved = SavedRequest(
+        traversal=request.traversal,
+        max_depth=request.max_depth,
+        include=request.include,
+        exclude=request.exclude,
+        follow_external=external,
+        profile=request.profile or profile.name,
+        related=request.related,
+    )
+    return RunSpec(
+        key=key_of((request.traversal, topic, profile.hash, *patterns, external, *seeds)),
+        command=request.command.encode("utf-8", "backslashreplace").decode("utf-8"),
+        topic=topic,
+        profile=profile.name,
+        profile_hash=profile.own_hash,
+        request=saved.to_json(),
+    )
 
 
-def part_of(max_time_s: float | None) -> float | None:
-    """Say how long each step before the first page may take: with two of them, half of the time is left for pages."""
+def _key_part(patterns: tuple[str, ...]) -> object:
+    """Write one pattern as a text and none as None, so that runs of older versions keep their keys."""
+    return patterns[0] if len(patterns) == 1 else patterns or None
+
+
+def setup_time_s(max_time_s: float | None) -> float | None:
+    """Limit each of the two steps before the first page, so that half of the time is left for pages."""
     return None if max_time_s is None else max_time_s / 4
 
 
 async def resolve_seeds(
-    request: CrawlRequest, otherwise: Meant, profile: Profile, store: Store, fetcher: Fetcher
+    request: CrawlRequest, alternatives: Alternatives, profile: Profile, store: Store, fetcher: Fetcher
 ) -> CrawlRequest:
-    """Give a request whose seeds are what answers. The run is that of what was written, wherever it leads today."""
+    """Replace each seed by the address that answers. The run is identified by the seeds as they were written."""
     spec = spec_of(request, profile)
     runs = [run for run in store.runs() if run.spec.key == spec.key and run.fetched]
-    if runs and not request.fresh and store.frontier(runs[-1]).counts().states["done"]:
+    if runs and not request.restart and store.frontier(runs[-1]).counts().states["done"]:
         return replace(request, seeds=store.frontier(runs[-1]).seeds(), spec=spec)
-    seeds = await _reached(request.seeds, otherwise, fetcher, part_of(request.max_time_s))
+    seeds = await _answering(request.seeds, alternatives, fetcher, setup_time_s(request.max_time_s))
     return replace(request, seeds=seeds, spec=spec)
 
 
-async def _reached(
-    seeds: Sequence[Url], otherwise: Meant, fetcher: Fetcher, limit_s: float | None
+async def _answering(
+    seeds: Sequence[Url], alternatives: Alternatives, fetcher: Fetcher, limit_s: float | None
 ) -> tuple[Url, ...]:
-    """Give each seed as what answers, of all that it may mean; where nothing does, the crawl says so of the first.
-
-    One seed of a host is tried for all.
-    """
-    meant = {seed: (seed, *otherwise.get(seed, ())) for seed in seeds}
-    tried = {seed.site: seed for seed in reversed(seeds) if len(meant[seed]) > 1}
+    """Give the first address of each seed that answers, or the seed itself; one seed of a host is tried for all."""
+    addresses = {seed: (seed, *alternatives.get(seed, ())) for seed in seeds}
+    tried = {seed.site: seed for seed in reversed(seeds) if len(addresses[seed]) > 1}
     found: dict[str, int] = {}
 
-    async def reach(seed: Url) -> None:
-        for place, url in enumerate(meant[seed]):
+    async def find(seed: Url) -> None:
+        for place, url in enumerate(addresses[seed]):
             try:
                 await fetch_or_fail(url, fetcher.fetch(url, part=Part.HEAD))
             except (ForbiddenError, AddressRefusedError):
-                pass  # there is a site, which says no, or an address, which we may not ask
+                pass  # the site exists, but robots.txt or its address forbids the request
             except FetchError:
                 continue
             found[seed.site] = place
             return
 
-    with suppress(TimeoutError):  # what was not reached in time is asked for as it is written
+    with suppress(TimeoutError):  # a seed that did not answer in time is crawled as written
         async with asyncio.timeout(limit_s):
-            await asyncio.gather(*map(reach, tried.values()))
-    return tuple(meant[seed][found.get(seed.site, 0) if len(meant[seed]) > 1 else 0] for seed in seeds)
+            await asyncio.gather(*map(find, tried.values()))
+    return tuple(
+        addresses[seed][found.get(seed.site, 0) if len(addresses[seed]) > 1 else 0] for seed in seeds
+    )

@@ -46,8 +46,8 @@ class CrawlContext:
     profile: Profile
     traversal: Traversal
     traps: Traps
-    include: Pattern | None = None
-    exclude: Pattern | None = None
+    include: tuple[Pattern, ...] = ()
+    exclude: tuple[Pattern, ...] = ()
     max_depth: int | None = None
     follow_external: bool = False
     score_all: bool = False
@@ -306,14 +306,14 @@ class _Judge:
         skip = skip_rule(link, ground.profile)
         if skip is not None:
             return Why(skip.id, skip.reason)
-        if ground.include is None and ground.exclude is None:
+        if not ground.include and not ground.exclude:
             return None
         text = fold(link.url.text)
-        if ground.include is not None and not ground.include.search(text):
-            return Why("include", f"URL does not match --include {ground.include.source}")
-        if ground.exclude is not None and ground.exclude.search(text):
-            return Why("exclude", f"URL matches --exclude {ground.exclude.source}")
-        return None
+        if ground.include and not any(pattern.search(text) for pattern in ground.include):
+            sources = " or ".join(pattern.source for pattern in ground.include)
+            return Why("include", f"URL does not match --include {sources}")
+        excluding = next((pattern for pattern in ground.exclude if pattern.search(text)), None)
+        return Why("exclude", f"URL matches --exclude {excluding.source}") if excluding else None
 
 
 def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting:

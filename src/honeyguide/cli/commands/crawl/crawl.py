@@ -71,8 +71,8 @@ def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
         click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
         click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
-        click.option("--include", metavar="PATTERN", help="Follow only URLs that match."),
-        click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match."),
+        click.option("--include", multiple=True, metavar="PATTERN", help="Follow only URLs that match; may be repeated, then one match is enough."),
+        click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
         click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Leave the site, too: fetch at most N pages of others."),
     )  # fmt: skip
     return all_options(options, command)
@@ -88,10 +88,10 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         any_format_option,
         click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
         click.option("--content", is_flag=True, help="Add the main content of each page as Markdown."),
-        click.option("--to", metavar="DIR", help="Write each page as a Markdown file with front matter."),
+        click.option("--markdown", metavar="DIR", help="Write each page as a Markdown file with front matter."),
         click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
         reports_option,
-        click.option("--fresh", is_flag=True, help="Start over, whatever the store has of this crawl."),
+        click.option("--restart", is_flag=True, help="Start a new run, even if the store has this crawl."),
         click.option("--due", is_flag=True, help="Visit again what plan --enqueue made due, and nothing else; without a SEED, of all crawls of the store."),
         click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: of this crawl, by the number that runs shows."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
@@ -150,7 +150,7 @@ def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
         asked["exclude"],
         asked["links"],
         asked["concurrency"],
-        asked["fresh"],
+        asked["restart"],
         _command(seeds, asked),
         asked["due"],
         profile=_profile_name(asked["profile"]),
@@ -170,7 +170,7 @@ def _check_due(asked: dict[str, Any], remembered: tuple[str, ...]) -> None:
         if asked["run"] is not None:
             raise click.UsageError("--run goes with --due.")
         return
-    for name in ("fresh", "max_pages_per_host"):
+    for name in ("restart", "max_pages_per_host"):
         if asked[name]:
             raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()

@@ -229,7 +229,7 @@ class Keeper:
 def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
     """Open what is asked for; what is missing for it is said before the crawl."""
     content = folder = warc = None
-    if asked["content"] or asked["to"]:
+    if asked["content"] or asked["markdown"]:
         from honeyguide.adapters.html.content import load_extractor, main_content  # an extra
 
         load_extractor()
@@ -240,10 +240,10 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
             except HoneyguideError:  # a page that cannot be read has no content
                 return ""
 
-    if asked["to"]:
+    if asked["markdown"]:
         from honeyguide.adapters.output.folder import Folder
 
-        folder = Folder(Path(asked["to"]))
+        folder = Folder(Path(asked["markdown"]))
     if asked["warc"]:
         from honeyguide.adapters.output.warc import WarcFile  # an extra
 

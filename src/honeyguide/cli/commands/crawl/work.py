@@ -107,8 +107,8 @@ class Work:
         if destination is None:
             return PrintedPages(output, extras, whole=self.is_whole, again=self.request.only_due)
         if output != "jsonl":
-            return TableOutput(destination, output, fresh=self.asked["fresh"])
-        return Lines(destination, extras, fresh=self.asked["fresh"])
+            return TableOutput(destination, output, fresh=self.asked["restart"])
+        return Lines(destination, extras, fresh=self.asked["restart"])
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
         quiet = self.asked["quiet"]

@@ -10,14 +10,14 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Run, key_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.request import CrawlRequest, read_asked, spec_of
+from honeyguide.jobs.request import CrawlRequest, read_saved, spec_of
 
 HOME = Url.parse("https://a.example/")
 
 
 def test_the_key_is_the_one_that_stores_of_before_have() -> None:
     profile = load_profile("docs", topic="fire")
-    spec = spec_of(CrawlRequest((HOME,), include="/a"), profile)
+    spec = spec_of(CrawlRequest((HOME,), include=("/a",)), profile)
     seed = HOME.key(profile.scope.tracking)
     assert profile.hash != profile.own_hash
     assert spec.key == key_of(("focused", "fire", profile.hash, "/a", None, False, seed))
@@ -40,7 +40,7 @@ def test_the_hash_is_that_of_the_profile_whatever_the_topic() -> None:
         '{"max_depth": "x"}',
         '{"max_depth": true}',
         '{"max_depth": 1.5}',
-        '{"include": ["a"]}',
+        '{"include": [1]}',
         '{"exclude": 0.5}',
         '{"follow_external": 1}',
         '{"profile": [1]}',
@@ -51,13 +51,18 @@ def test_the_hash_is_that_of_the_profile_whatever_the_topic() -> None:
 def test_a_request_that_nobody_wrote_is_one_sentence(written: str) -> None:
     spec = spec_of(CrawlRequest((HOME,)), load_profile("docs"))
     with pytest.raises(InputError, match="does not say how it was asked for"):
-        read_asked(Run(1, replace(spec, request=written), 0.0, 0.0))
+        read_saved(Run(1, replace(spec, request=written), 0.0, 0.0))
 
 
 def test_a_request_is_read_as_it_was_written() -> None:
     request = CrawlRequest(
-        (HOME,), "bfs", max_depth=3, include="/a", exclude="/b", related=("smoke", "alarm")
+        (HOME,), "bfs", max_depth=3, include=("/a",), exclude=("/b", "/c"), related=("smoke", "alarm")
     )
-    asked = read_asked(Run(1, spec_of(request, load_profile("docs")), 0.0, 0.0))
-    assert (asked.traversal, asked.max_depth, asked.include, asked.exclude) == ("bfs", 3, "/a", "/b")
-    assert (asked.related, asked.profile) == (("smoke", "alarm"), "docs")
+    saved = read_saved(Run(1, spec_of(request, load_profile("docs")), 0.0, 0.0))
+    assert (saved.traversal, saved.max_depth, saved.include, saved.exclude) == (
+        "bfs",
+        3,
+        ("/a",),
+        ("/b", "/c"),
+    )
+    assert (saved.related, saved.profile) == (("smoke", "alarm"), "docs")
