@@ -1,0 +1,536 @@
+"""The five source documents, example by example: what they state and no other file of tests/spec proves.
+
+The tests are grouped by document. requirements.toml lists every requirement with the test that proves it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from honeyguide import (
+    Candidate,
+    CrawlRequest,
+    FetchPolicy,
+    Head,
+    PickRequest,
+    ScoredUrl,
+    Selection,
+    Url,
+    UrlSignals,
+    classify,
+    display,
+    load_profile,
+    normalize,
+    parse_markdown_links,
+    plan_file,
+    plan_store,
+    rank_urls,
+    score_link,
+    score_page,
+    score_url,
+    select_links,
+)
+from honeyguide.adapters.http.robots import read_robots
+from honeyguide.app import picker
+from honeyguide.cli.main import root
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+
+ACME = "https://acme.com/"
+QUERY = "fire protection sprinkler inspection testing alarm suppression"
+
+
+def select(
+    strategy: str, *links: str | tuple[str, str], place: str = "nav", heads: dict[str, Head] | None = None
+) -> Selection:
+    pairs = ((link, "x") if isinstance(link, str) else link for link in links)
+    anchors = "".join(f'<a href="{href}">{anchor}</a>' for href, anchor in pairs)
+    return select_links(f"<{place}>{anchors}</{place}>", ACME, strategy=strategy, heads=heads)
+
+
+def only(selection: Selection) -> Candidate:
+    (candidate,) = selection.candidates
+    return candidate
+
+
+def selected_paths(selection: Selection) -> list[str]:
+    return [candidate.url.path for candidate in selection.selected]
+
+
+def rejection(candidate: Candidate) -> str | None:
+    return candidate.out.rule if candidate.out else None
+
+
+def total(candidate: Candidate) -> float:
+    assert candidate.score is not None
+    return candidate.score.value
+
+
+def part(candidate: Candidate, name: str) -> float:
+    assert candidate.parts is not None
+    return candidate.parts[name].value
+
+
+def records(*arguments: str) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(root, [*arguments, "--format", "jsonl"], prog_name="honeyguide")
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# --- link scoring guide -----------------------------------------------------------------------------------------
+
+
+def test_the_three_examples_of_the_guide() -> None:
+    selection = select("rules", "/about/team", "/inspection", "/services/fire-alarm-installation")
+    assert [(c.url.text, c.category, total(c)) for c in selection.selected] == [
+        ("https://acme.com/services/fire-alarm-installation", "A", 100),
+        ("https://acme.com/inspection", "B", 85),
+        ("https://acme.com/about/team", "C", 75),
+    ]
+
+
+ABSOLUTE = ("installation", "install", "maintenance", "inspection", "protection")
+SERVICE = (
+    "fire", "alarm", "testing", "extinguishers", "repair", "system", "design", "monitoring", "commissioning",
+    "commission",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("term", "category", "score"),
+    [*((term, "B", 85) for term in ABSOLUTE), *((term, "U", 60) for term in SERVICE)],
+)
+def test_every_term_of_the_guide(term: str, category: str, score: float) -> None:
+    for href in (f"/{term}", f"/our/x{term.upper()}y.html"):
+        candidate = only(select("rules", href))
+        assert (candidate.category, total(candidate)) == (category, score)
+
+
+@pytest.mark.parametrize(
+    ("href", "anchor", "category", "score"),
+    [
+        ("/services/about", "Inspection", "A", 80),
+        ("/services/fire-inspection", "x", "A", 100),
+        ("/services-install-maintenance", "x", "A", 100),
+        ("/about/inspection", "x", "B", 85),
+        ("/maintenance-inspection-protection", "Services", "B", 85),
+        ("/about-fire-alarms", "Services", "C", 75),
+        ("/fire", "Our services", "U", 60),
+        ("/extinguisher", "Our services", "T", 50),
+        ("/team", "Service", "D", 0),
+    ],
+)
+def test_the_first_category_wins_and_only_a_has_a_boost(
+    href: str, anchor: str, category: str, score: float
+) -> None:
+    candidate = only(select("rules", (href, anchor)))
+    assert (candidate.category, total(candidate)) == (category, score)
+
+
+def test_the_guide_scores_and_orders_without_context() -> None:
+    links = ("/fire", "/about", "/team")
+    heads = {f"https://acme.com{path}": Head(None, QUERY) for path in links}
+    plain, described = select("rules", *links), select("rules", *links, heads=heads)
+    assert selected_paths(plain) == selected_paths(described) == ["/about", "/fire", "/team"]
+    assert [total(c) for c in plain.selected] == [total(c) for c in described.selected]
+
+
+def test_service_areas_are_rejected_at_the_top_level() -> None:
+    hrefs = ("/service-areas", "/service-areas/boston", "/locations/boston", "/regions", "/company/locations")
+    assert [rejection(c) for c in select("rules", *hrefs).candidates] == [*["service-area"] * 4, None]
+
+
+def test_the_default_strategy_is_portfolio() -> None:
+    assert select_links("<a href=/services>Services</a>", ACME).strategy == "portfolio"
+    assert PickRequest().strategy == "portfolio"
+
+
+# --- PRD --------------------------------------------------------------------------------------------------------
+
+
+def test_blend_takes_four_pages() -> None:
+    selection = select("blend", *((f"/services/fire-{name}", "Fire alarms") for name in "abcdef"))
+    assert selected_paths(selection) == [f"/services/fire-{name}" for name in "abcd"]
+    assert [rejection(c) for c in selection.candidates][4:] == ["cap", "cap"]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (("/fire", "Fire alarms"), ("/a/b/fire", "Fire alarms")),  # depth
+        (("/fire", "Fire alarms"), ("/fire?id=7", "Fire alarms")),  # structure of the URL
+        (("/fire", "Fire alarms"), ("/fire", "Read more")),  # quality of the anchor text
+        (("/fire", "Fire alarms"), ("/fire", "")),
+    ],
+)
+def test_the_intrinsic_score_goes_by_url_depth_and_anchor(
+    better: tuple[str, str], worse: tuple[str, str]
+) -> None:
+    assert part(only(select("blend", better)), "intrinsic") > part(only(select("blend", worse)), "intrinsic")
+
+
+@pytest.mark.parametrize(
+    ("slug", "anchor", "head", "contextual"),
+    [
+        ("services/x", "", Head(QUERY), 0.50),
+        ("services/x", "", Head(None, QUERY), 0.25),
+        ("services/x", QUERY, None, 0.20),
+        (QUERY.replace(" ", "-"), "", None, 0.05),
+        (QUERY.replace(" ", "-"), QUERY, Head(QUERY, QUERY), 1.0),
+    ],
+)
+def test_every_field_adds_its_weight(slug: str, anchor: str, head: Head | None, contextual: float) -> None:
+    heads = {f"https://acme.com/{slug}": head} if head else None
+    candidate = only(select("blend", (f"/{slug}", anchor), heads=heads))
+    assert part(candidate, "contextual") == pytest.approx(contextual, abs=1e-6)
+
+
+def test_services_and_their_children_come_first() -> None:
+    links = (("/about", "About"), ("/fire", "x"), ("/services/doors", "Doors"), ("/services", "Services"))
+    assert selected_paths(select("blend", *links))[:3] == ["/services", "/services/doors", "/about"]
+
+
+def test_about_pages_are_boosted() -> None:
+    for href in ("/about", "/about-us"):
+        candidate = only(select("blend", href))
+        assert candidate.parts is not None
+        assert [r.points for r in candidate.parts["intrinsic"].reasons if r.rule == "about-path"] == [2]
+
+
+WHITELIST = (
+    "inspection", "maintenance", "protection", "installation", "install", "commissioning", "commission", "fire",
+    "alarm", "testing", "extinguishers", "repair", "system",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("term", [*WHITELIST, *(term.upper() for term in WHITELIST)])
+def test_every_whitelisted_slug_is_a_service_page(term: str) -> None:
+    candidate = only(select("blend", (f"/our-{term}-page", QUERY)))
+    assert (candidate.bucket, candidate.rank) == ("services", 1)
+
+
+def test_top_level_service_pages_of_the_prd() -> None:
+    examples = (("/fire-extinguisher-services", "Fire Extinguishers"), ("/firesprinkler", "Fire Sprinkler"))
+    selection = select("blend", *examples, ("/kitchen-hoods", QUERY))
+    assert {c.url.path: (c.bucket, rejection(c)) for c in selection.candidates} == {
+        "/fire-extinguisher-services": ("services", None),
+        "/firesprinkler": ("services", None),
+        "/kitchen-hoods": ("other", "top-level"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("href", "bucket"),
+    [
+        ("/services", "services"), ("/capabilities", "services"), ("/industries", "industries"),
+        ("/markets", "industries"), ("/about", "about"), ("/company", "about"),
+        ("/certifications", "certifications"), ("/associations", "certifications"), ("/projects", "projects"),
+        ("/case-studies", "projects"), ("/careers", "careers"), ("/contact", "contact"),
+    ],
+)  # fmt: skip
+def test_buckets_named_by_the_prd(href: str, bucket: str) -> None:
+    assert only(select("blend", href)).bucket == bucket
+
+
+def test_ties_go_by_bucket_then_path_length_then_url() -> None:
+    by_bucket = select("blend", ("/about", "x"), ("/maintenance", "x"))
+    assert len({total(c) for c in by_bucket.selected}) == 1
+    assert selected_paths(by_bucket) == ["/maintenance", "/about"]
+    deep = [f"/services/{rest}" for rest in ("a/a/a/a/a", "b/b/b/b", "a/a/a/a")]
+    by_path = select("blend", *((href, "Fire alarm") for href in deep))
+    assert len({total(c) for c in by_path.selected}) == 1
+    assert selected_paths(by_path) == [deep[2], deep[1], deep[0]]
+
+
+@pytest.mark.parametrize("strategy", ["rules", "blend", "portfolio"])
+def test_pages_of_other_sites_are_never_selected(strategy: str) -> None:
+    selection = select(strategy, ("https://other.com/services", QUERY), ("/services", "Services"))
+    assert selected_paths(selection) == ["/services"]
+    assert [rejection(c) for c in selection.candidates] == ["other-site", None]
+
+
+def test_a_page_is_selected_from_a_total_of_0_30_on() -> None:
+    kept, dropped = (only(select("blend", "/about", place=place)) for place in ("main", "footer"))
+    assert [total(kept), total(dropped)] == pytest.approx([0.30, 0.26])
+    assert [rejection(kept), rejection(dropped)] == [None, "threshold"]
+
+
+def test_a_blog_page_is_strong_by_its_score_too() -> None:
+    words = "fire sprinkler testing alarm suppression"  # no tier-1 word
+    strong = select(
+        "blend", ("/blog/a", words), heads={"https://acme.com/blog/a": Head(f"{words} {QUERY[:4]}", QUERY)}
+    )
+    assert total(only(strong)) >= 0.60
+    assert selected_paths(strong) == ["/blog/a"]
+
+
+def test_scores_of_every_link_are_there_and_in_their_ranges() -> None:
+    hrefs = ("/services/fire-inspection", "/fire", "/about", "/a/b/c/d/e?x=1", "/products", "/blog/x")
+    heads = {"https://acme.com/fire": Head(QUERY, QUERY)}
+    for candidate in select("blend", *((href, QUERY) for href in hrefs), heads=heads).candidates:
+        assert 0 <= part(candidate, "intrinsic") <= 10
+        assert 0 <= part(candidate, "contextual") <= 1
+        assert 0 <= part(candidate, "total") <= 1
+
+
+def test_the_query_can_be_replaced_for_one_run() -> None:
+    html = "<nav><a href=/services/gutters>Gutters</a></nav>"
+    assert only(select_links(html, ACME, strategy="blend")).matched == ()
+    assert only(select_links(html, ACME, strategy="blend", query="gutter")).matched == ("gutter",)
+
+
+def test_every_link_has_the_diagnostic_fields(tmp_path: Path) -> None:
+    page = tmp_path / "home.html"
+    page.write_text("<nav><a href=/services/alarm>Fire alarm</a><a href=/gutters>Gutters</a></nav>", "utf-8")
+    found = records("select", str(page), "--base", ACME, "--strategy", "blend")
+    assert [(record["bucket"], record["selection_reason"]) for record in found] == [
+        ("services", "services-hub+slug+bm25"),
+        ("other", "other"),
+    ]
+    for record in found:
+        assert None not in (record["intrinsic_score"], record["contextual_score"], record["total_score"])
+
+
+def test_heads_are_asked_for_five_at_a_time_and_five_seconds_each() -> None:
+    assert (FetchPolicy().per_host, FetchPolicy().head_timeout_s) == (5, 5.0)
+
+
+def test_a_pick_reads_the_homepage_30_heads_and_4_pages_in_under_25_seconds() -> None:
+    prose = "Sprinklers are inspected, tested and repaired by our own people, day and night. " * 5
+    pages = [f"https://acme.com/services/fire-alarm-{n}" for n in range(40)]
+    links = "".join(f"<a href={url}>Fire alarm inspection</a>" for url in [*pages, "https://other.com/fire"])
+    inner = (f"<title>{url}</title><a href=/deeper>Fire</a><p>{url} {prose}".encode() for url in pages)
+    web = {ACME: f"<nav>{links}</nav><p>{prose}".encode(), **dict(zip(pages, inner, strict=True))}
+    request, fetcher, clock = PickRequest(strategy="blend"), FakeFetcher(web), FrozenClock()
+    polite = PoliteFetcher(fetcher, clock, read_robots, FetchPolicy())
+    record = asyncio.run(picker(request, polite, clock).pick("acme.com", request))
+    assert len(record["selected"]) == 4
+    assert record["elapsed_s"] <= 25
+    assert fetcher.asked[:2] == ["https://acme.com/robots.txt", ACME]
+    assert set(fetcher.asked[2:]) < set(pages)
+    assert len(fetcher.asked) == 2 + 30 + 4
+
+
+# --- URL normalisation ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        ("HTTP://EXAMPLE.COM/Path", "http://example.com/Path"),
+        ("https://example.com/page#section", "https://example.com/page"),
+        ("https://example.com/about/", "https://example.com/about"),
+        ("https://example.com/", "https://example.com/"),
+        ("https://example.com:443/page", "https://example.com/page"),
+        ("http://example.com:80/page", "http://example.com/page"),
+        ("https://example.com/%41%7a%30%2D%5F%2E%7E", "https://example.com/Az0-_.~"),
+        ("https://example.com/hello%20world", "https://example.com/hello%20world"),
+    ],
+)
+def test_examples_of_normalisation(text: str, normalised: str) -> None:
+    # URL-6: the document decodes %20 against its own rule; the readable form is for people alone.
+    assert normalize(text) == normalised
+    assert "%20" not in display(normalised)
+
+
+@pytest.mark.parametrize(
+    ("seed", "inside", "outside"),
+    [
+        ("https://www.example.com/", "https://www.example.com/a", "https://example.com/a"),
+        ("https://example.com/", "https://example.com/a", "https://www.example.com/a"),
+    ],
+)
+def test_www_is_significant(seed: str, inside: str, outside: str) -> None:
+    assert [classify(href, seed).kind.value for href in (inside, outside)] == ["inside", "outside"]
+
+
+@pytest.mark.parametrize("scheme", ["mailto", "tel", "javascript", "data", "ftp", "file", "whatsapp"])
+def test_every_other_scheme_is_skipped(scheme: str) -> None:
+    verdict = classify(f"{scheme}:x", ACME)
+    assert (verdict.kind.value, verdict.rule) == ("skip", "scheme")
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        "pdf", "jpg", "jpeg", "png", "gif", "svg", "webp", "css", "js", "ico", "zip", "tar", "gz", "mp4", "mov",
+        "avi", "mp3", "wav", "exe",
+    ],
+)  # fmt: skip
+def test_every_extension_is_skipped_here_and_elsewhere(extension: str) -> None:
+    # URL-9: the lists of two documents, case-blind, before the query; a query is no extension.
+    for href in (f"/a.{extension}", f"/A.{extension.upper()}?v=2", f"https://other.com/a.{extension}"):
+        verdict = classify(href, ACME)
+        assert (verdict.kind.value, verdict.rule) == ("skip", "extension")
+    assert classify(f"/get?file=a.{extension}", ACME).kind.value == "inside"
+
+
+def test_the_four_lines_of_markdown() -> None:
+    text = "[Homepage](/)\n[About Us](/about)\n[Contact](/contact)\n[External Site](https://other.com)\n"
+    assert parse_markdown_links(text) == [
+        ("Homepage", "/"),
+        ("About Us", "/about"),
+        ("Contact", "/contact"),
+        ("External Site", "https://other.com"),
+    ]
+
+
+# --- relevance scorer -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topic", "anchor", "found"),
+    [
+        ("API|REST|endpoint", "Rest", True),
+        ("API|REST|endpoint", "Guide", False),
+        ("API|接口|端点|认证|authentication", "接口文档", True),
+        (r"v[0-9]+\.api|/docs/|reference", "v2.api", True),
+        (r"v[0-9]+\.api|/docs/|reference", "v.api", False),
+        ("v[[:digit:]]", "v2", True),
+    ],
+)
+def test_topics_of_the_scorer(topic: str, anchor: str, found: bool) -> None:
+    assert score_link("https://a.example/x", topic=topic, anchor=anchor).value == (5 if found else 0)
+
+
+TEXTS = ("", "nothing", "The API", "Endpoints and apis, rest")
+TOPICS = ("api", "API|REST", "x|endpoint")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("url", ["https://a.example/x", "https://a.example/rest"])
+def test_a_link_scores_what_the_shell_function_gives(topic: str, url: str) -> None:
+    pattern = re.compile(topic, re.IGNORECASE)
+    for anchor in TEXTS:
+        for context in TEXTS:
+            texts = ((url, 3), (anchor, 5), (context, 2))
+            expected = min(10, sum(points for text, points in texts if pattern.search(text)))
+            assert score_link(url, topic=topic, anchor=anchor, context=context).value == expected
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("mentions", [0, 1, 2, 4, 5, 9, 10, 30])
+def test_a_page_scores_what_the_shell_function_gives(topic: str, mentions: int) -> None:
+    pattern = re.compile(topic, re.IGNORECASE)
+    for title in TEXTS:
+        for headings in ((), ("API",), ("API", "x", "Rest API"), ("api", "rest", "endpoint")):
+            content = "\n".join((*headings, "an api " * mentions))
+            expected = 3 * bool(pattern.search(title))
+            expected += 2 * min(2, sum(bool(pattern.search(heading)) for heading in headings))
+            count = len(pattern.findall(content))
+            expected += 3 if count >= 10 else 2 if count >= 5 else 1 if count >= 2 else 0
+            html = "".join(f"<h2>{heading}</h2>" for heading in headings)
+            page = f"<title>{title}</title>{html}<p>{'an api ' * mentions}</p>"
+            assert score_page(page, topic=topic).value == min(10, expected)
+
+
+def test_the_record_of_the_scorer() -> None:
+    example = {
+        "url": "https://example.com/docs/api",
+        "anchor_text": "API Reference",
+        "context": "Complete API documentation for developers",
+        "relevance_score": 9,
+        "position": "navigation",
+    }
+    options = (
+        "--topic", "reference", "--anchor", "API Reference", "--context",
+        "Complete API documentation for developers", "--position", "navigation",
+    )  # fmt: skip
+    (record,) = records("score", "link", "https://example.com/docs/api", *options)
+    assert {name: record[name] for name in example} == example
+
+
+def test_the_default_traversal_is_focused() -> None:
+    assert CrawlRequest(seeds=(Url.parse(ACME),)).traversal == "focused"
+
+
+# --- crawl planning ---------------------------------------------------------------------------------------------
+
+NOW = datetime(2024, 6, 15, 8, tzinfo=UTC)
+ROW = {"url": "https://reuters.com/world", "visits": 10, "topicRelevance": 0, "hubDepth": 0, "isHub": False}
+
+
+def ago(**duration: float) -> datetime:
+    return NOW - timedelta(**duration)
+
+
+@pytest.mark.parametrize(
+    ("signals", "score", "reasons"),
+    [
+        ({}, 50, ()),
+        ({"lastVisited": ago(minutes=59)}, 20, ("Recently visited (<1h)",)),
+        ({"lastVisited": ago(hours=23)}, 40, ("Visited today",)),
+        ({"lastVisited": ago(days=3)}, 50, ()),
+        ({"lastVisited": ago(days=8)}, 65, ("Not visited in 7+ days",)),
+        ({"lastChanged": ago(hours=23)}, 70, ("Changed in last 24h",)),
+        ({"lastChanged": ago(hours=25)}, 50, ()),
+        ({"topicRelevance": 0.8}, 62, ()),
+        ({"topicRelevance": 0.81}, 62, ("High topic relevance",)),
+        ({"isHub": True}, 60, ("Is a hub page",)),
+        ({"hubDepth": 3}, 50, ()),
+        ({"hubDepth": 4}, 45, ("Deep URL",)),
+    ],
+)
+def test_every_adjustment_alone(signals: dict[str, object], score: float, reasons: tuple[str, ...]) -> None:
+    result = score_url({**ROW, **signals}, now=NOW)
+    assert (result.score.value, result.score.words) == (score, reasons)
+
+
+def test_relevance_is_rounded_as_javascript_rounds() -> None:
+    for relevance in (thousandth / 1000 for thousandth in range(1001)):
+        result = score_url({**ROW, "topicRelevance": relevance}, now=NOW)
+        assert result.score.value == 50 + math.floor(relevance * 15 + 0.5)
+
+
+def test_levels_and_their_advice() -> None:
+    assert [(level.at_least, level.name, level.advice) for level in load_profile("news").levels] == [
+        (80, "very high", "crawl immediately"),
+        (60, "high", "crawl soon"),
+        (40, "medium", "normal schedule"),
+        (20, "low", "defer"),
+        (0, "very low", "skip or deprioritize"),
+    ]
+
+
+def test_times_are_texts_dates_and_epochs_in_either_spelling() -> None:
+    visited = datetime(2024, 6, 15, 7, 30, tzinfo=UTC)
+    spellings = (visited, visited.isoformat(), visited.timestamp(), visited.timestamp() * 1000)
+    rows = [{**ROW, name: value} for name in ("lastVisited", "last_visited") for value in spellings]
+    assert {score_url(row, now=NOW).score.value for row in rows} == {20}
+
+
+def test_signals_and_scored_urls_are_public_types() -> None:
+    signals = UrlSignals("https://reuters.com/world", is_hub=True)
+    result = score_url(signals, now=NOW)
+    assert isinstance(result, ScoredUrl)
+    assert (result.url, result.score.value) == (signals.url, 60)
+
+
+def test_a_queue_is_the_best_100_and_a_threshold_cuts_it(tmp_path: Path) -> None:
+    rows = [{**ROW, "url": f"https://a.example/{n}", "isHub": True, "hubDepth": n % 5} for n in range(150)]
+    rows += [{**ROW, "url": "https://a.example/new", "isHub": True, "lastChanged": NOW.isoformat()}]
+    ranked = rank_urls(rows, now=NOW, top=100)
+    assert (len(ranked), ranked[0].url) == (100, "https://a.example/new")
+    file = tmp_path / "known.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert [entry.scored.url for entry in plan_file(str(file), now=NOW, min_score=70).entries] == [
+        "https://a.example/new"
+    ]
+
+
+def test_files_are_planned_by_this_score_and_stores_by_what_was_learned(tmp_path: Path) -> None:
+    file = tmp_path / "known.jsonl"
+    file.write_text(json.dumps(ROW), "utf-8")
+    (entry,) = plan_file(str(file), now=NOW).entries
+    assert entry.scored.score == score_url(ROW, now=NOW).score
+    assert inspect.signature(plan_store).parameters["policy"].default == "learned"
