@@ -431,7 +431,7 @@ def test_runs(run: Run, crawled: Path) -> None:
 def test_a_store_that_is_not_there_is_not_made(run: Run, folder: Path, command: tuple[str, ...]) -> None:
     result = run(*command)
     assert result.exit_code == 1
-    assert "is not there" in result.stderr
+    assert "no such store" in result.stderr
     assert not (folder / "honeyguide.db").exists()
 
 
@@ -455,7 +455,7 @@ def test_export(run: Run, crawled: Path) -> None:
 def test_export_refuses_what_it_would_drop_in_silence(run: Run, crawled: Path) -> None:
     result = run("export", "out", "--rule", "nope")
     assert (result.exit_code, result.stdout) == (2, "")
-    words = "--rule: no URL was put out by 'nope'; rules that did: extension, http-404, other-site."
+    words = "--rule: no URL was rejected by 'nope'; rules that did: extension, http-404, other-site."
     assert result.stderr.endswith(f"Error: Invalid value for {words}\n")
     assert len(records(run("export", "out", "--rule", "other-site").stdout)) == 1
     result = run("export", "pages", "-o", "x.docx")

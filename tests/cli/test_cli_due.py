@@ -122,7 +122,7 @@ def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: Loop
         ),
         (("--due", "--follow-external", "0"), "--follow-external: crawls of the store remember theirs"),
         (("--run", "1"), "--run goes with --due"),
-        (("--due",), "honeyguide.db: is not there"),
+        (("--due",), "honeyguide.db: no such store"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -70,7 +70,7 @@ def test_a_page_that_is_tried_again_counts_as_the_budget_counts_it(run: Run) -> 
     result = run("crawl", nobody(), *TOPIC, *QUICK)
     assert "\nno page could be fetched: no connection; " in result.stderr
     told = run("explain", records(run("export", "links").stdout)[0]["url"], "--format", "table").stdout
-    assert "Asked for once, a moment ago; no page came.\n" in told
+    assert "Requested once, a moment ago; no page came.\n" in told
     assert "Visited" not in told
     assert "Fetched" not in told
     assert records(run("runs").stdout)[0]["fetched"] == 1
@@ -113,9 +113,9 @@ def test_what_was_fetched_is_not_listed_as_put_out(run: Run) -> None:
     server.answers["/b"] = page("fire a")
     with served(server) as (home,):
         told = run("crawl", home, *TOPIC, *QUICK).stderr
-    line = "        1  TRAP-9  a page that says what another says\n"
+    line = "        1  TRAP-9  a page with the same content as another\n"
     assert f"\nFetched, and their links not followed:\n{line}" in told
-    assert "Put out:" not in told
+    assert "Rejected:" not in told
 
 
 # --- what could not be had ---

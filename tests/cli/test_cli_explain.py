@@ -47,7 +47,7 @@ DOCS = "https://docs.example.org"
         (
             f"{DOCS}/gone",
             (
-                ", and dropped by http-404: answered 404.",
+                ", and rejected by http-404: answered 404.",
                 "Fetched 1970-01-12T13:46:40.000Z in run 1: 404.",
             ),
         ),
@@ -55,14 +55,14 @@ DOCS = "https://docs.example.org"
             f"{DOCS}/logo.png",
             (
                 "By its address it is no page: extension (URL-9, .png).",
-                "It was not fetched: put out by extension: .png.",
+                "It was not fetched: rejected by extension: .png.",
             ),
         ),
         (
             "other.example/x",
             (
                 "By its address it is outside the crawl: other-site (URL-11, other.example).",
-                "It was not fetched: put out by other-site: other.example.",
+                "It was not fetched: rejected by other-site: other.example.",
             ),
         ),
         (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.commands.crawl.export import COLUMNS
+from honeyguide.app import LINK_COLUMNS
 from honeyguide.cli.commands.crawl.outputs import PARQUET_COLUMNS
 from honeyguide.testing.fakes import LoopbackServer, served
 
@@ -34,14 +34,14 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("what", list(COLUMNS))
+@pytest.mark.parametrize("what", ["pages", *LINK_COLUMNS])
 def test_parquet_has_the_names_and_values_of_json_lines(run: Run, crawled: Path, what: str) -> None:
     result = run("export", what, "-o", "x.parquet")
     found = rows(crawled / "x.parquet")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith(f"x.parquet: {len(found):,} ")
     expected = lines(run("export", what).stdout)
-    columns = PARQUET_COLUMNS if what == "pages" else COLUMNS[what]
+    columns = PARQUET_COLUMNS if what == "pages" else LINK_COLUMNS[what]
     assert found
     assert found == [{name: record.get(name) for name in columns} for record in expected]
     before = (crawled / "x.parquet").read_bytes()

@@ -230,7 +230,7 @@ def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[str, ...], wo
 
 
 def test_a_store_that_is_not_there_or_knows_nothing_is_said(run: Run, folder: Path) -> None:
-    assert "h.db: is not there" in run("plan", "--store", "h.db").stderr
+    assert "h.db: no such store" in run("plan", "--store", "h.db").stderr
     SqliteStore(folder / "h.db").close()
     result = run("plan", "--store", "h.db")
     assert result.exit_code == 1

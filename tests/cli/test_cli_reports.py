@@ -76,7 +76,7 @@ def test_the_report_of_a_crawl_is_of_the_whole_run(run: Run, folder: Path, manua
     assert [row[3].rpartition(" ")[2] for row in best] == ["Library", "asyncio"]  # of either process
     assert "+3 topic in title" in best[0][4]
     assert part(text, "Answers") == [["200", "5"], ["404", "1"]]
-    assert part(text, "Put out") == [
+    assert part(text, "Rejected") == [
         ["extension", "1", "a file, not a page"],
         ["http-404", "1", "answered 404"],
         ["other-site", "1", "leads to another site"],
@@ -110,7 +110,7 @@ def test_traps_pages_without_an_answer_and_what_was_visited_again(run: Run, fold
     text = shown(folder / "c.md")
     traps = {row[0]: row[1:] for row in part(text, "Traps")}
     assert traps["TRAP-3"] == ["1", "a trap: its path goes in circles"]
-    assert traps["TRAP-9"] == ["1", "a page that says what another says"]
+    assert traps["TRAP-9"] == ["1", "a page with the same content as another"]
     assert part(text, "Links that are no pages") == [["scheme", "1", "mail, telephone, script: no web page"]]
     assert part(text, "Changes") == [["new", "3"], ["unchanged", "3"]]
     assert ["forbidden", "1", "robots.txt disallows it"] in part(text, "Answers")

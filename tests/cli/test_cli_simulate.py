@@ -268,7 +268,7 @@ def test_usage_is_one_sentence_and_exit_2(run: Run, args: tuple[str, ...], messa
             (SMALL, "nowhere:pages=2"),
             "nowhere:pages=2: is neither a file nor one of the worlds there are: poisson, bursty, periodic",
         ),
-        (("--store", "nowhere.db"), "nowhere.db: is not there; honeyguide crawl makes one"),
+        (("--store", "nowhere.db"), "nowhere.db: no such store; create one with honeyguide crawl"),
         ((SMALL, "--budgets", "900000000/day"), "budget 900000000/day is more than 50,000,000 fetches"),
         (
             ("changes.csv", "--from", "2030-01-01T00:00:00Z"),

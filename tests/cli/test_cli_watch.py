@@ -77,7 +77,7 @@ def test_what_makes_no_sense_is_refused(
 
 def test_a_store_without_a_crawl_is_refused_and_no_output_is_left(run: Run, folder: Path) -> None:
     result = run("watch", "--per-hour", "10", "-o", "p.jsonl")
-    assert (result.exit_code, "honeyguide.db: is not there" in result.stderr) == (1, True)
+    assert (result.exit_code, "honeyguide.db: no such store" in result.stderr) == (1, True)
     SqliteStore(folder / "honeyguide.db").close()
     result = run("watch", "--per-hour", "10", "-o", "p.jsonl")
     assert (result.exit_code, result.stderr) == (

@@ -10,7 +10,7 @@ from test_crawl_sites import FIRE, A, Made, Web, calendar, crawl, html, pages
 
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import resumed
+from honeyguide.app import resume_request
 from honeyguide.core.crawl.frontier import Budgets, ClaimRequest
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.rules.topic import link_score
@@ -90,4 +90,4 @@ def test_a_run_that_is_gone_on_with_knows_its_related_terms(tmp_path: Path) -> N
     run = crawl(pages({"/": html("Home")}), store, profile, related=terms).store.runs()[0]
     link = Link(Url.parse(f"{A}/x"), (Occurrence("Where there is smoke"),))
     store.close()
-    assert link_score(link, resumed(run)[1]) == link_score(link, profile) != link_score(link, FIRE)
+    assert link_score(link, resume_request(run)[1]) == link_score(link, profile) != link_score(link, FIRE)

@@ -11,9 +11,24 @@ from typing import TYPE_CHECKING
 from honeyguide.lazily import names_of
 
 if TYPE_CHECKING:
-    from honeyguide.app.crawl import crawl_site, due_runs, open_store, profile_of_run, resumed
+    from honeyguide.app.crawl import crawl_site, due_runs
+    from honeyguide.app.explain import explain_url
     from honeyguide.app.pick import judge_picks, pick_sites, picker
     from honeyguide.app.plan import enqueue, plan_file, plan_store, rank_urls, score_url, stored_table
+    from honeyguide.app.runs import (
+        LINK_COLUMNS,
+        RUN_COLUMNS,
+        export_run,
+        find_run,
+        found_records,
+        group_rules,
+        list_runs,
+        open_store,
+        profile_of_run,
+        resume_request,
+        rule_words,
+        run_record,
+    )
     from honeyguide.app.select import (
         classify,
         default_profile,
@@ -31,9 +46,11 @@ if TYPE_CHECKING:
 
 
 _ROOMS = {
-    "crawl": "crawl_site due_runs open_store profile_of_run resumed",
+    "crawl": "crawl_site due_runs",
+    "explain": "explain_url",
     "pick": "judge_picks pick_sites picker",
     "plan": "enqueue plan_file plan_store rank_urls score_url stored_table",
+    "runs": "LINK_COLUMNS RUN_COLUMNS export_run find_run found_records group_rules list_runs open_store profile_of_run resume_request rule_words run_record",
     "select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
     "simulate": "SimulateRequest simulate_policies",
     "watch": "WatchRequest watch_store",
@@ -41,6 +58,8 @@ _ROOMS = {
 
 
 __all__ = [
+    "LINK_COLUMNS",
+    "RUN_COLUMNS",
     "SimulateRequest",
     "WatchRequest",
     "classify",
@@ -48,8 +67,14 @@ __all__ = [
     "default_profile",
     "due_runs",
     "enqueue",
+    "explain_url",
+    "export_run",
     "extract_links",
+    "find_run",
+    "found_records",
+    "group_rules",
     "judge_picks",
+    "list_runs",
     "open_store",
     "parse_markdown",
     "parse_page",
@@ -59,7 +84,9 @@ __all__ = [
     "plan_store",
     "profile_of_run",
     "rank_urls",
-    "resumed",
+    "resume_request",
+    "rule_words",
+    "run_record",
     "score_link",
     "score_links",
     "score_page",

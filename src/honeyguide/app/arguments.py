@@ -5,6 +5,7 @@ Owns: reading the arguments of library calls, and the sentence where they are wr
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from honeyguide.core.recrawl.plan import UrlSignals, read_signals
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, Problem, shown
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.core.text.pattern import Pattern
+
+
+_PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
 def url_of(value: str | Url) -> Url:
@@ -108,3 +113,33 @@ def moment_of(now: datetime | None) -> datetime:
     if now.tzinfo is None:
         raise InputError("has no time zone; pass an aware datetime", field="now")
     return now.astimezone(UTC)
+
+
+def is_path(text: str) -> bool:
+    """Tell whether only the path of an address is written, as crawl prints it.
+
+    >>> is_path("/about.html"), is_path("//a.example/about.html"), is_path("a.example")
+    (True, False, False)
+    """
+    trimmed = trim(text)
+    return trimmed.startswith("/") and not trimmed.startswith("//")
+
+
+def on_sites(path: str, sites: Iterable[str]) -> list[str]:
+    """Complete a path by the sites it may be on.
+
+    >>> on_sites("/about.html", {"b.example", "a.example"})
+    ['https://a.example/about.html', 'https://b.example/about.html']
+    """
+    return [f"https://{site}{trim(path)}" for site in sorted(sites)]
+
+
+def complete_address(text: str) -> str:
+    """Complete a host that is written without `https://`; a number after its colon is a port.
+
+    >>> complete_address("localhost:8000/a"), complete_address("mailto:a@b.example")
+    ('https://localhost:8000/a', 'mailto:a@b.example')
+    """
+    trimmed = trim(text)
+    scheme = scheme_of(trimmed)
+    return text if scheme and not _PORT.match(trimmed, len(scheme) + 1) else f"https://{text}"

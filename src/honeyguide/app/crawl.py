@@ -5,22 +5,18 @@ Owns: what a crawl is made of. Must not know: arguments, terminals. Start readin
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.config import load_profile
-from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.app.runs import open_store
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, StoreError
-from honeyguide.jobs.request import SavedRequest, read_saved
+from honeyguide.errors import AddressRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.store.sqlite.store import SqliteStore
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.fetching.policy import FetchPolicy
     from honeyguide.core.records import Record
@@ -29,18 +25,6 @@ if TYPE_CHECKING:
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.jobs.sitemaps import SitemapRequest
     from honeyguide.ports.store import Store
-
-
-def open_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> SqliteStore:
-    """Open a store; one that is not there is made, unless `create` is false.
-
-    With `read_only` nothing is written: a store that is not there is refused, and one that cannot be written is fine.
-    """
-    from honeyguide.adapters.store.sqlite.store import SqliteStore  # sqlite3 is for those who crawl
-
-    if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
-        raise StoreError(str(path), "is not there; honeyguide crawl makes one, --store names another")
-    return SqliteStore(path, read_only=read_only)
 
 
 async def crawl_site(  # noqa: PLR0913 - settings of a library call
@@ -161,37 +145,3 @@ def due_runs(store: Store) -> list[Run]:
     newest = {run.spec.key: run for run in store.runs()}
     found = sorted(newest.values(), key=lambda run: run.id)
     return [run for run in found if store.frontier(run).counts().due]
-
-
-def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Profile:
-    """Load the profile that a run was made with; where it is gone, `on_note` is told, and `base` stands in for it.
-
-    Without `on_note` it is an error: whoever fetches pages does so by the rules of the run, or not at all.
-    """
-    try:
-        asked = read_saved(run)
-    except InputError:  # of an older version, which noted the name alone
-        asked = SavedRequest()
-    name = asked.profile or run.spec.profile
-    try:
-        return load_profile(name, topic=run.spec.topic, related=asked.related)
-    except HoneyguideError as error:
-        what = f"run {run.id} was made with the profile {name}, which cannot be loaded: {error}"
-        if on_note is None:
-            raise InputError(what) from None
-    on_note(f"{what}; the profile base stands in for it")
-    return load_profile("base", topic=run.spec.topic)
-
-
-def resumed(run: Run, *, max_pages: int | None = None) -> tuple[CrawlRequest, Profile]:
-    """Make the request that fetches what is due in a run, and load the profile it was made with."""
-    from honeyguide.jobs.crawl import CrawlRequest  # asyncio is for those who crawl
-
-    asked = read_saved(run)
-    profile = profile_of_run(run)
-    budgets = Budgets(max_pages, external_pages=int(asked.follow_external))
-    request = CrawlRequest(
-        (), asked.traversal, budgets, asked.max_depth, include=asked.include, exclude=asked.exclude,
-        command=run.spec.command, only_due=True, spec=run.spec,
-    )  # fmt: skip
-    return request, profile

@@ -17,7 +17,7 @@ from honeyguide.adapters.files.read import (
 from honeyguide.adapters.files.rows import Raw, raw_rows, signals_of_row
 from honeyguide.adapters.plugins import load_policy
 from honeyguide.app.arguments import count_of, least_of, levels_of, moment_of, profile_of, signals_of
-from honeyguide.app.crawl import open_store
+from honeyguide.app.runs import open_store
 from honeyguide.core.recrawl import plan, ranking
 from honeyguide.core.recrawl.plan import NAMES, field_name
 from honeyguide.core.recrawl.policies import Learned
@@ -151,7 +151,7 @@ def enqueue(
 
     `on_note` learns of runs whose profile is gone; without it that is an error.
     """
-    from honeyguide.app.crawl import profile_of_run  # what a crawl judges by is for those who crawl
+    from honeyguide.app.runs import profile_of_run  # what a crawl judges by is for those who crawl
     from honeyguide.jobs.watch import Taker, current, schedule
 
     table.remember()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.app.arguments import moment_of
-from honeyguide.app.crawl import open_store
+from honeyguide.app.runs import open_store
 from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.errors import InputError, shown
 

@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.app.crawl import asked_of, reopen_refused, resumed
+from honeyguide.app.crawl import asked_of, reopen_refused
 from honeyguide.app.plan import DEFAULT_POLICY, read_store
+from honeyguide.app.runs import resume_request
 from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.errors import FetchError, HoneyguideError, InputError
 
@@ -183,7 +184,7 @@ class StoreGround:
         problems = []
         for run in current(self.store.runs()):
             try:
-                again, profile = resumed(run)
+                again, profile = resume_request(run)
             except HoneyguideError as error:
                 problems.append(str(error))
             else:

@@ -41,7 +41,7 @@ COMMANDS = {
     "crawl": ("crawl.crawl", "Follow a topic through a site, best links first, and say why."),
     "explain": ("crawl.explain", "Say what became of a URL in a crawl, and why."),
     "runs": ("crawl.runs", "List the crawls of a store."),
-    "export": ("crawl.export", "Write what a crawl found: pages, links, external links, what was put out."),
+    "export": ("crawl.runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "eval": ("pick.evaluate", "Judge the picks of a run by labels of your own."),
     "select": ("pick.select", "Choose the pages worth a visit among the links of a page."),
     "links": ("tools.links", "List the links of a page, with what becomes of each."),

@@ -6,6 +6,7 @@ Must not know: any command in particular. Start reading at `policy_of`.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -108,25 +109,6 @@ def address(_context: click.Context, _option: click.Parameter, text: Any) -> Any
     return text
 
 
-def is_path(text: str) -> bool:
-    """Tell whether only the path of an address is written, as crawl prints it.
-
-    >>> is_path("/about.html"), is_path("//a.example/about.html"), is_path("a.example")
-    (True, False, False)
-    """
-    trimmed = trim(text)
-    return trimmed.startswith("/") and not trimmed.startswith("//")
-
-
-def on_sites(path: str, sites: Iterable[str]) -> list[str]:
-    """Complete a path by the sites it may be on.
-
-    >>> on_sites("/about.html", {"b.example", "a.example"})
-    ['https://a.example/about.html', 'https://b.example/about.html']
-    """
-    return [f"https://{site}{trim(path)}" for site in sorted(sites)]
-
-
 def refusal(error: UrlError) -> str:
     """Say why a text that stands on no page is no address; where only its beginning is missing, that is what to say."""
     if scheme_of(trim(error.text)):
@@ -142,3 +124,14 @@ def some(found: Iterable[_Item], files: Iterable[str], rejected: Rejected | None
         yield item
     if is_empty and not (rejected is not None and rejected.rows):
         raise InputError("has no rows; give at least one URL", file=", ".join(files))
+
+
+@contextmanager
+def rejected_options() -> Iterator[None]:
+    """Turn an error about a value of `app` into wrong usage of the option of that name."""
+    try:
+        yield
+    except InputError as error:
+        if not error.field:
+            raise
+        raise click.BadParameter(f"{error.what}.", param_hint=f"--{error.field}") from None

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from honeyguide.core.text.printable import escaped, printable, tidy
+from honeyguide.core.text.printable import escaped, printable
+from honeyguide.core.text.printable import number as number  # noqa: PLC0414 - commands import it from here
+from honeyguide.core.text.printable import points as points  # noqa: PLC0414 - as above
 from honeyguide.core.url.url import Url, display
-from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -89,15 +90,6 @@ def line_for_people(text: str) -> str:
     return shown if len(text) <= MAX_LINE_CHARS else f"{shown.rstrip()}… ({len(text):,} characters)"
 
 
-def number(value: float | None) -> str:
-    """Write a number for people, three decimals at most; a dash is not known.
-
-    >>> number(94.0), number(0.33333), number(None)
-    ('94', '0.333', '-')
-    """
-    return "-" if value is None else str(tidy(round(value, 3)))
-
-
 def rounded(value: float | None) -> float | None:
     """Keep four decimals of a share in a record: what follows them is the processor's.
 
@@ -105,11 +97,6 @@ def rounded(value: float | None) -> float | None:
     (0.6667, None)
     """
     return None if value is None else round(value, 4)
-
-
-def points(value: float) -> str:
-    """Write what a rule paid: `+80`, `-5`, `+0`."""
-    return number(value) if value < 0 else f"+{number(value)}"
 
 
 def reason_lines(score: Score | None) -> list[str]:
@@ -129,18 +116,6 @@ def short_url(url: Url, page: Url) -> str:
     """Write a URL as a reader of that page would: the path alone on the page's own site."""
     readable = display(url)
     return readable[readable.index("/", 8) :] if url.site == page.site else readable
-
-
-def normalised(url: str | None) -> str | None:
-    """Write a URL as the records of pages do, however it was linked; the store has what is requested.
-
-    >>> normalised("https://Acme.example/about/")
-    'https://acme.example/about'
-    """
-    try:
-        return None if url is None else Url.parse(url).text
-    except UrlError:  # what we never write; whoever reads it will see what it is
-        return url
 
 
 # --- data -------------------------------------------------------------------------------------------------------

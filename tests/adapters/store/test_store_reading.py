@@ -306,7 +306,7 @@ def test_what_is_no_store(tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is not there"):
+    with pytest.raises(StoreError, match="no such store"):
         open_store(tmp_path / "h.db", read_only=True)
     with pytest.raises(StoreError, match="cannot be opened"):
         SqliteStore(tmp_path / "h.db", read_only=True)

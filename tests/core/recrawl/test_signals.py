@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide.adapters.html.page import parse_page
-from honeyguide.app.history import describe_history
+from honeyguide.app.explain import describe_history
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import said_on
 from honeyguide.core.recrawl.ages import SiteAges
@@ -178,7 +178,7 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
         ({"unchanged": 1}, "No visit has seen it change."),
         ({"unchanged": 1, "rate_a": 1.0, "rate_b": 24.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with less than 1 % probability since the last visit a moment ago."),
         ({"changes": 1, "changed_at": DAY_S, "rate_a": 1.0, "rate_b": 24.0}, "It changes about every day; changed with less than 1 % probability since the last visit a moment ago."),
-        ({"is_moved": True, "arrived": "https://a.example/b"}, "It has moved to https://a.example/b; its history goes on there."),
+        ({"is_moved": True, "arrived": "https://a.example/b"}, "It has moved to https://a.example/b; its history continues there."),
         ({"failures": 1, "status": 404}, "The last visit was answered with 404."),
         ({"failures": 2, "status": None}, "The last 2 visits were without a page."),
         ({"failures": 5, "status": 404}, "It is visited no more: no page at 5 visits in a row (last status 404)."),
@@ -187,7 +187,7 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
         ({"found_a": 2.0, "found_b": 48.0}, "Visits find 1 new page a day there."),
         ({"found_a": 6.0, "found_b": 48.0}, "Visits find 3 new pages a day there."),
         ({}, "Visited once, a moment ago."),
-        ({"seen_at": None}, "Asked for once, a moment ago; no page came."),
+        ({"seen_at": None}, "Requested once, a moment ago; no page came."),
     ],
 )  # fmt: skip
 def test_the_story_of_others(more: dict[str, object], said: str) -> None:

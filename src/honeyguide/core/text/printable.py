@@ -108,3 +108,17 @@ def tidy(number: float | None) -> float | int | None:
     (94, 0.5, None)
     """
     return int(number) if number is not None and number == int(number) else number
+
+
+def number(value: float | None) -> str:
+    """Write a number for people, three decimals at most; a dash is not known.
+
+    >>> number(94.0), number(0.33333), number(None)
+    ('94', '0.333', '-')
+    """
+    return "-" if value is None else str(tidy(round(value, 3)))
+
+
+def points(value: float) -> str:
+    """Write what a rule paid: `+80`, `-5`, `+0`."""
+    return number(value) if value < 0 else f"+{number(value)}"

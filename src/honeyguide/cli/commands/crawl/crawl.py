@@ -17,7 +17,7 @@ import click
 from honeyguide import app
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.runs import STORE, find_run
+from honeyguide.cli.commands.crawl.runs import STORE
 from honeyguide.cli.commands.crawl.work import Work
 from honeyguide.cli.files import (
     ALL_FORMATS,
@@ -252,7 +252,7 @@ def crawl_due(asked: dict[str, Any], policy: FetchPolicy, destination: Path | No
     """Visit what is due, run by run; True if nothing is left to do."""
     store = app.open_store(asked["store"], create=False)
     try:
-        runs = app.due_runs(store) if asked["run"] is None else [find_run(store, asked["run"])]
+        runs = app.due_runs(store) if asked["run"] is None else [app.find_run(store, asked["run"])]
         sites = {site for run in runs for site in store.frontier(run).sites()}
     finally:
         store.close()
@@ -268,9 +268,13 @@ def crawl_due(asked: dict[str, Any], policy: FetchPolicy, destination: Path | No
         if room == 0:
             note("--max-pages is used up; the same command goes on")
             return False
-        request, profile = app.resumed(run, max_pages=room)
+        request, profile = app.resume_request(run)
         request = replace(
-            request, max_time_s=asked["max_time"], links=asked["links"], concurrency=asked["concurrency"]
+            request,
+            budgets=replace(request.budgets, max_pages=room),
+            max_time_s=asked["max_time"],
+            links=asked["links"],
+            concurrency=asked["concurrency"],
         )
         work = Work(request, policy, profile, asked, is_whole=len(sites) > 1)
         is_done &= work.run(destination, output)

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.cli.commands.crawl.export import export_records
+from honeyguide import app
+from honeyguide.app import rule_words
 from honeyguide.cli.commands.crawl.outputs import shaped
-from honeyguide.cli.commands.crawl.runs import run_record
 from honeyguide.cli.files import INTERRUPTED, TOLD
 from honeyguide.cli.progress import queue_words
-from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.records import verdict_of
 from honeyguide.core.recrawl.history import NOT_MODIFIED, UNCHANGED
 from honeyguide.core.text.printable import printable
-from honeyguide.core.url import scope
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, ForbiddenError, rule_now
 
@@ -47,35 +45,11 @@ STOPPED = {
     "due_later": "what is left is due later, or its site asks for a pause; the same command goes on then",
 }
 NO_PAGES = "Links that are no pages"
-# Rules of the crawl itself; those of the profile say their own words.
-RULE_WORDS = {
-    **scope.RULE_WORDS,
-    "include": "does not match --include",
-    "exclude": "matches --exclude",
-    "irrelevant": "its link scores too little",
-    "pruned": "found on a page that scores too little",
-    "tunnel-end": "too many weak pages in a row lead there",
-    "max-depth": "farther than --max-depth",
-    "redirect-outside": "redirects to another site",
-    "forbidden": "robots.txt disallows it",
-    "address-refused": "a private address, or a port that is not the web's",
-    "unreachable": "no connection",
-    "name-not-found": "the name does not resolve",
-    "asked-to-wait": "its host asks for a pause",
-    "timed-out": "too slow",
-    "too-large": "larger than is read",
-    "not-text": "not a text document",
-    FULL: "its host has more URLs than a crawl keeps",
-    MANY: "there are more hosts than a crawl keeps",
-    "TRAP-1": "a trap: longer than a URL should be",
-    "TRAP-2": "a trap: deeper than a path should be",
-    "TRAP-3": "a trap: its path goes in circles",
-    "TRAP-4": "a trap: one page under many sessions",
-    "TRAP-5": "a trap: dates without end",
-    "TRAP-6": "a trap: combinations of filters",
-    "TRAP-7": "a trap: pages that are all alike",
-    "TRAP-8": "a page that says itself that it is not there",
-    "TRAP-9": "a page that says what another says",
+_TITLES = {
+    "rejected": "Rejected",
+    "unread": "Fetched, and their links not followed",
+    "lost": "Met, and not kept",
+    "skipped": NO_PAGES,
 }
 
 
@@ -84,7 +58,7 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, last:
     lines = [summary, f"Stopped: {STOPPED.get(stopped, stopped)}."]
     if counts.lanes:
         lines.append(f"Queued: {queue_words(counts.lanes)}.")
-    for title, rules in parted(counts).items():
+    for title, rules in _titled(counts).items():
         if title != NO_PAGES:
             lines += _listed(title, rules, profile)
         elif rules:
@@ -92,28 +66,16 @@ def tell_end(summary: str, stopped: str, counts: Counts, profile: Profile, last:
     click.echo("\n".join(map(printable, [*lines, last])), err=True)
 
 
-def parted(counts: Counts) -> dict[str, Mapping[str, int]]:
-    """Part what became of links by the rules that decided, with a title for each part.
-
-    >>> from honeyguide.core.crawl.frontier import Counts
-    >>> parted(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["Links that are no pages"]
-    {'scheme': 1}
-    """
-    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
-    lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
-    skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}
-    return {
-        "Put out": counts.out,
-        "Fetched, and their links not followed": unread,
-        "Met, and not kept": lost,
-        NO_PAGES: skipped,
-    }
+def _titled(counts: Counts) -> dict[str, Mapping[str, int]]:
+    return {_TITLES[group]: rules for group, rules in app.group_rules(counts).items()}
 
 
 def _listed(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
     """List rules, with their words."""
     wide = max(map(len, counts), default=0)
-    told = [f"{n:>9,}  {rule:<{wide}}  {words_of(rule, profile)}".rstrip() for rule, n in _most_first(counts)]
+    told = [
+        f"{n:>9,}  {rule:<{wide}}  {rule_words(rule, profile)}".rstrip() for rule, n in _most_first(counts)
+    ]
     return [f"{title}:", *told] if told else []
 
 
@@ -167,7 +129,7 @@ def cause_of(why: Why) -> str:
     >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
     'no connection'
     """
-    return why.text if rule_now(why.rule) == ForbiddenError.rule else words_of(why.rule) or why.rule
+    return why.text if rule_now(why.rule) == ForbiddenError.rule else rule_words(why.rule) or why.rule
 
 
 def failed_words(failures: Mapping[str, int]) -> str:
@@ -194,16 +156,6 @@ def refused_words(count: int) -> str:
     return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"
 
 
-def words_of(rule: str, profile: Profile | None = None) -> str:
-    """Say what a rule means; one of the profile says it itself."""
-    rule = rule_now(rule)
-    if rule in RULE_WORDS:
-        return RULE_WORDS[rule]
-    if rule.startswith("http-"):
-        return f"answered {rule.removeprefix('http-')}"
-    return next((one.reason for one in profile.skips.rules if one.id == rule), "") if profile else ""
-
-
 def write_crawl_reports(
     files: Sequence[str], frontier: Frontier, run: Run, stopped: str, profile: Profile
 ) -> None:
@@ -215,13 +167,13 @@ def write_crawl_reports(
 
     counts = frontier.counts()
     told = CrawlReportData(
-        run_record(run),
+        app.run_record(run),
         STOPPED.get(stopped, stopped),
         counts,
         shaped((record for _, record in frontier.pages()), links=False),
-        export_records("external", frontier),
-        parted(counts),
-        lambda rule: words_of(rule, profile),
+        app.found_records("external", frontier),
+        _titled(counts),
+        lambda rule: rule_words(rule, profile),
     )
     sheet = crawl_sheet(told)
     for file in files:

@@ -1,61 +1,67 @@
-"""`honeyguide runs`: the crawls of a store.
+"""`honeyguide runs` and `honeyguide export`: the crawls of a store, and what each found.
 
-Owns: the command, finding a run by its number for those that ask for one, and saying how it is found. Must not know: what a run did.
+Owns: the two commands, and the options that name a store and a run. Must not know: what is in a record (`app.runs`).
+Start reading at `runs`.
 """
 
 from __future__ import annotations
 
 import shlex
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide import app
 from honeyguide.cli.command import MOST, Command
-from honeyguide.cli.output import Column, output_options, print_table, write_records
-from honeyguide.core.records import SCHEMA, iso
-from honeyguide.errors import InputError
+from honeyguide.cli.commands.crawl.outputs import COLUMNS as PAGE_COLUMNS
+from honeyguide.cli.commands.crawl.outputs import PARQUET_COLUMNS, check_crawl_file, write_crawl_file
+from honeyguide.cli.files import (
+    ALL_FORMATS,
+    check_distinct,
+    check_printable,
+    format_of,
+    quiet_option,
+    tell_written,
+)
+from honeyguide.cli.options import rejected_options
+from honeyguide.cli.output import Column, no_color_option, output_options, print_table, write_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
     from honeyguide.cli.output import Format
-    from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
-    from honeyguide.ports.store import Store
 
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-COLUMNS = (
-    "schema",
-    "run",
-    "command",
-    "topic",
-    "profile",
-    "profile_hash",
-    "fetched",
-    "started_at",
-    "updated_at",
-    "stopped",
-)
-WORDS = (Column("Run", right=True, keep=True), Column("Started", keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
-         Column("Profile", keep=True), Column("Command"))  # fmt: skip
-UNKNOWN = "working, or killed"
 STORE = "honeyguide.db"
+_TABLE = (Column("Run", right=True, keep=True), Column("Started", keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
+         Column("Profile", keep=True), Column("Command"))  # fmt: skip
+_UNKNOWN = "working, or killed"
+_NOUNS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
-store_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+store_option: Decorator = click.option(
     "--store",
     default=STORE,
     show_default=True,
     metavar="FILE",
     help="The store that crawls are kept in.",
 )
-run_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+run_option: Decorator = click.option(
     "--run",
     type=click.IntRange(1, MOST),
     metavar="N",
     help="Which crawl, by the number that runs shows; the newest if not given.",
 )
+
+
+def name_run(store: str, run: int, newest: int) -> str:
+    """Write the options that name a run of a store, unless they are the defaults."""
+    named = "" if store == STORE else f" --store {shlex.quote(store)}"
+    return named + ("" if run == newest else f" --run {run}")
 
 
 @click.command(
@@ -68,59 +74,95 @@ def runs(store: str, output: Format) -> None:
 
     Times are UTC.
     """
-    opened = app.open_store(store, read_only=True)
-    try:
-        records = [run_record(run) for run in opened.runs()]
-    finally:
-        opened.close()
+    records = app.list_runs(store)
     if output == "table":
-        print_table(WORDS, [_row(record) for record in records])
+        print_table(_TABLE, map(_row, records))
     else:
-        write_records(output, records, COLUMNS)
-
-
-def run_record(run: Run) -> Record:
-    """Write a run."""
-    return {
-        "schema": SCHEMA,
-        "run": run.id,
-        "command": run.spec.command,
-        "topic": run.spec.topic,
-        "profile": run.spec.profile,
-        "profile_hash": run.spec.profile_hash,
-        "fetched": run.fetched,
-        "started_at": iso(run.started_at),
-        "updated_at": iso(run.updated_at),
-        "stopped": run.stopped,
-    }
+        write_records(output, records, app.RUN_COLUMNS)
 
 
 def _row(record: Record) -> list[str]:
-    stopped = record["stopped"] or UNKNOWN
-    started = record["started_at"][:16].replace(
-        "T", " "
-    )  # the minute tells runs apart; JSON lines have all of it
+    started = record["started_at"][:16].replace("T", " ")  # the minute tells runs apart
+    stopped = record["stopped"] or _UNKNOWN
     return [
         str(record["run"]), started, f"{record['fetched']:,}", stopped, record["profile"], record["command"],
     ]  # fmt: skip
 
 
-def options_of(store: str, run: Run, runs: Sequence[Run]) -> str:
-    """Write what commands need to find a run of a store, where it is not what they take by themselves."""
-    named = "" if store == STORE else f" --store {shlex.quote(store)}"
-    return named + ("" if run.id == runs[-1].id else f" --run {run.id}")
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where exported records go; without a file, to standard output."""
+
+    file: str | None
+    output: str
+    columns: tuple[str, ...]
 
 
-def find_run(store: Store, number: int | None) -> Run:
-    """Find a run by its number, or the newest."""
-    found = store.runs()
-    if not found:
-        raise InputError("the store has no crawl yet; honeyguide crawl makes one")
-    if number is None:
-        return found[-1]
-    chosen = next((run for run in found if run.id == number), None)
-    if chosen is None:
-        raise click.BadParameter(
-            f"there is no run {number}; there are {found[0].id} to {found[-1].id}.", param_hint="--run"
-        )
-    return chosen
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide export pages",
+        "honeyguide export external --format csv",
+        "honeyguide export out --rule other-site",
+        "honeyguide export links --run 1 -o links.jsonl",
+    ),
+)
+@click.argument("what", metavar="pages|links|external|out", type=click.Choice(list(_NOUNS)))
+@store_option
+@run_option
+@click.option("--rule", metavar="ID", help="With out: only what this rule rejected.")
+@click.option("--changed", is_flag=True, help="With pages: only visits that found a page new or changed.")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to a file, in one step.")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["jsonl", "csv", "parquet"]),
+    help="How to write; by the name of -o, else JSON lines.",
+)
+@quiet_option
+@no_color_option
+def export(  # noqa: PLR0913 - click passes each option by its name
+    what: str,
+    store: str,
+    run: int | None,
+    rule: str | None,
+    changed: bool,
+    file: str | None,
+    output: str | None,
+    quiet: bool,
+) -> None:
+    """Write what a crawl found: pages, links, external links, or rejected URLs.
+
+    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes. Links are all URLs that the crawl met, in the order of discovery; external
+    links lead to other sites, each with the number of pages that link it.
+    """
+    if rule is not None and what != "out":
+        raise click.UsageError("--rule selects rejected URLs: export out.")
+    if changed and what != "pages":
+        raise click.UsageError("--changed selects visits of pages: export pages.")
+    destination = _destination(what, None if file == "-" else file, output)
+    check_distinct((store,), (destination.file,))
+    if destination.file is not None:
+        check_crawl_file(destination.file, destination.output, destination.columns)
+    with rejected_options(), app.export_run(store, what, run, rule=rule, changed=changed) as records:
+        count = _write(records, destination)
+    if destination.file is not None and not quiet:
+        tell_written((destination.file,), count, _NOUNS[what])
+
+
+def _destination(what: str, file: str | None, output: str | None) -> _Destination:
+    kind = format_of(file, output, ALL_FORMATS) if file else check_printable(output)
+    columns = {"pages": PAGE_COLUMNS, **app.LINK_COLUMNS}[what]
+    return _Destination(file, kind, PARQUET_COLUMNS if (what, kind) == ("pages", "parquet") else columns)
+
+
+def _write(records: Iterable[Record], destination: _Destination) -> int:
+    columns = destination.columns
+    if destination.file is not None:
+        return write_crawl_file(destination.file, destination.output, records, columns)
+    if destination.output == "csv":
+        write_records("csv", ({name: record.get(name) for name in columns} for record in records), columns)
+    else:
+        write_records("jsonl", records, columns)
+    sys.stdout.flush()
+    return 0

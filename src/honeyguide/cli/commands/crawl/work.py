@@ -26,7 +26,6 @@ from honeyguide.cli.commands.crawl.ending import (
     refused_words,
     revisit_words,
     tell_end,
-    words_of,
     write_crawl_reports,
 )
 from honeyguide.cli.commands.crawl.outputs import (
@@ -37,7 +36,7 @@ from honeyguide.cli.commands.crawl.outputs import (
     keeper_of,
     shaped,
 )
-from honeyguide.cli.commands.crawl.runs import options_of
+from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TOLD, TOLD_CODE, until_told
 from honeyguide.cli.output import is_plain, note
 from honeyguide.cli.progress import CrawlProgress, duration, watch
@@ -147,7 +146,7 @@ class Work:
             note(failed_words(self.failures))
         if not quiet:
             summary = f"{out.name}: {self._summary(counts)}" if out.name else self._summary(counts)
-            explain = f"honeyguide explain URL{options_of(self.asked['store'], run, runs)} says what became of a page"
+            explain = f"honeyguide explain URL{name_run(self.asked['store'], run.id, runs[-1].id)} says what became of a page"
             last = f"This is run {self.run_id} of {self.asked['store']}; {explain}."
             tell_end(summary, stopped, counts, self.profile, last)
         if stopped in (INTERRUPTED, TOLD):
@@ -170,7 +169,7 @@ class Work:
             if row is None or row.state is not State.QUEUED:
                 continue
             if row.due_at is not None and row.why is not None:
-                why = row.why.text or words_of(row.why.rule)
+                why = row.why.text or app.rule_words(row.why.rule)
                 self.causes[cause_of(row.why)] = None
                 when = f" from {iso(row.due_at)} on" if row.why.rule in _PAUSES else ""
                 told.append(f"{seed.text}: {why}; the same command tries it again{when}")
@@ -222,7 +221,7 @@ class Work:
             return
         out.begin(truth)
         if run.fetched and not out.name and self._frontier.counts().states["done"]:
-            command = f"honeyguide export pages{options_of(self.asked['store'], run, store.runs())}"
+            command = f"honeyguide export pages{name_run(self.asked['store'], run.id, store.runs()[-1].id)}"
             note(f"going on: pages of before are in the store, {command} prints them")
         self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
 

@@ -16,6 +16,7 @@ import click
 from honeyguide import app
 from honeyguide.adapters.files.read import STDIN, expanded, name_of
 from honeyguide.adapters.files.rows import rejected_name
+from honeyguide.app.arguments import is_path, on_sites
 from honeyguide.app.plan import LEARNED, open_known
 from honeyguide.cli.command import MOST, Command, Number
 from honeyguide.cli.commands.plan.diff import show_diff
@@ -40,7 +41,7 @@ from honeyguide.cli.files import (
     reports_option,
     tell_written,
 )
-from honeyguide.cli.options import is_path, moment, on_sites
+from honeyguide.cli.options import moment
 from honeyguide.cli.output import given_format, note, output_options
 from honeyguide.config import load_profile
 from honeyguide.core.recrawl.policies import POLICIES

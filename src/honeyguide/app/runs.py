@@ -1,0 +1,293 @@
+"""The runs of a store: finding one, resuming it, and the records of what it found.
+
+Owns: `open_store`, records of runs and links, and the words for the rules of a crawl. Must not know: arguments,
+terminals, file formats. Start reading at `find_run`, then `export_run`.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from honeyguide.config import load_profile
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.crawl.limits import FULL, MANY
+from honeyguide.core.records import SCHEMA, complete, iso
+from honeyguide.core.text.printable import tidy
+from honeyguide.core.url import scope
+from honeyguide.core.url.scope import OTHER_SITE
+from honeyguide.core.url.url import Url
+from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError, rule_now, shown
+from honeyguide.jobs.request import CrawlRequest, SavedRequest, read_saved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from honeyguide.adapters.store.sqlite.store import SqliteStore
+    from honeyguide.core.crawl.frontier import Counts, FrontierRow, Run
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.ports.store import Frontier, Store
+
+RUN_COLUMNS = (
+    "schema", "run", "command", "topic", "profile", "profile_hash", "fetched", "started_at", "updated_at", "stopped",
+)  # fmt: skip
+_LINK = (
+    "schema", "url", "state", "lane", "priority", "relevance_score", "depth", "parent", "seen", "rule", "why",
+    "as_linked",
+)  # fmt: skip
+LINK_COLUMNS = {
+    "links": _LINK,
+    "external": ("schema", "url", "site", "seen", "parent", "as_linked"),
+    "out": ("schema", "url", "rule", "why", "depth", "parent", "seen", "as_linked"),
+}
+# Rules of the crawl itself; a rule of the profile has its own reason.
+RULE_WORDS = {
+    **scope.RULE_WORDS,
+    "include": "does not match --include",
+    "exclude": "matches --exclude",
+    "irrelevant": "its link scores too little",
+    "pruned": "found on a page that scores too little",
+    "tunnel-end": "too many weak pages in a row lead there",
+    "max-depth": "farther than --max-depth",
+    "redirect-outside": "redirects to another site",
+    "forbidden": "robots.txt disallows it",
+    "address-refused": "a private address, or a port that is not the web's",
+    "unreachable": "no connection",
+    "name-not-found": "the name does not resolve",
+    "asked-to-wait": "its host asks for a pause",
+    "timed-out": "too slow",
+    "too-large": "larger than is read",
+    "not-text": "not a text document",
+    FULL: "its host has more URLs than a crawl keeps",
+    MANY: "there are more hosts than a crawl keeps",
+    "TRAP-1": "a trap: longer than a URL should be",
+    "TRAP-2": "a trap: deeper than a path should be",
+    "TRAP-3": "a trap: its path goes in circles",
+    "TRAP-4": "a trap: one page under many sessions",
+    "TRAP-5": "a trap: dates without end",
+    "TRAP-6": "a trap: combinations of filters",
+    "TRAP-7": "a trap: pages that are all alike",
+    "TRAP-8": "a page that says itself that it is not there",
+    "TRAP-9": "a page with the same content as another",
+}
+
+# What happens to the links of a page (TOPIC-4, TOPIC-4b).
+ACTION_WORDS = {
+    "seed": "it is a seed, so its links are followed",
+    "exhaust": "its branch is exhausted before others",
+    "expand": "its links are followed",
+    "tunnel": "a weak page, so its links are followed without a bonus",
+    "tunnel-end": "too many weak pages in a row lead here, so its links are not followed",
+    "keep": "too little for its links to be followed",
+    "duplicate": "its links are not followed",
+    "soft-404": "its links are not followed",
+}
+
+
+def rule_words(rule: str, profile: Profile | None = None) -> str:
+    """Say what a rule means; a rule of the profile says it itself."""
+    rule = rule_now(rule)
+    if rule in RULE_WORDS:
+        return RULE_WORDS[rule]
+    if rule.startswith("http-"):
+        return f"answered {rule.removeprefix('http-')}"
+    return next((skip.reason for skip in profile.skips.rules if skip.id == rule), "") if profile else ""
+
+
+# --- stores and runs ---
+
+
+def open_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> SqliteStore:
+    """Open a store, or create it unless `create` is false; with `read_only` nothing is ever written."""
+    from honeyguide.adapters.store.sqlite.store import SqliteStore  # sqlite3 is for those who crawl
+
+    if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
+        raise StoreError(str(path), "no such store; create one with honeyguide crawl, or pass --store FILE")
+    return SqliteStore(path, read_only=read_only)
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[Store]:
+    """Open a store for reading, and close it."""
+    store = open_store(path, read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def list_runs(path: str | Path) -> list[Record]:
+    """Give the records of all runs of a store, oldest first."""
+    with reading(path) as store:
+        return [run_record(run) for run in store.runs()]
+
+
+def find_run(store: Store, number: int | None = None) -> Run:
+    """Find a run by its number, or the newest."""
+    found = store.runs()
+    if not found:
+        raise InputError("the store has no crawl yet; honeyguide crawl makes one")
+    if number is None:
+        return found[-1]
+    chosen = next((run for run in found if run.id == number), None)
+    if chosen is None:
+        span = f"{found[0].id} to {found[-1].id}"
+        raise InputError(f"there is no run {number}; there are {span}", field="run")
+    return chosen
+
+
+def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Profile:
+    """Load the profile of a run; if that fails, tell `on_note` and give `base` instead.
+
+    Without `on_note` it is an error, because pages are fetched by the rules of their run or not at all.
+    """
+    try:
+        saved = read_saved(run)
+    except InputError:  # of an older version, which kept the name alone
+        saved = SavedRequest()
+    name = saved.profile or run.spec.profile
+    try:
+        return load_profile(name, topic=run.spec.topic, related=saved.related)
+    except HoneyguideError as error:
+        what = f"run {run.id} was made with the profile {name}, which cannot be loaded: {error}"
+        if on_note is None:
+            raise InputError(what) from None
+    on_note(f"{what}; the profile base stands in for it")
+    return load_profile("base", topic=run.spec.topic)
+
+
+def resume_request(run: Run) -> tuple[CrawlRequest, Profile]:
+    """Make the request that fetches what is due in a run, and load the profile of the run."""
+    saved = read_saved(run)
+    profile = profile_of_run(run)
+    request = CrawlRequest(
+        seeds=(),
+        traversal=saved.traversal,
+        budgets=Budgets(external_pages=int(saved.follow_external)),
+        max_depth=saved.max_depth,
+        include=saved.include,
+        exclude=saved.exclude,
+        command=run.spec.command,
+        only_due=True,
+        spec=run.spec,
+    )
+    return request, profile
+
+
+def run_record(run: Run) -> Record:
+    """Write a run."""
+    return {
+        "schema": SCHEMA,
+        "run": run.id,
+        "command": run.spec.command,
+        "topic": run.spec.topic,
+        "profile": run.spec.profile,
+        "profile_hash": run.spec.profile_hash,
+        "fetched": run.fetched,
+        "started_at": iso(run.started_at),
+        "updated_at": iso(run.updated_at),
+        "stopped": run.stopped,
+    }
+
+
+# --- what a run found ---
+
+
+@contextmanager
+def export_run(
+    path: str | Path, what: str, number: int | None = None, *, rule: str | None = None, changed: bool = False
+) -> Iterator[Iterator[Record]]:
+    """Give `pages`, `links`, `external` or `out` of a run while the store is open.
+
+    `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
+    """
+    with reading(path) as store:
+        frontier = store.frontier(find_run(store, number))
+        if rule is not None:
+            _check_rule(rule, frontier)
+        records = found_records(what, frontier, rule)
+        if changed:
+            records = (record for record in records if record["change"] in ("new", "changed"))
+        yield records
+
+
+def _check_rule(rule: str, frontier: Frontier) -> None:
+    """Reject a rule that rejected nothing, because it is probably misspelt."""
+    rules = frontier.counts().out
+    if rule not in rules:
+        known = ", ".join(sorted(rules)) or "none"
+        raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
+
+
+def found_records(what: str, frontier: Frontier, rule: str | None = None) -> Iterator[Record]:
+    """Give the records of one kind; of what was rejected, perhaps only what one rule rejected."""
+    match what:
+        case "pages":
+            return (complete(record) for _, record in frontier.pages())
+        case "links":
+            return map(link_record, frontier.rows())
+        case "external":
+            return map(_external, frontier.rows(rule=OTHER_SITE))
+        case _:
+            rows = frontier.rows() if rule is None else frontier.rows(rule=rule)
+            return (_rejected(row) for row in rows if row.why is not None and row.state.name == "DROPPED")
+
+
+def link_record(row: FrontierRow) -> Record:
+    """Write a URL that the run met."""
+    return {
+        "schema": SCHEMA,
+        "url": normalised(row.url),
+        "state": row.state.name.lower(),
+        "lane": row.lane or None,
+        "priority": tidy(row.priority),
+        "relevance_score": tidy(row.score),
+        "depth": row.depth,
+        "parent": normalised(row.parent),
+        "seen": row.seen,
+        "rule": row.why.rule if row.why else None,
+        "why": row.why.text if row.why else None,
+        "as_linked": row.url,
+    }
+
+
+def _external(row: FrontierRow) -> Record:
+    try:
+        site = Url.parse(row.url).site
+    except UrlError:
+        site = None
+    link = {**link_record(row), "site": site}
+    return {name: link[name] for name in LINK_COLUMNS["external"]}
+
+
+def _rejected(row: FrontierRow) -> Record:
+    link = link_record(row)
+    return {name: link[name] for name in LINK_COLUMNS["out"]}
+
+
+def normalised(url: str | None) -> str | None:
+    """Write a URL as page records do; the store has it as it was linked.
+
+    >>> normalised("https://Acme.example/about/")
+    'https://acme.example/about'
+    """
+    try:
+        return None if url is None else Url.parse(url).text
+    except UrlError:  # not one that we wrote: shown as it is
+        return url
+
+
+def group_rules(counts: Counts) -> dict[str, Mapping[str, int]]:
+    """Group counts by rule: `rejected`, `unread` (fetched, links not followed), `lost` (not kept), `skipped` (no pages).
+
+    >>> from honeyguide.core.crawl.frontier import Counts
+    >>> group_rules(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["skipped"]
+    {'scheme': 1}
+    """
+    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
+    lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
+    skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}
+    return {"rejected": counts.out, "unread": unread, "lost": lost, "skipped": skipped}
