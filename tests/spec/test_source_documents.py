@@ -252,6 +252,15 @@ def test_ties_go_by_bucket_then_path_length_then_url() -> None:
     assert selected_paths(by_path) == [deep[2], deep[1], deep[0]]
 
 
+@pytest.mark.parametrize(("more_words", "first"), [(100, "/about"), (400, "/maintenance")])
+def test_totals_on_one_step_of_0_005_are_equal(more_words: int, first: str) -> None:
+    heads = {"https://acme.com/about": Head(None, "fire " + "word " * more_words)}  # 0.326 and 0.322
+    selection = select("blend", "/about", "/maintenance", heads=heads)
+    assert {c.url.path: round(total(c), 3) for c in selection.selected}["/maintenance"] == 0.32
+    assert max(selection.selected, key=total).url.path == "/about"
+    assert selected_paths(selection)[0] == first
+
+
 @pytest.mark.parametrize("strategy", ["rules", "blend", "portfolio"])
 def test_pages_of_other_sites_are_never_selected(strategy: str) -> None:
     selection = select(strategy, ("https://other.com/services", QUERY), ("/services", "Services"))
@@ -305,20 +314,35 @@ def test_heads_are_asked_for_five_at_a_time_and_five_seconds_each() -> None:
     assert (FetchPolicy().per_host, FetchPolicy().head_timeout_s) == (5, 5.0)
 
 
-def test_a_pick_reads_the_homepage_30_heads_and_4_pages_in_under_25_seconds() -> None:
-    prose = "Sprinklers are inspected, tested and repaired by our own people, day and night. " * 5
-    pages = [f"https://acme.com/services/fire-alarm-{n}" for n in range(40)]
+PROSE = "Sprinklers are inspected, tested and repaired by our own people, day and night. " * 5
+
+
+def pick(pages: list[str], robots: str = "") -> tuple[dict[str, Any], list[str]]:
+    """Pick from a homepage that links these pages and another site; gives the record and what was asked for."""
     links = "".join(f"<a href={url}>Fire alarm inspection</a>" for url in [*pages, "https://other.com/fire"])
-    inner = (f"<title>{url}</title><a href=/deeper>Fire</a><p>{url} {prose}".encode() for url in pages)
-    web = {ACME: f"<nav>{links}</nav><p>{prose}".encode(), **dict(zip(pages, inner, strict=True))}
+    web = {url: f"<title>{url}</title><a href=/deeper>Fire</a><p>{url} {PROSE}".encode() for url in pages}
+    web |= {ACME: f"<nav>{links}</nav><p>{PROSE}".encode(), f"{ACME}robots.txt": robots.encode()}
     request, fetcher, clock = PickRequest(strategy="blend"), FakeFetcher(web), FrozenClock()
     polite = PoliteFetcher(fetcher, clock, read_robots, FetchPolicy())
-    record = asyncio.run(picker(request, polite, clock).pick("acme.com", request))
+    return asyncio.run(picker(request, polite, clock).pick("acme.com", request)), fetcher.asked
+
+
+def test_a_pick_reads_the_homepage_30_heads_and_4_pages_in_under_25_seconds() -> None:
+    pages = [f"https://acme.com/services/fire-alarm-{n}" for n in range(40)]
+    record, asked = pick(pages)
     assert len(record["selected"]) == 4
     assert record["elapsed_s"] <= 25
-    assert fetcher.asked[:2] == ["https://acme.com/robots.txt", ACME]
-    assert set(fetcher.asked[2:]) < set(pages)
-    assert len(fetcher.asked) == 2 + 30 + 4
+    assert asked[:2] == ["https://acme.com/robots.txt", ACME]
+    assert set(asked[2:]) < set(pages)
+    assert len(asked) == 2 + 30 + 4
+
+
+def test_a_pick_obeys_robots_txt_and_keeps_the_delay() -> None:
+    pages = [f"https://acme.com/services/fire-{name}" for name in "abc"]
+    record, asked = pick(pages, "User-agent: *\nDisallow: /services/fire-b\n")
+    assert {chosen["url"] for chosen in record["selected"]} == {pages[0], pages[2]}
+    assert pages[1] not in asked
+    assert record["elapsed_s"] >= 0.5 * (len(asked) - 1)
 
 
 # --- URL normalisation ------------------------------------------------------------------------------------------
