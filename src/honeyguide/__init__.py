@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Head, Link, Occurrence, Page, Position
     from honeyguide.core.pick.evaluate import Evaluation
     from honeyguide.core.pick.select import Candidate, Selection
-    from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
-    from honeyguide.core.recrawl.ranking import Plan
+    from honeyguide.core.recrawl.plan import Plan, ScoredUrl, UrlSignals
     from honeyguide.core.rules.language import Reason, Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.scope import Verdict
@@ -85,8 +84,7 @@ _ROOMS = {
     "core.page.page": "Head Link Occurrence Page Position",
     "core.pick.evaluate": "Evaluation",
     "core.pick.select": "Candidate Selection",
-    "core.recrawl.plan": "ScoredUrl UrlSignals",
-    "core.recrawl.ranking": "Plan",
+    "core.recrawl.plan": "Plan ScoredUrl UrlSignals",
     "core.rules.language": "Reason Score",
     "core.rules.profile": "Profile",
     "core.url.scope": "Verdict",

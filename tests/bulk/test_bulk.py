@@ -15,9 +15,8 @@ from honeyguide import load_profile
 from honeyguide.adapters.files import read
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.app import plan_file
-from honeyguide.app.plan import open_known
-from honeyguide.core.recrawl.plan import NAMES
-from honeyguide.core.recrawl.ranking import Plan, PlanEntry, PlanQuery
+from honeyguide.app.known import open_known
+from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 
 pl = pytest.importorskip("polars")  # an extra
@@ -166,13 +165,13 @@ def test_native_times_without_a_zone_are_utc_which_is_told_once(
         pl.DataFrame(rows).with_columns(column).write_parquet(tmp_path / f"{name}.parquet")
     told: list[str] = []
     files = [str(tmp_path / "plain.parquet")]
-    table = open_known(files, PROFILE, policy=policy, tell=told.append)
+    table = open_known(files, PROFILE, policy=policy, on_note=told.append)
     assert table.plan(PlanQuery(NOW)) == open_known(
         [str(tmp_path / "zoned.parquet")], PROFILE, policy=policy
     ).plan(PlanQuery(NOW))
     assert table.find(["https://a.example/0"])["https://a.example/0"].signals.last_visited == moments[0]
     assert told == [f"{files[0]}: times without a zone are taken as UTC, in last_visited"]
-    open_known(files * 3, PROFILE, policy=policy, tell=told.append)
+    open_known(files * 3, PROFILE, policy=policy, on_note=told.append)
     assert len(told) == 2
 
 

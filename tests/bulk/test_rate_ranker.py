@@ -10,17 +10,18 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.plan import open_known
-from honeyguide.core.recrawl.plan import UrlSignals
+from honeyguide.app.known import open_known
+from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.ranking import KnownUrl, PlanQuery, PolicyTable
+from honeyguide.core.recrawl.ranking import RowTable
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.ports.rank import Table
+    from honeyguide.ports.rank import Ranker
+
 
 pl = pytest.importorskip("polars")  # an extra
 
@@ -47,7 +48,7 @@ def made_up(count: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Table, Table]:
+def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Ranker, Ranker]:
     """Open the same rows twice: by columns, and one by one."""
     frame, size = pl.DataFrame(rows, infer_schema_length=None), -(-len(rows) // files)
     paths = [folder / f"known-{number}.parquet" for number in range(files)]
@@ -59,7 +60,7 @@ def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Ta
             name = f"{paths[number // size]} row {number % size + 1}" if files > 1 else f"row {number + 1}"
             yield KnownUrl(number + 1, name, UrlSignals(**row))
 
-    return open_known([str(path) for path in paths], PROFILE), PolicyTable(
+    return open_known([str(path) for path in paths], PROFILE), RowTable(
         one_by_one, Learned(Priors()), PROFILE
     )
 

@@ -11,9 +11,9 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.plan import open_known
+from honeyguide.app.known import open_known
 from honeyguide.bulk import ranker
-from honeyguide.core.recrawl.ranking import PlanQuery
+from honeyguide.core.recrawl.plan import PlanQuery
 
 if TYPE_CHECKING:
     from pathlib import Path

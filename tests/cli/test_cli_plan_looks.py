@@ -12,7 +12,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files import read
-from honeyguide.app import plan as known
+from honeyguide.app import known
 
 if TYPE_CHECKING:
     from collections.abc import Callable

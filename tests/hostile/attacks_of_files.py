@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ from honeyguide.adapters.output import plan_tables
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import Traps
-from honeyguide.core.recrawl.plan import UrlSignals
-from honeyguide.core.recrawl.ranking import KnownUrl, RowTable
+from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
+from honeyguide.core.recrawl.policies import Heuristic
+from honeyguide.core.recrawl.ranking import RowTable
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
@@ -266,8 +268,11 @@ def record_bytes(over: int, _limit: int) -> None:
 def compared_urls(over: int, _limit: int) -> None:
     signals = [UrlSignals(f"https://a.example/{n}") for n in range(over + 1)]
     rows = [KnownUrl(n, f"row {n}", one) for n, one in enumerate([*signals, signals[-1]])]
-    superseded, _, is_cut = RowTable(lambda: iter(rows), load_profile("news")).repeated()
-    assert (superseded, is_cut) == (set(), True)
+    profile = load_profile("news")
+    plan = RowTable(lambda: iter(rows), Heuristic(profile), profile, may_repeat=True).plan(
+        PlanQuery(datetime(2026, 5, 1, tzinfo=UTC), top=1)
+    )
+    assert (plan.repeated.rows, plan.unremembered) == (0, True)
 
 
 # --- simulations --------------------------------------------------------------------------------------------------

@@ -23,11 +23,11 @@ from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app.plan import open_known
+from honeyguide.app.known import open_known
 from honeyguide.config.files import MAX_TOLD
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap
-from honeyguide.core.recrawl.ranking import PlanQuery
+from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.core.text.pattern import MAX_PROGRAM_STEPS, compile_pattern
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.core.url.url import Url

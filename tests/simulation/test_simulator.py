@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 
 from honeyguide.config import load_profile
 from honeyguide.core.recrawl import policies as schedules
-from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, first_weights, related
+from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, SiteAges, first_weights
 from honeyguide.core.recrawl.clocks import DayProfile, SiteClock
+from honeyguide.core.recrawl.history import Site
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import Learned as CoreLearned
 from honeyguide.core.recrawl.policies import RecrawlPolicy
@@ -288,8 +290,8 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
     for step in range(1, 120):
         now, page, is_changed = step * 5.0, int(rng.integers(0, 6)), bool(rng.random() < 0.4)
         since = float(sight.visited[page])
-        state = state_of(sight, page, rates[page])
-        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)}, ages_of(hosts))
+        state = state_of(sight, page, rates[page], hours)
+        learned = CoreLearned(Priors(), partial(site_of, sites, hosts))
         clock = learned.clock_of(state)
         exposure = clock.exposure_h(since * HOUR, now * HOUR)
         aged_h = clock.aged_h(since * HOUR, now * HOUR) if isinstance(clock, AgeClock) else now - since
@@ -319,11 +321,13 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         visit(sight, arrays, now, np.array([page]), [is_changed])
         # Only the core's own clock knows the last visit's day once time has moved on.
         later = now + 7.0
-        learned = CoreLearned(Priors(), {}, sites, {"3": DayProfile.of_counts(hours)}, ages_of(hosts))
-        values = [learned.value(state_of(sight, place, rates[place]), later * HOUR) for place in range(6)]
+        learned = CoreLearned(Priors(), partial(site_of, sites, hosts))
+        values = [
+            learned.value(state_of(sight, place, rates[place], hours), later * HOUR) for place in range(6)
+        ]
         assert arrays[0].scores(later).tolist() == pytest.approx(values, rel=1e-5)
     states = [
-        replace(state_of(sight, place, plain[place]), visits=visits, changes=changed)
+        replace(state_of(sight, place, plain[place], hours), visits=visits, changes=changed)
         for place, (visits, changed) in enumerate(counted)
     ]
     adaptive = schedules.AdaptiveInterval(first_h=sight.cycle_h)
@@ -332,11 +336,22 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         assert array.scores(700.0).tolist() == pytest.approx([core.value(s, 700.0 * HOUR) for s in states])
 
 
-def ages_of(hosts: dict[PageClass, dict[str, AgeProfile]]) -> dict[tuple[str, PageClass], AgeProfile]:
-    return {(host, name): profile for name, of in hosts.items() for host, profile in of.items()}
+def site_of(clocks: dict[str, SiteClock], hosts: dict[PageClass, dict[str, AgeProfile]], host: str) -> Site:
+    ages = {name: SiteAges(profiles[host], profiles[host]) for name, profiles in hosts.items()}
+    return Site(clock=clocks[host], ages=ages)
 
 
-def state_of(sight: Sight, page: int, rate: Rate) -> PageState:
+def related(hosts: dict[str, AgeProfile], page_class: PageClass) -> dict[str, AgeProfile]:
+    """Give the profiles of hosts their parent: what all hosts together say of the class."""
+    found, expected = (
+        tuple(map(math.fsum, zip(*counts, strict=True)))
+        for counts in ([host.found for host in hosts.values()], [host.expected for host in hosts.values()])
+    )
+    parent = AgeProfile(first_weights(page_class), found, expected).weights
+    return {name: replace(host, parent=parent) for name, host in hosts.items()}
+
+
+def state_of(sight: Sight, page: int, rate: Rate, hours: list[float]) -> PageState:
     is_aged = sight.kind[page] == 2 or sight.published[page] > 0.0
     return PageState(
         str(page),
@@ -347,6 +362,7 @@ def state_of(sight: Sight, page: int, rate: Rate) -> PageState:
         importance=float(sight.weight[page]),
         rate=rate,
         published_at=float(sight.published[page]) * HOUR if is_aged else None,
+        day=DayProfile.of_counts(hours) if sight.kind[page] == 1 else None,
     )
 
 

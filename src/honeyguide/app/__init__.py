@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from honeyguide.app.crawl import crawl_site, due_runs
     from honeyguide.app.explain import explain_url
     from honeyguide.app.pick import judge_picks, pick_sites, picker
-    from honeyguide.app.plan import enqueue, plan_file, plan_store, rank_urls, score_url, stored_table
+    from honeyguide.app.plan import plan_file, plan_store, rank_urls, score_url
     from honeyguide.app.runs import (
         LINK_COLUMNS,
         RUN_COLUMNS,
@@ -49,7 +49,7 @@ _ROOMS = {
     "crawl": "crawl_site due_runs",
     "explain": "explain_url",
     "pick": "judge_picks pick_sites picker",
-    "plan": "enqueue plan_file plan_store rank_urls score_url stored_table",
+    "plan": "plan_file plan_store rank_urls score_url",
     "runs": "LINK_COLUMNS RUN_COLUMNS export_run find_run found_records group_rules list_runs open_store profile_of_run resume_request rule_words run_record",
     "select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
     "simulate": "SimulateRequest simulate_policies",
@@ -66,7 +66,6 @@ __all__ = [
     "crawl_site",
     "default_profile",
     "due_runs",
-    "enqueue",
     "explain_url",
     "export_run",
     "extract_links",
@@ -94,7 +93,6 @@ __all__ = [
     "select_files",
     "select_links",
     "simulate_policies",
-    "stored_table",
     "watch_store",
 ]
 

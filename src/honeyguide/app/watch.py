@@ -11,9 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.app.crawl import asked_of, reopen_refused
-from honeyguide.app.plan import DEFAULT_POLICY, read_store
+from honeyguide.app.known import Excluded, StoreTable, read_store
 from honeyguide.app.runs import resume_request
-from honeyguide.core.recrawl.ranking import PlanQuery
+from honeyguide.core.recrawl.plan import PlanQuery
+from honeyguide.core.recrawl.policies import LEARNED
 from honeyguide.errors import FetchError, HoneyguideError, InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class WatchRequest:
 
     pace: WatchBudget
     profile: Profile
-    recrawl: str = DEFAULT_POLICY
+    recrawl: str = LEARNED
     rest_s: float = 60.0
     per_host: int | None = None
     concurrency: int = 32
@@ -161,13 +162,11 @@ class StoreGround:
         return max(self.request.pace.cycle_s, _LEAST_ROUND_S)
 
     def _best(self, count: int, now: float) -> list[str]:
-        from honeyguide.adapters.store.known import StoreTable, Without, judging
-
-        judged = judging(self.request.recrawl, self.request.profile, self.store, self.reader)
-        without = Without(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)
-        table = StoreTable((self.store, self.reader), judged, "", without)
+        excluded = Excluded(self.reader.scheduled(), self._unfetchable, now - self.request.rest_s)
+        source = self.store, self.reader
+        table = StoreTable(source, self.request.profile, self.request.recrawl, excluded=excluded)
         if now >= self._refit_at:
-            table.remember()
+            table.save_priors()
             self._unfetchable.clear()  # what another process was fetching, it is done with
             self._refit_at = now + _REFIT_S
         asked = PlanQuery(datetime.fromtimestamp(now, UTC), top=count, per_host=self.request.per_host)

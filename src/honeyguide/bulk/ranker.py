@@ -21,8 +21,19 @@ from honeyguide.adapters.files.rows import signals_of_row
 from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
-from honeyguide.core.recrawl.plan import ScoredUrl, future_fields, level_of, plan_facts, score_url
-from honeyguide.core.recrawl.ranking import HEURISTIC, Count, KnownUrl, Plan, PlanEntry, host_of
+from honeyguide.core.recrawl.plan import (
+    Count,
+    KnownUrl,
+    Plan,
+    PlanEntry,
+    ScoredUrl,
+    future_fields,
+    level_of,
+    plan_facts,
+    score_url,
+)
+from honeyguide.core.recrawl.policies import HEURISTIC
+from honeyguide.core.recrawl.ranking import host_of
 from honeyguide.core.rules.facts import CARD
 from honeyguide.errors import InputError
 
@@ -32,8 +43,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.rows import Raw
     from honeyguide.bulk.batches import Batch
-    from honeyguide.core.recrawl.plan import UrlSignals
-    from honeyguide.core.recrawl.ranking import PlanQuery
+    from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
     from honeyguide.core.rules.profile import Profile
 
     File = ParquetFile | TextFile

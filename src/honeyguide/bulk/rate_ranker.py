@@ -1,4 +1,4 @@
-"""Ranking Parquet files of any size by the policy that learns: the answers of `core.policy_table.PolicyTable`.
+"""Ranking Parquet files of any size by the policy that learns: the answers of `core.policy_table.RowTable`.
 
 Owns: what is done with a column of values: the price, levels, ranks. Must not know: formats, the formula
 (`rate_columns.py`). Start reading at `LearnedTable._plan`; how files are passed over is `ranker.py`.
@@ -20,8 +20,8 @@ from honeyguide.bulk.batches import PLACE, ParquetFile
 from honeyguide.bulk.ranker import SCORE, ColumnTable
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
-from honeyguide.core.recrawl.plan import ScoredUrl, level_of
-from honeyguide.core.recrawl.ranking import SHARE, Count, KnownUrl, Plan, PlanEntry, host_of, state_of
+from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, ScoredUrl, level_of
+from honeyguide.core.recrawl.ranking import SHARE, host_of, state_of
 from honeyguide.core.recrawl.rate import SURE, log1p_by, score_of, share_by
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from honeyguide.adapters.files.rows import Raw
-    from honeyguide.core.recrawl.plan import UrlSignals
+    from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
     from honeyguide.core.recrawl.policies import Learned
     from honeyguide.core.recrawl.priors import PageClass, Priors
-    from honeyguide.core.recrawl.ranking import PlanQuery
     from honeyguide.core.rules.profile import Level, Profile
 
 _SOME = 500_000
@@ -112,7 +111,7 @@ class LearnedTable(ColumnTable):
             taken, is_enough = self._taken(asked, survey, wanted, limit)
         ranks = (self._rank(one, asked, survey, counts) for one in taken)
         entries = [self._entry(rank, self._row(one), survey) for rank, one in zip(ranks, taken, strict=True)]
-        chosen = [entry for entry in entries if asked.wants(entry.scored)]
+        chosen = [entry for entry in entries if asked.wants(entry.scored.score.value, entry.scored.level)]
         return Plan(chosen, counts, survey.future, self._repeated()), is_enough
 
     def _surveyed(self, now: datetime, keep: int = 0) -> _Survey:

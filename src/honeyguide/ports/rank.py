@@ -1,6 +1,6 @@
-"""Known URLs as a table that can be ranked.
+"""Port: known URLs that can be ranked.
 
-Owns: `Table`. Must not know: rows, columns, files.
+Owns: `Ranker`. Must not know: rows, columns, files, stores.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from honeyguide.core.recrawl.ranking import KnownUrl, Plan, PlanEntry, PlanQuery
+    from honeyguide.core.recrawl.plan import KnownUrl, Plan, PlanEntry, PlanQuery
 
 
-class Table(Protocol):
-    """Known URLs that can be ranked and looked up; `policy` is the name of what ranks them."""
+class Ranker(Protocol):
+    """Known URLs and the policy that ranks them; `policy` is its name."""
 
     policy: str
 
-    def plan(self, asked: PlanQuery) -> Plan:
+    def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
 
     def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
 
     def rank_of(self, row: KnownUrl, now: datetime) -> int:
-        """Say where a row stands among all."""
+        """Count where a row stands among all."""
 
     def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
-        """Say what a row is worth; its rank is not counted."""
+        """Score one row; its rank is not counted."""

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, first_weights
+from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, SiteAges, first_weights
 from honeyguide.core.recrawl.clocks import SiteClock
+from honeyguide.core.recrawl.history import Site
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import PageState
@@ -44,7 +45,7 @@ def test_what_calms_down_is_learned_without_a_class() -> None:
 
 
 def test_a_new_page_that_still_changes_waits_for_its_first_visit() -> None:
-    policy = Learned(ages={("a.example", "page"): calmed()})
+    policy = Learned(site=lambda _: Site(ages={"page": SiteAges(calmed(), FLAT)}))
     page = PageState("https://a.example/x", "a.example", published_at=0.0, rate=Rate(2.0, 40.0))
     assert policy.value(page, 40 * HOUR) > 20 * policy.value(page, 1 * HOUR)
     unknown = replace(page, published_at=None)
@@ -55,9 +56,8 @@ def test_what_ends_soon_is_worth_little() -> None:
     ends = tuple(0.1 if edge == 128.0 else 0.0 for edge in EDGES_H)
     page = PageState("u", "", "article", visited_at=30 * HOUR, published_at=0.0, rate=Rate(2.0, 4.0))
     profile = AgeProfile(first_weights("article"))
-    mortal, eternal = (
-        Learned(ages={("", "article"): item}) for item in (replace(profile, ends=ends), profile)
-    )
+    sites = [Site(ages={"article": SiteAges(own, profile)}) for own in (replace(profile, ends=ends), profile)]
+    mortal, eternal = (Learned(site={"": site}.get) for site in sites)
     assert mortal.value(page, 100 * HOUR) == eternal.value(page, 100 * HOUR)
     assert mortal.value(page, 200 * HOUR) < 0.1 * eternal.value(page, 200 * HOUR)
 

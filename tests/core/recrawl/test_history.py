@@ -223,11 +223,7 @@ def test_each_kind_has_its_clock_and_plans_go_by_the_same(
 ) -> None:
     known, site = known_after(visit(100.0))._replace(kind=kind, **more), Site(clock=DAYS)
     assert clock_in(site, known) == clock
-    policy = Learned(
-        sites={"a.example": site.clock},
-        days={} if known.hours is None else {known.url: DayProfile.of_counts(known.hours)},
-        ages={("a.example", kind): site.aged(kind).own},
-    )
+    policy = Learned(site={"a.example": site}.get)
     assert policy.clock_of(state_of(known)) == clock
 
 

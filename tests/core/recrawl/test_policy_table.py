@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.recrawl.plan import UrlSignals
+from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import POLICIES, RecrawlPolicy
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.ranking import KnownUrl, PlanQuery, PolicyTable, host_of, state_of
+from honeyguide.core.recrawl.ranking import RowTable, host_of, state_of
 from honeyguide.errors import InputError
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -38,9 +38,9 @@ def rows_of(count: int, seed: int) -> list[KnownUrl]:
     return [KnownUrl(number, f"row {number}", signals(number)) for number in range(1, count + 1)]
 
 
-def table_of(rows: list[KnownUrl], policy: str) -> tuple[PolicyTable, RecrawlPolicy]:
+def table_of(rows: list[KnownUrl], policy: str) -> tuple[RowTable, RecrawlPolicy]:
     made = POLICIES[policy](PROFILE, Priors())
-    return PolicyTable(lambda: iter(rows), made, PROFILE), made
+    return RowTable(lambda: iter(rows), made, PROFILE), made
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))

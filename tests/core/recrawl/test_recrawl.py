@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.core.recrawl.clocks import ArticleClock, DayProfile, SiteClock, WallClock, stretch
-from honeyguide.core.recrawl.history import Trust
+from honeyguide.core.recrawl.history import Site, Trust
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import (
     POLICIES,
@@ -22,7 +22,7 @@ from honeyguide.core.recrawl.policies import (
 )
 from honeyguide.core.recrawl.priors import Priors, Watched, refit, refit_priors, shrunk
 from honeyguide.core.recrawl.rate import Rate, index, prior, reached
-from honeyguide.core.recrawl.signals import PageState, class_of, drop_reason, importance_of, page_of
+from honeyguide.core.recrawl.signals import SITEMAP, PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.recrawl.visits import ChangeObservation, after_finds, after_visit
 
 HOUR, DAY = 3600.0, 86400.0
@@ -119,11 +119,13 @@ HONEST, UNPROVED, LIAR = Trust(hits=18, alarms=0, misses=0), Trust(hits=2), Trus
 def test_announcements_count_only_from_honest_hosts(trust: Trust) -> None:
     for announced_at in (NOW - 4 * DAY, NOW - DAY):
         page = replace(PAGE, announced_at=announced_at)
-        assert Learned(trusts={"a.example": trust}).value(page, NOW) == Learned().value(page, NOW)
+        assert Learned(site={"a.example": Site(trust={SITEMAP: trust})}.get).value(
+            page, NOW
+        ) == Learned().value(page, NOW)
 
 
 def test_what_an_honest_host_announces_is_visited_and_what_it_does_not_can_wait() -> None:
-    policy = Learned(trusts={"a.example": HONEST})
+    policy = Learned(site={"a.example": Site(trust={SITEMAP: HONEST})}.get)
     announced, silent = replace(PAGE, announced_at=NOW - DAY), replace(PAGE, announced_at=NOW - 4 * DAY)
     assert policy.value(announced, NOW) > policy.value(PAGE, NOW) > 2 * policy.value(silent, NOW)
     assert policy.value(PAGE, NOW) == Learned().value(PAGE, NOW)  # a page that it never speaks of
@@ -157,7 +159,7 @@ def test_the_clock_of_a_site_sees_edits_of_all_its_pages() -> None:
     assert clock.weight(101) < 1.0
     page = replace(PAGE, visited_at=100 * DAY)
     seen = replace(PAGE, visited_at=101 * DAY)
-    policy = Learned(sites={"a.example": clock})
+    policy = Learned(site={"a.example": Site(clock=clock)}.get)
     assert policy.value(page, 103 * DAY) > 3 * policy.value(seen, 103 * DAY)
     assert clock.exposure_h(200 * DAY, 201 * DAY) == 24.0
 
@@ -174,8 +176,8 @@ def test_hubs_have_busy_hours() -> None:
     day = DayProfile.of_counts([0.0] * 8 + [10.0] * 8 + [0.0] * 8)
     assert day.exposure_h(0.0, DAY) == pytest.approx(24.0)
     assert day.exposure_h(8 * HOUR, 16 * HOUR) > 15.0
-    hub = PageState("https://a.example/", "a.example", "hub", visits=1, rate=Rate(5.0, 20.0))
-    policy = Learned(days={hub.url: day})
+    hub = PageState("https://a.example/", "a.example", "hub", visits=1, rate=Rate(5.0, 20.0), day=day)
+    policy = Learned()
     assert policy.value(replace(hub, visited_at=8 * HOUR), 12 * HOUR) > policy.value(
         replace(hub, visited_at=0.0), 4 * HOUR
     )

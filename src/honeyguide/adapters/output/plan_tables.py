@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from itertools import chain
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.parquet import has_schema, need_parquet, reason_type, write_parquet
 from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
 from honeyguide.adapters.files.rows import parse_object, rows_of_lines
+from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -33,16 +34,17 @@ _CSV_HEAD = "schema,rank,url,"  # how a plan begins that was written as CSV
 _PAID = re.compile(r" \(([+-][0-9]{1,20}(?:\.[0-9]{1,20})?)\)(?:; |$)")
 
 
-def write_plan_parquet(path: Path, records: Sequence[Record]) -> None:
-    """Write a plan as Parquet, always with the same types."""
-    need_parquet(str(path))
-    write_parquet(path, records, _schema())
-
-
-def has_plan_columns(file: str) -> bool:
-    """Tell whether a file is a plan that was written as Parquet."""
+def write_plan_parquet(file: str, records: Sequence[Record]) -> None:
+    """Write a plan as Parquet in one step, always with the same types."""
     need_parquet(file)
-    return has_schema(file, _schema())
+    with replacing(Path(file)) as part:
+        write_parquet(part, records, _schema())
+
+
+def check_plan_parquet(file: str) -> None:
+    """Reject a file that cannot be written, or that is no earlier plan."""
+    need_parquet(file)
+    check_replaceable(Path(file), lambda _: has_schema(file, _schema()))
 
 
 def _schema() -> dict[str, pl.DataType]:

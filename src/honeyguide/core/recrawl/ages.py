@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND, ArticleClock, WallClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from honeyguide.core.recrawl.clocks import ChangeClock
     from honeyguide.core.recrawl.priors import PageClass
@@ -171,22 +171,6 @@ class SiteAges:
         counts = self.own.counts(begin_h, end_h, found=found, rate=rate)
         every = self.every.with_counts(counts)
         return SiteAges(replace(self.own.with_counts(counts), parent=every.weights), every)
-
-
-def related(hosts: Mapping[str, AgeProfile], page_class: PageClass) -> dict[str, AgeProfile]:
-    """Give the profiles of hosts their parent: what all hosts together say of the class.
-
-    >>> page = AgeProfile(first_weights("page"))
-    >>> hosts = related({"a.example": page.noted(0.0, 1.0, found=9.0, rate=1.0), "b.example": page}, "page")
-    >>> round(hosts["b.example"].weights[0], 1)
-    2.6
-    """
-    found, expected = (
-        tuple(map(math.fsum, zip(_NOTHING, *counts, strict=True)))
-        for counts in ([host.found for host in hosts.values()], [host.expected for host in hosts.values()])
-    )
-    parent = AgeProfile(first_weights(page_class), found, expected).weights
-    return {name: replace(host, parent=parent) for name, host in hosts.items()}
 
 
 def _place(age_h: float) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Level, Profile
 
@@ -67,6 +68,86 @@ class ScoredUrl(NamedTuple):
         return self.signals.url
 
 
+@dataclass(frozen=True, slots=True)
+class PlanQuery:
+    """What of a plan is wanted; `per_host` is the most URLs of one host.
+
+    Without `top`, no more than `limit` entries are made: each costs about a kilobyte.
+    """
+
+    now: datetime
+    top: int | None = None
+    min_score: float | None = None
+    levels: tuple[str, ...] = ()
+    per_host: int | None = None
+    limit: int = 1_000_000
+
+    def too_many(self, file: str) -> InputError:
+        """Make the error for rows that do not fit into memory together."""
+        return InputError(
+            f"has more than {self.limit:,} rows; ask for the best of them with --top", file=file
+        )
+
+    def wants(self, score: float, level: Level) -> bool:
+        """Tell whether a score and its level are asked for."""
+        return (not self.levels or level.name in self.levels) and (
+            self.min_score is None or score >= self.min_score
+        )
+
+
+class KnownUrl(NamedTuple):
+    """A row of the input: its place among all rows, from 1, the same for people, and its signals.
+
+    `state` is what a recrawl policy may know of the page, where that is more than the signals.
+    """
+
+    number: int
+    where: str
+    signals: UrlSignals
+    state: PageState | None = None
+
+
+class PlanEntry(NamedTuple):
+    """One line of a plan; `next_due` is in seconds since 1970, None where a policy cannot tell."""
+
+    rank: int
+    scored: ScoredUrl
+    next_due: float | None = None
+
+
+@dataclass(slots=True)
+class Count:
+    """How many rows something is true of, and the first of them."""
+
+    rows: int = 0
+    first: str = ""
+
+    def add(self, where: str, rows: int = 1) -> None:
+        """Count rows."""
+        self.first = self.first or where
+        self.rows += rows
+
+
+@dataclass(slots=True)
+class Plan:
+    """The entries that match a query, the best first, and counts of all rows.
+
+    `unremembered`: there were too many URLs to compare them all with each other.
+    """
+
+    entries: list[PlanEntry] = field(default_factory=list)
+    levels: dict[str, int] = field(default_factory=dict)
+    future: Count = field(default_factory=Count)
+    repeated: Count = field(default_factory=Count)
+    unremembered: bool = False
+    dead: Count = field(default_factory=Count)
+
+    @property
+    def rows(self) -> int:
+        """How many URLs were ranked."""
+        return sum(self.levels.values())
+
+
 def score_url(signals: UrlSignals, now: datetime, profile: Profile) -> ScoredUrl:
     """Score one URL at `now`."""
     score = profile.score("plan", plan_facts(signals, now))
@@ -112,7 +193,7 @@ _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
     "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
 }  # fmt: skip
-NAMES = tuple(field.name for field in fields(UrlSignals))
+NAMES = tuple(one.name for one in fields(UrlSignals))
 REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
 MISSING = f"is missing; needed are {', '.join(REQUIRED)}, and all but url may be empty"
 

@@ -29,19 +29,18 @@ from honeyguide.core.recrawl.rate import (
     score_of,
     single,
 )
-from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, amount, duration, every, percent, times
+from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, SITEMAP, amount, duration, every, percent, times
 from honeyguide.core.rules.language import Reason, Score, half_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from honeyguide.core.recrawl.ages import AgeProfile
-    from honeyguide.core.recrawl.clocks import ChangeClock, DayProfile
-    from honeyguide.core.recrawl.history import Trust
-    from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.core.recrawl.clocks import ChangeClock
+    from honeyguide.core.recrawl.history import Site, Trust
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
 
+HEURISTIC, LEARNED = "heuristic", "learned"
 RETURN_H = 720.0  # when dead pages come back
 _SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
 
@@ -87,10 +86,7 @@ class Learned:
     """
 
     priors: Priors = field(default_factory=Priors)
-    trusts: Mapping[str, Trust] = field(default_factory=dict)
-    sites: Mapping[str, SiteClock] = field(default_factory=dict)
-    days: Mapping[str, DayProfile] = field(default_factory=dict)  # of hubs, by URL
-    ages: Mapping[tuple[str, PageClass], AgeProfile] = field(default_factory=dict)  # by host and class
+    site: Callable[[str], Site | None] = lambda _: None  # what was learned of a host, if anything
 
     @property
     def name(self) -> str:
@@ -118,12 +114,13 @@ class Learned:
 
     def clock_of(self, page: PageState) -> ChangeClock:
         """Give the clock that the page's exposure is measured by."""
+        site = self.site(page.host)
         return clock_by(
             page.page_class,
             page.published_at,
-            site=self.sites.get(page.host),
-            day=self.days.get(page.url),
-            profile=self.ages.get((page.host, page.page_class)),
+            site=None if site is None else site.clock,
+            day=page.day,
+            profile=None if site is None else site.aged(page.page_class).own,
         )
 
     def _values(self, page: PageState, now: float) -> tuple[float, ...]:
@@ -148,9 +145,9 @@ class Learned:
 
     def _trust_in(self, page: PageState) -> Trust | None:
         """Give the host's record, if it has proved honest and speaks of this page."""
-        trust = self.trusts.get(page.host)
-        is_heard = trust is not None and trust.is_proved and page.announced_at is not None
-        return trust if is_heard and not page.failures else None
+        site = self.site(page.host) if page.announced_at is not None and not page.failures else None
+        trust = None if site is None else site.trust.get(SITEMAP)
+        return trust if trust is not None and trust.is_proved else None
 
     def _parts(self, page: PageState, now: float) -> Iterator[Worth]:
         """Put the parts of the value into words."""

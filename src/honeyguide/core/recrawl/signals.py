@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.fetching.pace import http_time
 from honeyguide.core.page.page import Link, Position
+from honeyguide.core.recrawl.clocks import DayProfile
 from honeyguide.core.recrawl.history import UNKNOWN_SITE
 from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.rate import Rate
@@ -62,6 +63,7 @@ class PageState:
     found: Rate | None = None
     published_at: float | None = None
     announced_at: float | None = None
+    day: DayProfile | None = None
 
     @property
     def weight(self) -> float:
@@ -286,6 +288,7 @@ def state_of(known: HistoryEntry) -> PageState:
         found=known.found,
         published_at=born_at(known.url, known.kind, known.born_at, known.first_seen),
         announced_at=None if span is None else span[0],
+        day=None if known.hours is None else DayProfile.of_counts(known.hours),
     )
 
 

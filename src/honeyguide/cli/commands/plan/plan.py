@@ -1,27 +1,31 @@
 """`honeyguide plan`: rank known URLs by what a visit is worth now.
 
-Owns: the command, its options and what it says besides. Must not know: how rows are read or scored, or how a plan
-looks (`planned.py`).
+Owns: the command, its options and its messages. Must not know: how rows are read or scored, or how a plan looks
+(`view.py`).
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
-from honeyguide.adapters.files.read import STDIN, expanded, name_of
-from honeyguide.adapters.files.rows import rejected_name
-from honeyguide.app.arguments import is_path, on_sites
-from honeyguide.app.plan import LEARNED, open_known
+from honeyguide.app.arguments import profile_of
+from honeyguide.app.plan import (
+    OWN_POLICIES,
+    PlanQuery,
+    PlanRequest,
+    PlanSession,
+    input_files,
+    open_plan,
+    policy_names,
+)
 from honeyguide.cli.command import MOST, Command, Number
-from honeyguide.cli.commands.plan.diff import show_diff
 from honeyguide.cli.commands.plan.view import (
     check_plan_file,
+    show_diff,
     show_explained,
     show_plan,
     write_plan,
@@ -43,47 +47,35 @@ from honeyguide.cli.files import (
 )
 from honeyguide.cli.options import moment
 from honeyguide.cli.output import given_format, note, output_options
-from honeyguide.config import load_profile
-from honeyguide.core.recrawl.policies import POLICIES
-from honeyguide.core.recrawl.ranking import PlanQuery
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Mapping, Sequence
 
-    from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.adapters.store.known import StoreTable
+    from honeyguide.app.plan import Plan
     from honeyguide.cli.output import Format
-    from honeyguide.core.recrawl.ranking import KnownUrl, Plan
-    from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.watch import Scheduled
-    from honeyguide.ports.rank import Table
 
-
-# What to say where there is nothing, and where a URL is not there.
-_FILE_WORDS = ("has no rows; give at least one URL", "is not in the input; write it as it stands there")
-_STORE_WORDS = (
-    "knows no URL yet; honeyguide crawl fills it",
-    "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it",
+_EMPTY_FILES = "has no rows; give at least one URL"
+_EMPTY_STORE = "knows no URL yet; honeyguide crawl fills it"
+_NOT_IN_FILES = "is not in the input; write it as it stands there"
+_NOT_IN_STORE = (
+    "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it"
 )
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
 def _now(ctx: click.Context, option: click.Parameter, value: str | None) -> datetime:
-    """Read --now; this is the outermost call, so here the clock may be read (PLAN-4)."""
+    """Read --now; the outermost call may read the clock (PLAN-4)."""
     return moment(ctx, option, value) or datetime.now(UTC)
 
 
 class _PolicyName(click.Choice[str]):
-    """Our own policies by name; one that another package brings is looked for only when it is asked for."""
+    """A policy by name; entry points of other packages are searched only if the name is none of our own."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Read a name."""
-        if value not in POLICIES:
-            from honeyguide.adapters.plugins import policy_names
-
-            if value in policy_names():
-                return str(value)
+        if value not in OWN_POLICIES and value in policy_names():
+            return str(value)
         return super().convert(value, param, ctx)
 
 
@@ -91,7 +83,7 @@ def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any
     """Add --policy: what ranks pages (core/recrawl/policies.py)."""
     return click.option(
         "--policy",
-        type=_PolicyName(list(POLICIES)),
+        type=_PolicyName(OWN_POLICIES),
         default=default,
         show_default=default is not None,
         help=f"How to tell what a visit is worth{more}.",
@@ -99,28 +91,25 @@ def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """How the plan is to be shown."""
+class _Options:
+    """The options of the command, besides what it reads."""
 
-    output: Format
-    file: str | None
-    kind: str
-    diff: str | None
+    store: str | None
+    enqueue: bool
+    now: datetime
+    top: int | None
+    levels: tuple[str, ...]
+    min_score: float | None
+    per_host: int | None
+    on_error: str
+    check_urls: bool
+    policy: str | None
     explain: str | None
+    diff: str | None
+    file: str | None
     reports: tuple[str, ...]
     quiet: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Where known URLs are: in files, or in a store, which alone can take a plan."""
-
-    table: Table
-    name: str
-    empty: str
-    absent: str
-    stored: StoreTable | None = None
-    rejected: Rejected | None = None
+    output: Format
 
 
 @click.command(
@@ -135,9 +124,7 @@ class _Known:
     ),
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1)
-@click.option(
-    "--store", metavar="FILE", help="Rank what a store knows: pages that were visited, and links that wait."
-)
+@click.option("--store", metavar="FILE", help="Rank the URLs of a store: visited pages and queued links.")
 @click.option(
     "--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."
 )
@@ -160,13 +147,13 @@ class _Known:
 @click.option(
     "--check-urls",
     is_flag=True,
-    help="Check and compare all URLs of Parquet files, too, and not only those that are printed.",
+    help="Check and compare all URLs of Parquet files, not only those that are printed.",
 )
 @policy_option(None, "; learned for stores and for files with change rates, else heuristic")
 @click.option(
     "--explain",
     metavar="URL",
-    help="Say where this URL stands, and what every rule says to it; of a store, a path will do.",
+    help="Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
 )
 @click.option(
     "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a file that -o wrote."
@@ -180,109 +167,97 @@ class _Known:
 )
 @quiet_option
 @output_options
-def plan(files: tuple[str, ...], kind: str | None, profile: str, **asked: Any) -> None:
+def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
     FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
     hub_depth and is_hub; camelCase names are fine too. Only last_visited and last_changed may be missing, but every
     field except url may be empty. Several files and patterns are read as one. `-` is standard
-    input. Of rows with the same URL, the last one counts.
+    input. If several rows have the same URL, the last one counts.
 
-    Or --store ranks what crawls have found, and --enqueue has the plan fetched, in its order.
+    Or use --store to rank the URLs that crawls have found, and --enqueue to have the plan fetched, in its order.
     """
-    chosen = load_profile(profile)
-    _check_levels(asked["levels"], chosen)
-    _check_source(files, kind, asked)
-    file, written = _destination(files, asked)
-    wish = _Wish(
-        asked["output"], file, written, asked["diff"], asked["explain"], asked["reports"], asked["quiet"]
+    options = _Options(**values)
+    chosen = profile_of(profile)
+    _check_levels(options.levels, [level.name for level in chosen.levels])
+    _check_source(files, kind, options)
+    file, written = _destination(files, options)
+    request = PlanRequest(
+        profile=chosen,
+        files=files,
+        store=options.store,
+        input_format=kind,
+        policy=options.policy,
+        check_urls=options.check_urls,
+        can_enqueue=options.enqueue,
     )
-    with _opened(files, kind, chosen, asked) as known:
-        urls = _answer(known, _asked(asked), wish, chosen)
-        if asked["enqueue"] and known.stored is not None:
-            _tell(app.enqueue(known.stored, urls, asked["now"].timestamp(), note), known.name)
+    with (
+        rejecting(options.on_error) as rejected,
+        open_plan(request, reject=rejected, on_note=note) as session,
+    ):
+        if options.explain is not None:
+            _explain(session, options.explain, options)
+            return
+        query = _query(options)
+        found = session.ranker.plan(query)
+        if not found.rows:
+            empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
+            raise InputError(none_left(rejected) if rejected and rejected.rows else empty, file=session.name)
+        _warn(found)
+        write_plan_reports(options.reports, found, session, query)
+        if options.diff is not None:
+            show_diff(options.output, options.diff, found, session, options.now)
+        elif file is not None:
+            write_plan(file, written, found)
+        else:
+            show_plan(options.output, found)
+        if not options.quiet:
+            tell_written([name for name in (file, *options.reports) if name], len(found.entries), "URL")
+        if options.enqueue:
+            urls = [entry.scored.url for entry in found.entries]
+            scheduled = session.enqueue(urls, options.now, note)
+            _tell_scheduled(scheduled.runs, scheduled.left, session.name)
 
 
-@contextmanager
-def _opened(
-    files: tuple[str, ...], kind: str | None, profile: Profile, asked: dict[str, Any]
-) -> Iterator[_Known]:
-    """Open the store or the files; rows that were left out are told in the end."""
-    if asked["store"] is not None:
-        policy = asked["policy"] or LEARNED
-        with app.stored_table(asked["store"], profile, policy, read_only=not asked["enqueue"]) as stored:
-            yield _Known(stored, asked["store"], *_STORE_WORDS, stored)
-        return
-    with rejecting(asked["on_error"]) as rejected:
-        table = open_known(
-            files,
-            profile,
-            kind=kind,
-            policy=asked["policy"],
-            reject=rejected,
-            check_urls=asked["check_urls"],
-            tell=note,
-        )
-        yield _Known(table, ", ".join(map(name_of, files)), *_FILE_WORDS, rejected=rejected)
-
-
-def _asked(options: dict[str, Any]) -> PlanQuery:
+def _query(options: _Options) -> PlanQuery:
     return PlanQuery(
-        options["now"], options["top"], options["min_score"], options["levels"], options["per_host"], MAX_ROWS
+        now=options.now,
+        top=options.top,
+        min_score=options.min_score,
+        levels=options.levels,
+        per_host=options.per_host,
+        limit=MAX_ROWS,
     )
 
 
-def _answer(known: _Known, asked: PlanQuery, wish: _Wish, profile: Profile) -> list[str]:
-    """Show what is wished for; gives the URLs of the plan."""
-    if wish.explain is not None:
-        row = _found(known, wish.explain)
-        if row is None:
-            raise InputError(f"{shown(wish.explain)} {known.absent}", file=known.name)
-        show_explained(wish.output, known.table, row, asked.now, profile)
-        return []
-    found = known.table.plan(asked)
-    if not found.rows:
-        rejected = known.rejected
-        raise InputError(none_left(rejected) if rejected and rejected.rows else known.empty, file=known.name)
-    _warn(found)
-    write_plan_reports(wish.reports, found, (known.name, known.table.policy), asked, profile)
-    if wish.diff is not None:
-        show_diff(wish.output, wish.diff, found, known.table, asked.now)
-    elif wish.file is not None:
-        write_plan(wish.file, wish.kind, found)
-    else:
-        show_plan(wish.output, found)
-    if not wish.quiet:
-        tell_written([file for file in (wish.file, *wish.reports) if file], len(found.entries), "URL")
-    return [entry.scored.url for entry in found.entries]
+def _explain(session: PlanSession, url: str, options: _Options) -> None:
+    row = session.find(url)
+    if row is None:
+        absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
+        raise InputError(f"{shown(url)} {absent}", file=session.name)
+    show_explained(options.output, session.explain(row, options.now))
 
 
-def _found(known: _Known, text: str) -> KnownUrl | None:
-    """Find a row; in a store a path will do, too: on the sites of the newest crawl first."""
-    texts = [text]
-    if known.stored is not None and is_path(text):
-        store = known.stored.store
-        runs = (store.frontier(run).sites() for run in reversed(store.runs()))
-        texts = [address for sites in runs for address in on_sites(text, sites)]
-    rows = known.table.find(texts)
-    return next((rows[one] for one in texts if one in rows), None)
-
-
-def _tell(scheduled: Scheduled, name: str) -> None:
-    """Say what was scheduled where, and what was not: a run fetches only what it has met and its rules let in."""
-    runs = ", ".join(f"{count:,} in run {run}" for run, count in scheduled.runs.items())
-    urls = "1 URL is" if scheduled.total == 1 else f"{scheduled.total:,} URLs are"
-    if scheduled.total:
-        note(f"{urls} scheduled, {runs}; honeyguide crawl --due --store {name} fetches them, best first")
+def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:
+    """Name the runs that will fetch the plan, and what no run will: one that it never met or that its rules reject."""
+    total = sum(runs.values())
+    if total:
+        where = ", ".join(f"{count:,} in run {run}" for run, count in runs.items())
+        note(
+            f"{_urls_are(total)} scheduled, {where}; honeyguide crawl --due --store {name} fetches them, best first"
+        )
     else:
         note("no URL is scheduled")
-    if scheduled.left:
-        urls = "1 URL is" if len(scheduled.left) == 1 else f"{len(scheduled.left):,} URLs are"
-        note(f"{urls} left out, because no run can fetch them now; the first is {scheduled.left[0]}")
+    if left:
+        note(f"{_urls_are(len(left))} left out, because no run can fetch them now; the first is {left[0]}")
+
+
+def _urls_are(count: int) -> str:
+    return "1 URL is" if count == 1 else f"{count:,} URLs are"
 
 
 def _warn(plan: Plan) -> None:
-    """Say what was read in a way that somebody may not expect (PLAN-1: the future counts as just now)."""
+    """Note rows that were read in an unexpected way (PLAN-1: the future counts as just now)."""
     if plan.future.rows:
         rows = "1 row has a time" if plan.future.rows == 1 else f"{plan.future.rows:,} rows have times"
         note(f"{rows} in the future, counted as just now; the first is {plan.future.first}")
@@ -292,49 +267,44 @@ def _warn(plan: Plan) -> None:
         )
         note(f"{rows}, and the last of each counts; the first is {plan.repeated.first}")
     if plan.dead.rows:
-        urls = "1 URL is" if plan.dead.rows == 1 else f"{plan.dead.rows:,} URLs are"
-        note(f"{urls} left out as dead; the first is {plan.dead.first}")
+        note(f"{_urls_are(plan.dead.rows)} left out as dead; the first is {plan.dead.first}")
     if plan.unremembered:
         note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
 
 
-def _check_source(files: tuple[str, ...], kind: str | None, asked: dict[str, Any]) -> None:
-    """Refuse two sources, none, and what makes no sense for one."""
-    if bool(files) == (asked["store"] is not None):
+def _check_source(files: tuple[str, ...], kind: str | None, options: _Options) -> None:
+    """Reject two sources, none, and options that do not belong to the source."""
+    if bool(files) == (options.store is not None):
         raise click.UsageError(f"Give FILEs, or a store with --store{', not both' if files else ''}.")
-    if asked["store"] is None:
-        if asked["enqueue"]:
+    if options.store is None:
+        if options.enqueue:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
         check_kinds(files, kind)
-    elif kind is not None or asked["check_urls"] or asked["on_error"] != "stop":
+    elif kind is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
-    elif asked["enqueue"] and (asked["explain"] is not None or asked["diff"] is not None):
+    elif options.enqueue and (options.explain is not None or options.diff is not None):
         raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
 
 
-def _destination(files: tuple[str, ...], asked: dict[str, Any]) -> tuple[str | None, str]:
-    """Settle where the plan goes and how it is written there; refuses what could only fail after all rows were ranked."""
-    ways = [name for name in ("explain", "diff", "file") if asked[name] is not None]
-    if len(ways) > 1:
+def _destination(files: tuple[str, ...], options: _Options) -> tuple[str | None, str]:
+    """Settle the file and its format; what could only fail after all rows were ranked is rejected now."""
+    if sum(value is not None for value in (options.explain, options.diff, options.file)) > 1:
         raise click.UsageError("Give only one of --explain, --diff and -o.")
-    reports = asked["reports"]
-    if reports and (asked["explain"] is not None or asked["diff"] is not None):
+    if options.reports and (options.explain is not None or options.diff is not None):
         raise click.UsageError("--report tells of a whole plan; leave out --explain and --diff.")
-    file = None if asked["file"] == STDIN else asked["file"]
-    if file is None and not reports:
+    file = None if options.file == "-" else options.file
+    if file is None and not options.reports:
         return None, ""
     kind = format_of(file, given_format(), ALL_FORMATS) if file else ""
-    inputs = [path for given in files for path in expanded(given)]
-    others = [rejected_name(name_of(path)) for path in inputs if asked["on_error"] == "skip"]
-    check_distinct((*inputs, *others, asked["store"]), (file, *reports))
-    check_reports(reports, "plan")
+    inputs = input_files(files, is_skipping=options.on_error == "skip")
+    check_distinct((*inputs, options.store), (file, *options.reports))
+    check_reports(options.reports, "plan")
     if file:
         check_plan_file(file, kind)
     return file, kind
 
 
-def _check_levels(levels: Iterable[str], profile: Profile) -> None:
-    known = [level.name for level in profile.levels]
+def _check_levels(levels: Sequence[str], known: Sequence[str]) -> None:
     for level in levels:
         if level not in known:
             raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")

@@ -1,54 +1,46 @@
-"""What changed since an earlier plan: which URLs entered, left and changed, and which rules did it.
+"""What changed since an earlier plan: which URLs entered, left and changed, and which rules caused it.
 
-Owns: records and tables of changes. Must not know: how URLs are ranked, how plans are written. Start reading at `show_diff`.
-Plans that were written as CSV name no rules: those that pay now are known by their sentences, others stay without a name.
+Owns: the records of changes. Must not know: how URLs are ranked, how plans are written. Start reading at `diff_plan`.
+Plans written as CSV name no rules: rules of the new plan are recognised by their sentences, others stay unnamed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.cli.commands.plan.view import plan_record
-from honeyguide.cli.output import Column, number, points, print_table, say, write_records
+from honeyguide.app.plan import plan_record
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.rules.language import half_up
 from honeyguide.core.text.printable import tidy
-from honeyguide.core.url.url import display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from honeyguide.cli.output import Format
+    from honeyguide.app.plan import Plan, PlanEntry, PlanSession
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.ranking import Plan, PlanEntry
-    from honeyguide.ports.rank import Table
 
 
 DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
-_CSV_STEP = 0.000_6  # CSV has three decimals: what differs by less is the same
+_CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 
 
-def show_diff(output: Format, earlier: str, plan: Plan, table: Table, now: datetime) -> None:
-    """Print what entered, left and changed since an earlier plan, and which rules did it."""
+def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> list[Record]:
+    """List the URLs that entered, left and changed since the plan in the file `earlier`."""
     after = {entry.scored.url: plan_record(entry) for entry in plan.entries}
     before = {record["url"]: record for record in _read_plan(earlier, after.values())}
     gone = [url for url in before if url not in after]
-    rows = table.find(gone) if gone else {}
+    rows = session.ranker.find(gone) if gone else {}
     kept = (_change("changed", before[url], record) for url, record in after.items() if url in before)
-    changes = [
+    return [
         *(_entered(record) for url, record in after.items() if url not in before),
-        *(_left(before[url], table.judge(rows[url], now) if url in rows else None) for url in gone),
+        *(_left(before[url], session.ranker.judge(rows[url], now) if url in rows else None) for url in gone),
         *(change for change in kept if change["why"]),
     ]
-    if output != "table":
-        write_records(output, changes, DIFF_COLUMNS)
-        return
-    _say_diff(changes, len(after))
 
 
 def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
-    """Read an earlier plan; rules that it does not name are found by the sentences of the plan of now."""
+    """Read an earlier plan; rules that it does not name are found by the sentences of the new plan."""
     from honeyguide.adapters.output.plan_tables import read_plan  # may need an extra
 
     records = read_plan(file)
@@ -62,7 +54,7 @@ def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
 
 
 def _entered(after: Record) -> Record:
-    """Say what brings a URL in; how it stood before is not known."""
+    """Write the points of a URL that was not in the earlier plan."""
     paid = [entry for entry in after["points"] if entry["points"]]
     because = "was not in the earlier plan"
     return {
@@ -72,15 +64,15 @@ def _entered(after: Record) -> Record:
     }
 
 
-def _left(before: Record, judged: PlanEntry | None) -> Record:
-    if judged is None:
+def _left(before: Record, entry: PlanEntry | None) -> Record:
+    if entry is None:
         return {**_change("left", before, None), "because": "not in the input any more"}
-    change = _change("left", before, {**plan_record(judged), "rank": None})
+    change = _change("left", before, {**plan_record(entry), "rank": None})
     return change if change["why"] else {**change, "because": "others are better, or it was not asked for"}
 
 
 def _change(kind: str, before: Record | None, after: Record | None) -> Record:
-    """Write a change: rules whose points differ are why."""
+    """Write a change; `why` lists the rules whose points differ."""
     known = after or before or {}
     return {
         "schema": SCHEMA,
@@ -96,8 +88,7 @@ def _change(kind: str, before: Record | None, after: Record | None) -> Record:
 
 
 def _differences(before: Record, after: Record) -> list[Record]:
-    """List the rules that pay something else than before."""
-    old, new = _ledger(before), _ledger(after)
+    old, new = _by_rule(before), _by_rule(after)
     least = _CSV_STEP if before.get("is_rounded") else 0.0
     return [
         {"points": tidy(half_up(paid, 6)), "reason": entry["reason"], "rule": entry["rule"]}
@@ -106,33 +97,10 @@ def _differences(before: Record, after: Record) -> list[Record]:
     ]
 
 
-def _ledger(record: Record) -> dict[str, Record]:
-    """Give the payments by their rules, or by their sentences where those are not known."""
+def _by_rule(record: Record) -> dict[str, Record]:
+    """Map the payments by their rules, or by their sentences where rules are not known."""
     return {entry["rule"] or f"'{entry['reason']}'": entry for entry in record["points"]}
 
 
 def _points(entries: Mapping[str, Record], key: str) -> float:
     return float(entries[key]["points"]) if key in entries else 0.0
-
-
-def _say_diff(changes: Sequence[Record], total: int) -> None:
-    rows = [
-        [
-            change["change"],
-            f"{number(change['score_before'])} to {number(change['score'])}",
-            "\n".join([display(change["url"]), *_why(change)]),
-        ]
-        for change in changes
-    ]
-    print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
-    say()
-    counts = [
-        f"{sum(change['change'] == kind for change in changes):,} {kind}"
-        for kind in ("entered", "left", "changed")
-    ]
-    say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
-
-
-def _why(change: Record) -> list[str]:
-    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["why"]]
-    return [*lines, f"  {change['because']}"] if change["because"] else lines

@@ -1,0 +1,299 @@
+"""Known URLs as rankers: the rows of files, and the URLs of a store.
+
+Owns: which ranker serves which files, and how a store is ranked. Must not know: plans, arguments, terminals.
+Start reading at `open_known` and `StoreTable`. polars and sqlite3 are imported only where files or stores need them.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING
+
+from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
+from honeyguide.adapters.files.rows import Raw, raw_rows, signals_of_row
+from honeyguide.adapters.plugins import load_policy
+from honeyguide.app.runs import open_store
+from honeyguide.core.crawl.frontier import digest_of
+from honeyguide.core.recrawl.history import site_of
+from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals, field_name
+from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Learned
+from honeyguide.core.recrawl.priors import Priors, refit_priors
+from honeyguide.core.recrawl.ranking import RowTable
+from honeyguide.core.recrawl.signals import PageState, born_at, class_of, signals_of, state_of
+from honeyguide.core.rules.topic import SCALE
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
+    from pathlib import Path
+
+    from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.store.known import QueuedUrl, StoreReader
+    from honeyguide.core.recrawl.history import HistoryEntry
+    from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.core.recrawl.rate import Rate
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.ports.rank import Ranker
+    from honeyguide.ports.store import Store
+
+_MAX_COMPARED = 100  # columns that may be misspelt
+_SIMILAR = 0.8  # how like a signal's name a misspelt column is
+_SITES_CACHED = 4096
+
+
+# --- files ---
+
+
+def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
+    paths: Sequence[str],
+    profile: Profile,
+    *,
+    kind: str | None = None,
+    policy: str | None = None,
+    reject: Rejected | None = None,
+    check_urls: bool = False,
+    on_note: Callable[[str], None] | None = None,
+) -> Ranker:
+    """Open files as one ranker; rows are numbered through. Wrong rows go to `reject`, or stop the run.
+
+    Without a `policy`, files with change rates are ranked by `learned`, others by the rules of the profile. `on_note`
+    receives warnings about columns that are probably misspelt, and about times that are read as UTC.
+    """
+    sources = sources_of(paths, kind)
+    if reject is not None:
+        for source in sources:
+            reject.expect([source.name], whole=check_urls or source.kind != "parquet")
+    columns = [_columns(source) for source in sources]
+    if on_note is not None:
+        for note in _warnings(sources, columns):
+            on_note(note)
+    chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
+    is_parquet = all(source.kind == "parquet" for source in sources)
+    if (chosen == LEARNED and is_parquet) or (chosen == HEURISTIC and pays_by_columns(sources)):
+        return _column_table(sources, chosen, profile, reject, check_urls=check_urls)
+    name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
+    ranked_by = load_policy(chosen, profile, Priors())
+    return RowTable(_FileRows(sources, reject), ranked_by, profile, name, may_repeat=True)
+
+
+def _column_table(
+    sources: Sequence[Source], policy: str, profile: Profile, reject: Rejected | None, *, check_urls: bool
+) -> Ranker:
+    from honeyguide.bulk.batches import ParquetFile, TextFile  # an extra
+    from honeyguide.bulk.ranker import ColumnTable
+    from honeyguide.bulk.rate_ranker import LearnedTable
+
+    if policy == LEARNED:
+        parquet = [ParquetFile(source.path, source.name) for source in sources]
+        return LearnedTable(parquet, profile, Learned(Priors()), reject, check_urls=check_urls)
+    files = [
+        ParquetFile(source.path, source.name)
+        if source.kind == "parquet"
+        else TextFile(source.path, source.kind, source.name)
+        for source in sources
+    ]
+    return ColumnTable(files, profile, reject, check_urls=check_urls)
+
+
+class _FileRows:
+    """The checked rows of files, read anew at each call; a wrong row is rejected once."""
+
+    def __init__(self, sources: Sequence[Source], reject: Rejected | None) -> None:
+        self._sources = sources
+        self._reject = reject
+        self._rejected: set[int] = set()
+
+    def __call__(self) -> Iterator[KnownUrl]:
+        place = 0
+        for source in self._sources:
+            for raw in _raw_rows(source):
+                place += 1
+                where = f"row {raw.number}" if len(self._sources) == 1 else f"{source.name} row {raw.number}"
+                try:
+                    yield KnownUrl(place, where, signals_of_row(raw))
+                except InputError as error:
+                    if self._reject is None:
+                        raise
+                    if place not in self._rejected:
+                        self._rejected.add(place)
+                        self._reject(source.name, raw, error)
+
+
+def _raw_rows(source: Source) -> Iterator[Raw]:
+    if source.kind == "parquet":
+        from honeyguide.bulk.batches import ParquetFile  # an extra
+
+        yield from ParquetFile(source.path, source.name).rows()
+        return
+    for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
+        yield Raw(number, f"{source.name} line {line}", values)
+
+
+def _columns(source: Source) -> list[str]:
+    """List the columns of a file, or the fields of its first row, by the names of signals."""
+    if source.kind == "parquet":
+        from honeyguide.bulk.batches import ParquetFile  # an extra
+
+        return list(map(field_name, ParquetFile(source.path, source.name).schema))
+    first = next(_raw_rows(source), None)
+    return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
+
+
+def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Name columns that are probably misspelt, and the first file whose times have no zone."""
+    for source, names in zip(sources, columns, strict=True):
+        for column, meant in _misspelt(names):
+            yield f"{source.name}: column {shown(column)} is not used; did you mean {meant}?"
+    for source in sources:
+        if source.kind == "parquet":
+            from honeyguide.bulk.batches import ParquetFile  # an extra
+
+            if zoneless := ParquetFile(source.path, source.name).zoneless:
+                yield f"{source.name}: times without a zone are taken as UTC, in {', '.join(zoneless)}"
+                return
+
+
+def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find columns whose names are nearly those of signals that are missing.
+
+    >>> list(_misspelt(["url", "title", "last_vistied"]))
+    [('last_vistied', 'last_visited')]
+    """
+    unread = [name for name in names if name not in NAMES]
+    if not unread:
+        return
+    from difflib import get_close_matches  # only where a column is not read
+
+    missing = [name for name in NAMES if name not in names]
+    for name in unread[:_MAX_COMPARED]:
+        if near := get_close_matches(name.lower(), missing, 1, _SIMILAR):
+            yield name, near[0]
+
+
+# --- a store ---
+
+
+@contextmanager
+def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[tuple[Store, StoreReader]]:
+    """Open a store, and the reader of what plans need besides."""
+    from honeyguide.adapters.store.known import StoreReader  # sqlite3
+
+    store = open_store(path, create=False, read_only=read_only)
+    try:
+        reader = StoreReader(str(path))
+        try:
+            yield store, reader
+        finally:
+            reader.close()
+    finally:
+        store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """URLs that a plan leaves out: by identity, by text, and those visited after a moment."""
+
+    digests: Container[int] = ()
+    urls: Container[str] = ()
+    visited_since: float = inf
+
+
+NOTHING_EXCLUDED = Excluded()
+
+
+class StoreTable(RowTable):
+    """The URLs of a store, visited or queued; one that has moved is ranked at its new place.
+
+    Rows come in the order of identities, then of discovery, so the same store gives the same plan.
+    """
+
+    def __init__(
+        self,
+        source: tuple[Store, StoreReader],
+        profile: Profile,
+        policy: str = LEARNED,
+        name: str = "",
+        excluded: Excluded = NOTHING_EXCLUDED,
+    ) -> None:
+        self.store, self._reader = source
+        self._site = lru_cache(_SITES_CACHED)(self.store.history.site)
+        self._excluded = excluded
+        self._tracking = profile.scope.tracking
+        learns = policy in (LEARNED, "proportional")
+        self._priors = refit_priors(self._reader.watched(), Priors()) if learns else Priors()
+        is_learned = policy == LEARNED
+        made = Learned(self._priors, self._site) if is_learned else load_policy(policy, profile, self._priors)
+        super().__init__(self._stored_rows, made, profile, name)
+
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
+        """Look rows up by their URL, however it is written."""
+        texts = {url: text for url in urls if (text := self._stored_url(url)) is not None}
+        found = super().find(set(texts.values()))
+        return {url: found[text] for url, text in texts.items() if text in found}
+
+    def save_priors(self) -> None:
+        """Save the fitted priors, so that a crawl starts new pages where their siblings are."""
+        if self.policy != LEARNED:
+            return
+        by_site: dict[str, dict[PageClass, Rate]] = {}
+        for (site, kind), rate in self._priors.hosts.items():
+            by_site.setdefault(site, {})[kind] = rate
+        with self.store.transaction():
+            for site, rates in by_site.items():
+                self.store.history.set_priors(site, rates)
+        self.store.flush()
+
+    def _stored_rows(self) -> Iterator[KnownUrl]:
+        place = 0
+        for known in self.store.history.known():
+            is_late = known.visited_at > self._excluded.visited_since
+            if not (known.is_moved or is_late or self._is_excluded(known.digest, known.url)):
+                place += 1
+                yield self._reader.read(self._visited_row, place, known)
+        for queued in self._reader.waiting():
+            if not self._is_excluded(queued.digest, queued.url):
+                place += 1
+                yield _queued_row(place, queued)
+
+    def _is_excluded(self, digest: int, url: str) -> bool:
+        return digest in self._excluded.digests or url in self._excluded.urls
+
+    def _visited_row(self, place: int, known: HistoryEntry) -> KnownUrl:
+        return KnownUrl(place, known.url, signals_of(known, self._site(known.site)), state_of(known))
+
+    def _stored_url(self, url: str) -> str | None:
+        """Write a URL as the store does; None if the store does not have it."""
+        try:
+            parsed = Url.parse(url if "://" in url else f"https://{url}")
+            digest = digest_of(parsed, self._tracking)
+        except UrlError:
+            return None
+        known = self.store.history.get(digest)
+        if known is not None and known.is_moved and known.arrived is not None:
+            return Url.parse(known.arrived).text
+        if known is not None:
+            return known.url
+        queued = self._reader.waiting_one(digest)
+        return None if queued is None else queued.url
+
+
+def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
+    """Make a row of a link that was never visited: its link score stands for the relevance of its page."""
+    url = queued.url
+    relevance = None if queued.score is None else queued.score / SCALE
+    kind, met_at = class_of(url, is_hub=False), queued.born_at
+    state = PageState(
+        url=url,
+        host=site_of(url),
+        page_class=kind,
+        relevance=relevance,
+        hub_depth=queued.hub_depth,
+        # Of links that were there from the start, an old date would mean that a first copy lasts for ever.
+        published_at=None if met_at is None else born_at(url, kind, met_at),
+    )
+    signals = UrlSignals(url, visits=0, topic_relevance=relevance, hub_depth=queued.hub_depth)
+    return KnownUrl(place, url, signals, state)
