@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.rank import Ranker
     from honeyguide.ports.store import Store
 
-_MAX_COMPARED = 100  # columns that may be misspelt
+_COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
 _SITES_CACHED = 4096
 
@@ -169,7 +169,7 @@ def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     from difflib import get_close_matches  # only where a column is not read
 
     missing = [name for name in NAMES if name not in names]
-    for name in unread[:_MAX_COMPARED]:
+    for name in unread[:_COMPARED_COLUMNS]:
         if near := get_close_matches(name.lower(), missing, 1, _SIMILAR):
             yield name, near[0]
 
