@@ -10,8 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.app.plan import check_plan_parquet, plan_record, write_plan_parquet
-from honeyguide.app.plan_diff import DIFF_COLUMNS, diff_plan
+from honeyguide.app.plan import DIFF_COLUMNS, check_plan_parquet, diff_plan, plan_record, write_plan_parquet
 from honeyguide.cli.files import check_output, write_file
 from honeyguide.cli.output import Column, number, points, print_table, reason_lines, say, write_records
 from honeyguide.core.records import iso
