@@ -339,6 +339,18 @@ def content_heading_chars(over: int, _limit: int) -> None:
     assert max(map(len, found)) <= over
 
 
+def markdown_chars(over: int, _limit: int) -> None:
+    page = app.parse_markdown("x" * over + " [x](/a)", HOME)
+    assert page.links == ()
+    assert [rule for _, rule in page.skipped] == ["limit"]
+
+
+def markdown_marks(over: int, _limit: int) -> None:
+    page = app.parse_markdown("\n" * over + "[x](/a)", HOME)
+    assert page.links == ()
+    assert [rule for _, rule in page.skipped] == ["limit"]
+
+
 def markdown_links(over: int, _limit: int) -> None:
     text = " ".join(f"[x](/{n})" for n in range(over + 1))
     page = app.parse_markdown(text, HOME)

@@ -157,6 +157,20 @@ LIMITS = [
     Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.page:MAX_LINKS", sites.links, 500),
     Limit("links of a Markdown text", "20,000", "app.select:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
+    Limit(
+        "characters of a Markdown text",
+        "2,000,000",
+        "adapters.html.markdown:MAX_CHARS",
+        sites.markdown_chars,
+        500,
+    ),
+    Limit(
+        "lines and marks of a Markdown text",
+        "100,000",
+        "adapters.html.markdown:MAX_MARKS",
+        sites.markdown_marks,
+        500,
+    ),
     Limit("occurrences of a link", "20", "adapters.html.page:MAX_OCCURRENCES", sites.occurrences),
     Limit("hrefs that are no links", "1,000", "adapters.html.page:MAX_SKIPPED", sites.skipped_hrefs),
     Limit("such an href", "200 characters", "adapters.html.page:MAX_SKIPPED_HREF", sites.skipped_chars),
@@ -419,7 +433,7 @@ INNER = {
     "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.picks:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "core.pick.location_pages:MAX_ANCHOR_WORDS",
-    "core.page.likeness:_MAX_PARTS", "adapters.html.markdown:_MAX_LABEL", "adapters.html.markdown:_MAX_NESTED",
+    "core.page.likeness:_MAX_PARTS",
     "core.text.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.html.markdown import parse_markdown_links, readable
 from honeyguide.app.arguments import (
     check_strategy,
     count_of,
@@ -79,7 +79,10 @@ def parse_markdown(text: str, url: str | Url) -> Page:
     ['About']
     """
     hrefs = ((href, Occurrence(anchor)) for anchor, href in parse_markdown_links(text))
-    return replace(linking(url_of(url), hrefs), text=text)
+    page = linking(url_of(url), hrefs)
+    unread = len(text) - len(readable(text))
+    skipped = (*page.skipped, (f"{unread} characters of Markdown", "limit")) if unread else page.skipped
+    return replace(page, text=text, skipped=skipped)
 
 
 def linking(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:

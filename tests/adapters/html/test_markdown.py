@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
-from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.html.markdown import MAX_CHARS, MAX_MARKS, parse_markdown_links, readable
 
 N = 5_000
 
@@ -100,35 +103,43 @@ def test_references(text: str, expected: list[tuple[str, str]]) -> None:
     assert parse_markdown_links(text) == expected
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[",
-        "]",
-        "[]",
-        "[a](",
-        "[a](<",
-        '[a](b "',
-        "![",
-        "`",
-        "`a``",
-        "<",
-        "<a",
-        "<!--",
-        ">",
-        "\\",
-        "[a][",
-        "* ",
-        "_",
-        "&#",
-        "- ",
-        "~",
-        "\t",
-    ],
-)
-def test_hostile_repetition_ends(piece: str) -> None:
-    parse_markdown_links(piece * N)
-    parse_markdown_links("[r]: /u\n\n" + piece * N)
+HOSTILE = [
+    "[", "]", "[]", "[a](", "[a](<", '[a](b "', "![", "`", "`a``", "<", "<a", "<!--", "<?", ">", "\\", "[a][", "[a]: <",
+    "* ", "*a", "_", "~~a", "&#", "- ", "- a\n", "> - a\n", "1. ", "~", "\t", "a**b", "![[]()", "[ (](", "[a](b(",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("before", ["", "[r]: /u\n\n"])
+def test_work_grows_with_a_hostile_text_and_no_faster(piece: str, before: str) -> None:
+    parse_markdown_links("[a](b)")
+    assert calls(before + piece * 1_000) < 2.5 * calls(before + piece * 500)
+
+
+def calls(text: str) -> int:
+    """Count the calls that reading a text takes: a measure of work that does not depend on the machine."""
+    count = 0
+
+    def note(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(note)
+    try:
+        parse_markdown_links(text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_no_more_of_a_text_is_read_than_the_bounds_allow(piece: str) -> None:
+    text = readable(piece * (5_000_000 // len(piece)))
+    assert len(text) <= MAX_CHARS
+    assert len(re.findall(r"[\n\[\]<`\\&!]", text)) <= MAX_MARKS
+
+
+def test_brackets_without_end_hide_no_link() -> None:
     assert parse_markdown_links(f"{'[' * N}[a](b)") == [("a", "b")]
 
 

@@ -311,17 +311,15 @@ class NoColumnError(InputError):
         super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 
 
-def _markdown(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Take the links that lead to a site (URL-12), and addresses that stand bare; `line` counts them."""
-    from honeyguide.adapters.html.markdown import (
-        autolinked,  # most lists are something simpler
-        parse_markdown_links,
-    )
+def _markdown(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
+    """Take the links that lead to a site (URL-12), and addresses outside of links; `line` counts them."""
+    from honeyguide.adapters.html import markdown  # most lists are something simpler
 
-    links = (url for _, url in parse_markdown_links("\n".join(map(autolinked, _lines(text)))))
-    for number, url in enumerate(
-        (url for url in links if url.lower().startswith(("http://", "https://", "//"))), 1
-    ):
+    if len(markdown.readable(text)) < len(text):
+        raise InputError("is more Markdown than is read at once; split it", file=name_of(path))
+    links = (url for _, url in markdown.parse_markdown_links(text, with_bare=True))
+    sites = (url for url in links if url.lower().startswith(("http://", "https://", "//")))
+    for number, url in enumerate(sites, 1):
         yield _row(url, number)
 
 
