@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from honeyguide.config import load_profile
     from honeyguide.core.crawl.frontier import Budgets
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.page.page import Head, Link, Occurrence, Page, Position
     from honeyguide.core.pick.evaluate import Evaluation
     from honeyguide.core.pick.select import Candidate, Selection
@@ -80,7 +80,7 @@ _ROOMS = {
     "app": "SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page pick_sites plan_file plan_store rank_urls score_link score_links score_page score_url select_files select_links simulate_policies watch_store",
     "config": "load_profile",
     "core.crawl.frontier": "Budgets",
-    "core.fetching.policy": "FetchPolicy",
+    "core.fetching": "FetchPolicy",
     "core.page.page": "Head Link Occurrence Page Position",
     "core.pick.evaluate": "Evaluation",
     "core.pick.select": "Candidate Selection",

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -269,7 +268,7 @@ def test_what_put_all_links_out_is_named(run: Run) -> None:
         (found,) = records(run("pick", *sites, *QUICK, "--include", "zzz").stdout)
     assert found["status"] == "partial"
     assert found["reason"] == (
-        "the homepage links to no inner page that could be chosen; 3 links are out: 2 by include, 1 by disallowed-path"
+        "the homepage links to no inner page that could be chosen; 3 links are rejected: 2 by include, 1 by disallowed-path"
     )
 
 
@@ -347,11 +346,10 @@ def test_failed_sites_are_tried_again(run: Run) -> None:
 
 def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[tuple[list[str], str]] = []
-    module = types.ModuleType("honeyguide.report")
-    vars(module)["write_report"] = lambda found, path: written.append(
-        ([record["site"] for record in found], path.name)
+    monkeypatch.setattr(
+        "honeyguide.report.write_report",
+        lambda found, path: written.append(([record["site"] for record in found], path.name)),
     )
-    monkeypatch.setitem(sys.modules, "honeyguide.report", module)
     with served(site()) as sites:
         for output in ((), ("-o", "picks.jsonl"), ("-o", "picks.csv")):
             result = run("pick", "N/A", *sites, *QUICK, *output, "--report", "a.html", "--report", "b.md")

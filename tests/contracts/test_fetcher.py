@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, UnreachableError
 from honeyguide.ports.fetch import Fetched, Fetcher, Headers

@@ -23,7 +23,7 @@ from honeyguide.adapters.html.guards import tamed
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import TooLargeError, UnreachableError
 from honeyguide.jobs.pick import PickRequest
@@ -229,7 +229,7 @@ def _picked(strategy: str, links: int) -> tuple[dict[str, Any], list[str]]:
     )
     fetcher = FakeFetcher({HOME.text: f"<title>Acme</title><nav>{anchors}</nav><p>Welcome".encode()})
     request = PickRequest(strategy, timings=False)
-    record = asyncio.run(app.picker(request, fetcher, FrozenClock()).pick(HOME.text, request))
+    record = asyncio.run(app.picker(request, fetcher, FrozenClock()).pick(HOME.text))
     return record, fetcher.asked
 
 
@@ -241,7 +241,7 @@ def heads(over: int, _limit: int) -> None:
 def replacing(over: int, _limit: int) -> None:
     record, _ = _picked("portfolio", over + 50)
     assert over < len(record["replaced"]) <= over + 10
-    assert record["counts"]["out_untried"] > 0
+    assert record["counts"]["rejected_untried"] > 0
 
 
 # --- pages --------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, FrontierRow, Sighting, digest_of
 from honeyguide.core.crawl.traps import Traps
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.url import Url

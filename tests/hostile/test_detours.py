@@ -13,7 +13,7 @@ from servers import HEAD, pour
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, FetchError, ForbiddenError, TimedOutError, UnreachableError
 from honeyguide.jobs import politeness as polite

@@ -19,7 +19,7 @@ import pytest
 from servers import CHUNKED, HEAD, Talk, Talker, cut, hold, kept, pieces, pour, read_head
 
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, NotTextError, TimedOutError, TooLargeError, UnreachableError
 from honeyguide.ports.fetch import Fetched, Part

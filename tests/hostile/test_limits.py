@@ -26,7 +26,7 @@ from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.errors import HoneyguideError
 from honeyguide.ports.fetch import Part
 from honeyguide.testing.memory_store import MemoryStore

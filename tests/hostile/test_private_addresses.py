@@ -20,7 +20,7 @@ from servers import Silent, Site, Talker, kept, read_head
 
 from honeyguide.adapters.http import addresses
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, FetchError, UrlError
 

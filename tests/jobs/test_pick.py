@@ -10,6 +10,7 @@ import pytest
 from honeyguide import errors
 from honeyguide.app import picker
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 from honeyguide.errors import (
     AddressRefusedError,
     AskedToWaitError,
@@ -22,7 +23,7 @@ from honeyguide.errors import (
     TooLargeError,
     UnreachableError,
 )
-from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, failed_record, pick_all
+from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, pick_all
 from honeyguide.ports.fetch import Fetched, Headers
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -56,7 +57,7 @@ def pick(
     request = PickRequest(timings=False, **asked)
     fetcher = FakeFetcher(web)
     job = picker(request, fetcher, FrozenClock())
-    return asyncio.run(job.pick(site, request)), fetcher
+    return asyncio.run(job.pick(site)), fetcher
 
 
 def paths(record: dict[str, Any]) -> list[str]:
@@ -104,7 +105,7 @@ def test_the_final_url_is_the_seed() -> None:
     record, fetcher = pick({"https://acme.example/": home, "https://www.acme.example/en/team": inner("team")})
     assert record["homepage"] == "https://www.acme.example/en/"
     assert fetcher.asked[1:] == ["https://www.acme.example/en/team"]
-    assert record["counts"]["out_other_site"] == 1
+    assert record["counts"]["rejected_other_site"] == 1
 
 
 STATUS_OF: dict[type[FetchError], str] = {
@@ -189,7 +190,7 @@ def test_places_are_filled_from_further_down_within_bounds() -> None:
     record, fetcher = pick(home)
     assert (record["status"], record["selected"]) == ("partial", [])
     assert len(fetcher.asked) == 1 + len(record["replaced"]) <= 1 + 4 + MAX_REPLACING
-    assert record["counts"]["out_untried"] == 40 - len(record["replaced"]) > 0
+    assert record["counts"]["rejected_untried"] == 40 - len(record["replaced"]) > 0
 
 
 def test_short_pages_count_where_nothing_better_is_left() -> None:
@@ -360,7 +361,7 @@ def test_records_do_not_depend_on_how_many_run_at_once() -> None:
         request = PickRequest(timings=False)
         records: dict[int, dict[str, Any]] = {}
         job = picker(request, FakeFetcher(web), FrozenClock())
-        asyncio.run(pick_all(job, sites, request, at_once, records.__setitem__))
+        asyncio.run(pick_all(job, sites, at_once, records.__setitem__))
         runs.append(records)
     assert runs[0] == runs[1]
     assert [runs[0][i]["site"] for i in range(6)] == sites
@@ -368,9 +369,8 @@ def test_records_do_not_depend_on_how_many_run_at_once() -> None:
 
 def test_a_row_that_is_no_site_has_the_same_fields() -> None:
     record, _ = pick(WEB)
-    assert set(failed_record("x", "unreachable", "row 3 has no address", PickRequest(timings=False))) == set(
-        record
-    )
+    job = picker(PickRequest(timings=False), FakeFetcher({}), FrozenClock())
+    assert set(job.fail("x", Why("unreachable", "row 3 has no address"))) == set(record)
 
 
 def test_unknown_strategies_and_profiles_are_refused() -> None:

@@ -15,7 +15,7 @@ from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments
 from honeyguide.jobs.politeness import PoliteFetcher

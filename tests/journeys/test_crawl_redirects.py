@@ -14,7 +14,7 @@ from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UnreachableError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from honeyguide.app import pick_sites
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.jobs.pick import PickRequest
 from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, response, silence

@@ -15,7 +15,7 @@ from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, ForbiddenError, NameNotFoundError, TimedOutError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
@@ -126,14 +126,14 @@ class Broken:
 
 
 def test_a_bug_in_fetching_costs_a_site_and_not_the_run() -> None:
-    picker = Picker(Broken(), Documents(), FrozenClock(), load_profile("company"))
+    picker = Picker(Broken(), Documents(), FrozenClock(), load_profile("company"), PickRequest())
     found: dict[str, str] = {}
 
     def keep(_: int, record: Record) -> None:
         found[record["site"]] = record["status"]
 
     sites = (f"{A}/", f"{B}/", "https://c.example/")
-    asyncio.run(pick_all(picker, sites, PickRequest(), 1, keep))
+    asyncio.run(pick_all(picker, sites, 1, keep))
     assert list(found) == list(sites)
     assert found[f"{B}/"] == "unreachable"
 

@@ -14,7 +14,7 @@ from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, ClaimRequest, ScheduledVisit, digest_of
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import verdict_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments

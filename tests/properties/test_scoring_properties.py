@@ -231,7 +231,7 @@ def test_selection_ignores_input_order(
     assert first == second
     assert len(first.candidates) == len(links)
     assert len(first.selected) <= 4
-    assert all((candidate.out is None) == (candidate.rank is not None) for candidate in first.candidates)
+    assert all((candidate.rejected is None) == (candidate.rank is not None) for candidate in first.candidates)
     for candidate in first.selected:
         assert not re.match(r"/locations\b", candidate.url.path)
         assert "Service area" not in [o.anchor for o in candidate.link.occurrences]

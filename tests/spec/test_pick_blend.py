@@ -42,8 +42,8 @@ def by_path(selection: Selection) -> dict[str, Candidate]:
 )
 def test_out(rule: str, href: str, out: str) -> None:
     (candidate,) = blend(link(href, "x", position=Position.FOOTER)).candidates
-    assert candidate.out is not None
-    assert candidate.out.rule == out, rule
+    assert candidate.rejected is not None
+    assert candidate.rejected.rule == out, rule
 
 
 def test_total_is_the_blend() -> None:
@@ -200,13 +200,13 @@ def test_at_most_one_blog_page() -> None:
         link("/blog/sprinkler-maintenance", "Sprinkler maintenance", 1),
         link("/blog/fire-sprinkler-party", "Fire sprinkler alarm", 2),
     )
-    outs = {c.url.path: c.out.rule if c.out else None for c in selection.candidates}
+    outs = {c.url.path: c.rejected.rule if c.rejected else None for c in selection.candidates}
     assert outs == {
         "/blog/fire-inspection-guide": None,
         "/blog/sprinkler-maintenance": "blog-quota",
         "/blog/fire-sprinkler-party": "blog",
     }
-    assert selection.counts["out_blog"] == 1
+    assert selection.counts["rejected_blog"] == 1
 
 
 def test_diagnostics_for_every_link() -> None:
@@ -216,7 +216,7 @@ def test_diagnostics_for_every_link() -> None:
     )
     seen = by_path(selection)
     assert seen["/services/a"].rank == 1
-    assert seen["/privacy"].out is not None
+    assert seen["/privacy"].rejected is not None
     assert seen["/gutters"].parts is not None
     assert set(seen["/gutters"].parts) == {"contextual", "intrinsic", "total", "strong"}
     assert selection.counts["candidates"] == 2

@@ -43,7 +43,7 @@ def test_no_two_that_say_the_same() -> None:
         ("/fire-alarm-systems", "Fire alarms"), ("/fire-alarms-system", "Alarm systems"), ("/cctv", "CCTV")
     )
     assert paths(chosen) == ["/fire-alarm-systems", "/cctv"]
-    assert chosen.counts["out_near_duplicate"] == 1
+    assert chosen.counts["rejected_near_duplicate"] == 1
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_every_candidate_has_verdict_or_reasons() -> None:
     candidates = portfolio(("/services", "Services"), ("/cart", "Cart"), ("/blog", "Blog")).candidates
     assert len(candidates) == 3
     for candidate in candidates:
-        assert candidate.out is not None or (candidate.score is not None and candidate.score.reasons)
+        assert candidate.rejected is not None or (candidate.score is not None and candidate.score.reasons)

@@ -104,8 +104,8 @@ def test_text_category(rule: str, anchor: str, title: str, head: str | None) -> 
 )
 def test_filters(rule: str, href: str, out: str) -> None:
     candidate = only(pick(href))
-    assert candidate.out is not None
-    assert candidate.out.rule == out, rule
+    assert candidate.rejected is not None
+    assert candidate.rejected.rule == out, rule
     assert candidate.score is None
 
 
@@ -125,15 +125,15 @@ def test_service_area_anchors(rule: str, anchor: str) -> None:
     for strategy in ("rules", "blend"):
         selection = pick(("/services/inspection", anchor), strategy=strategy)
         assert selection.selected == (), rule
-        assert selection.counts["out_service_area"] == 1
+        assert selection.counts["rejected_service_area"] == 1
 
 
 def test_any_occurrence_of_a_service_area_anchor_counts() -> None:
     # PICK-2: also where the second occurrence hides behind a tracking parameter.
     selection = pick(("/services", "Services"), ("/services?utm_source=x", "Service area"))
     assert selection.selected == ()
-    assert selection.counts["out_service_area"] == 1
-    assert selection.counts["out_duplicate"] == 1
+    assert selection.counts["rejected_service_area"] == 1
+    assert selection.counts["rejected_duplicate"] == 1
 
 
 def test_duplicates_by_key() -> None:
@@ -141,7 +141,7 @@ def test_duplicates_by_key() -> None:
     home = "http://acme.example/"
     selection = pick("/about#team", "https://acme.example/about", "/about?fbclid=1", home=home)
     assert [c.url.text for c in selection.selected] == ["https://acme.example/about"]
-    assert selection.counts["out_duplicate"] == 2
+    assert selection.counts["rejected_duplicate"] == 2
 
 
 def test_filters_are_counted_in_order() -> None:
@@ -151,13 +151,13 @@ def test_filters_are_counted_in_order() -> None:
         "candidates": 1,
         "above_threshold": 1,
         "selected": 1,
-        "out_cap": 0,
-        "out_disallowed_path": 2,
-        "out_duplicate": 0,
-        "out_homepage": 0,
-        "out_other_site": 1,
-        "out_replaced": 0,
-        "out_service_area": 1,
+        "rejected_cap": 0,
+        "rejected_disallowed_path": 2,
+        "rejected_duplicate": 0,
+        "rejected_homepage": 0,
+        "rejected_other_site": 1,
+        "rejected_replaced": 0,
+        "rejected_service_area": 1,
     }
 
 
@@ -165,10 +165,10 @@ def test_what_only_found_no_place_is_above_the_threshold() -> None:
     # PICK-20: cap, quotas of any bucket, near-duplicates.
     names = ("roofing", "siding", "gutters", "windows", "painting", "plumbing", "masonry", "flooring")
     selection = pick(*(f"/services/{name}" for name in names), strategy="portfolio")
-    outs = {c.out.rule for c in selection.candidates if c.out is not None}
+    outs = {c.rejected.rule for c in selection.candidates if c.rejected is not None}
     assert selection.counts["above_threshold"] == len(names) > selection.counts["selected"]
     assert outs
-    assert all(c.out.for_place for c in selection.candidates if c.out is not None)
+    assert all(c.is_surplus for c in selection.candidates if c.rejected is not None)
 
 
 def test_order_and_cap() -> None:
@@ -181,7 +181,7 @@ def test_order_and_cap() -> None:
         "/fire-a",
     ]
     assert [c.rank for c in selection.selected] == [1, 2, 3, 4]
-    left = {c.url.path: c.out.rule for c in selection.candidates if c.out}
+    left = {c.url.path: c.rejected.rule for c in selection.candidates if c.rejected}
     assert left == {"/fire-z": "cap", "/fire/b": "cap"}
 
 
@@ -216,7 +216,7 @@ def test_reasons_add_up() -> None:
 def test_what_the_homepage_is(home: str, href: str, out: str | None) -> None:
     for strategy in ("rules", "portfolio"):
         candidate = only(pick((href, "Services"), home=home, strategy=strategy))
-        assert (candidate.out and candidate.out.rule) == out
+        assert (candidate.rejected and candidate.rejected.rule) == out
 
 
 def test_pages_behind_a_query_are_told_apart_by_what_their_links_say() -> None:
@@ -231,7 +231,7 @@ def test_pages_behind_a_query_are_told_apart_by_what_their_links_say() -> None:
         ("Roof repair", "services"),
         ("Drain cleaning", "services"),
     ]
-    assert {c.link.anchor: c.out.rule for c in selection.candidates if c.out} == {
+    assert {c.link.anchor: c.rejected.rule for c in selection.candidates if c.rejected} == {
         "We won": "not-worth-it",
         "Search": "no-content",
     }

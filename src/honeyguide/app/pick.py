@@ -14,13 +14,15 @@ from honeyguide.app.arguments import check_strategy, count_of, pattern_of, profi
 from honeyguide.app.select import default_profile
 from honeyguide.core.pick import select
 from honeyguide.core.pick.evaluate import Evaluation, compare_sites, judge_site, match_sites
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.adapters.files.sites import SiteRow
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.pick.evaluate import Change, Picked
     from honeyguide.core.records import Record
     from honeyguide.jobs.pick import Picker, PickRequest
@@ -30,14 +32,17 @@ if TYPE_CHECKING:
 
 
 async def pick_sites(
-    sites: Iterable[str],
+    sites: Iterable[str | SiteRow],
     request: PickRequest,
     policy: FetchPolicy,
     on_record: Callable[[int, Record], None],
     *,
     at_once: int = 16,
 ) -> None:
-    """Pick from sites, up to `at_once` at a time; records are handed over with their place as each is finished."""
+    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place.
+
+    A `SiteRow` with a problem becomes a record that says so.
+    """
     from honeyguide.adapters.clock import SystemClock  # the network's libraries cost a third of a second
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
@@ -47,7 +52,15 @@ async def pick_sites(
     clock = SystemClock()
     async with HttpFetcher(policy) as http:
         polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-        await pick_all(picker(request, polite, clock), sites, request, at_once, on_record)
+        job = picker(request, polite, clock)
+        usable: list[tuple[int, str]] = []
+        for place, row in enumerate(sites):
+            if not isinstance(row, str) and row.problem:
+                on_record(place, job.fail(row.text, Why("unreachable", row.problem)))
+            else:
+                usable.append((place, row if isinstance(row, str) else row.text))
+        names = [site for _, site in usable]
+        await pick_all(job, names, at_once, lambda index, record: on_record(usable[index][0], record))
 
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
@@ -64,8 +77,15 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     if request.query is not None:
         profile = profile.with_query(request.query)
     cap = count_of(request.cap, "cap")
-    asked = select.Request(None, cap, pattern_of(request.include), pattern_of(request.exclude))
-    return Picker(fetcher, Documents(), clock, profile, asked)
+    options = select.SelectionOptions(None, cap, pattern_of(request.include), pattern_of(request.exclude))
+    return Picker(
+        fetcher=fetcher,
+        reader=Documents(),
+        clock=clock,
+        profile=profile,
+        request=request,
+        options=options,
+    )
 
 
 _NAMED_AT_MOST = 10  # sites in a sentence

@@ -138,7 +138,7 @@ class Chooser:
 
     profile: Profile
     strategy: str
-    request: select.Request
+    request: select.SelectionOptions
 
     def choose(self, source: Page | Iterable[Link], page: Url, heads: Mapping[Url, Head]) -> Selection:
         """Choose among the links of one page."""
@@ -162,7 +162,7 @@ def chooser_of(  # noqa: PLR0913 - settings of a library call, all by keyword
     check_strategy(chosen, strategy)
     if query is not None:
         chosen = chosen.with_query(query)
-    request = select.Request(None, count_of(cap, "cap"), pattern_of(include), pattern_of(exclude))
+    request = select.SelectionOptions(None, count_of(cap, "cap"), pattern_of(include), pattern_of(exclude))
     return Chooser(chosen, strategy, request)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.known import StoreReader
     from honeyguide.core.crawl.frontier import Run
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.crawl import CrawlRequest, PageAttachments

@@ -17,7 +17,7 @@ from honeyguide.adapters.files.sites import given_sites, read_sites, unique
 from honeyguide.cli.command import (
     Number,
 )
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.recrawl.plan import read_time
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim

@@ -57,7 +57,9 @@ def candidate_record(candidate: Candidate) -> Record:
         "selection_reason": candidate.selection_reason,
         "reasons": reason_records(score.reasons) if score else [],
         "parts": {name: reason_records(part.reasons) for name, part in parts.items() if part is not score},
-        "out": {"rule": candidate.out.rule, "why": candidate.out.why} if candidate.out else None,
+        "out": {"rule": candidate.rejected.rule, "why": candidate.rejected.text}
+        if candidate.rejected
+        else None,
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
         "positions": position_names(candidate.link),
     }

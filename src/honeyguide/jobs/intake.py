@@ -13,8 +13,8 @@ from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Done, Dropped, Retry, is_fetch
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.crawl.sitemap import POSITION, place_external
-from honeyguide.core.fetching.pace import retry_after_s
-from honeyguide.core.page.likeness import main_digest, said_on, sketch_of
+from honeyguide.core.fetching import retry_after_s
+from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
 from honeyguide.core.records import Crawled, change_told, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, kind_of, made_of
@@ -216,7 +216,7 @@ class PageIntake:
         """Parse a page and let the core judge it by what the store knows."""
         ground, lease = self._ground, ended.lease
         page = self._reader.page(fetched.body, fetched.url, fetched.headers.content_type)
-        said = said_on(page)
+        said = page_text(page)
         content = main_digest(said.main)
         candidates = candidates_of(page, ground)
         known = self._frontier.known([candidate.digest for candidate in candidates])

@@ -1,8 +1,8 @@
 """Pick: from a site's address to one record with the few pages that matter.
 
-Owns: the order of steps: reach the homepage, choose, read heads where the strategy wants them, fetch the chosen,
-replace what turns out empty. Must not know: HTTP, HTML, rules (core has them), files.
-Start reading at `Picker.pick`. Every failure becomes a status and a sentence in the record.
+Owns: the order of steps: reach the homepage, select, read heads where the strategy wants them, fetch the selected pages,
+replace those that turn out empty. Must not know: HTTP, HTML, rules (core has them), files.
+Start reading at `SitePick.run`. Every failure becomes a status and a sentence in the record.
 """
 
 from __future__ import annotations
@@ -10,42 +10,46 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
-from honeyguide.core.fetching.sites import Failure, addresses_of, worst
-from honeyguide.core.page.faults import PageFault, lack_of, own_text, scripts_only
+from honeyguide.core.fetching import addresses_of, failure_of, failure_of_answer, most_telling
+from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
 from honeyguide.core.page.page import Head
-from honeyguide.core.pick.select import Out, Request, Selection, select_links, sift
+from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates
 from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records
 from honeyguide.core.text.keywords import find_keywords
 from honeyguide.core.text.printable import tidy
+from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, UrlError
 from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from honeyguide.core.page.page import Link, Page
-    from honeyguide.core.pick.select import Candidate
+    from honeyguide.core.pick.select import Candidate, Selection
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 HEADS_AT_MOST = 30  # PICK-11
 _NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
-_RULES_NAMED = 3  # that put out most, in a sentence
-_LARGE = 500  # links that are chosen from without letting other sites wait
-MAX_REPLACING = 30  # pages of a site that are tried in place of dead and empty ones (PICK-21)
+_RULES_NAMED = 3  # in a sentence: those that rejected most
+_LARGE = 500  # links: selecting from more runs in a thread, so that other sites need not wait
+MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empty ones (PICK-21)
 
 
 @dataclass(frozen=True, slots=True)
 class PickRequest:
-    """What is asked for: the same for every site of a run."""
+    """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own."""
 
     strategy: str = "portfolio"
-    profile: str | None = None
+    profile: Profile | str | Path | None = None
     cap: int | None = None
     query: str | None = None
     content: bool = False
@@ -55,29 +59,16 @@ class PickRequest:
 
     @property
     def asked(self) -> Record:
-        """What the answer depends on beside strategy and profile; records say it."""
+        """The options that decide the answer beside strategy and profile; records repeat them."""
         return {name: getattr(self, name) for name in ASKED}
 
 
 class FetchedPick(NamedTuple):
-    """A chosen page that was fetched, or why it cannot be had."""
+    """A selected page that was fetched, or why it could not be."""
 
     fetched: Fetched | None = None
     page: Page | None = None
-    failure: str | None = None
-
-
-@dataclass(slots=True)
-class SiteVisit:
-    """One site while it is being picked from."""
-
-    site: str
-    request: PickRequest
-    started: float
-    requests: int = 0
-    homepage: Url | None = None
-    page: Page | None = None
-    replaced: dict[Url, PageFault] = field(default_factory=dict)
+    failure: Why | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,214 +79,219 @@ class Picker:
     reader: PageReader
     clock: Clock
     profile: Profile
-    asked: Request = field(default_factory=Request)
+    request: PickRequest
+    options: SelectionOptions = field(default_factory=SelectionOptions)
 
-    async def pick(self, site: str, request: PickRequest) -> Record:
+    async def pick(self, site: str) -> Record:
         """Make the record of a site; never raises for what a site does."""
-        visit = SiteVisit(site, request, self.clock.now())
-        home, failure = await self._reach(visit)
+        return await SitePick(self, site, self.clock.now()).run()
+
+    def fail(self, site: str, failure: Why) -> Record:
+        """Make the record of a site that cannot be fetched, such as a row without an address."""
+        return SitePick(self, site, self.clock.now()).record(failure)
+
+
+@dataclass(slots=True)
+class SitePick:
+    """One site while it is being picked from."""
+
+    picker: Picker
+    site: str
+    started: float
+    requests: int = 0
+    homepage: Url | None = None
+    page: Page | None = None
+    pages: dict[Url, FetchedPick] = field(default_factory=dict)
+    replaced: dict[Url, Why] = field(default_factory=dict)
+
+    async def run(self) -> Record:
+        """Pick from the site."""
+        home, failure = await self._reach()
         if home is None:
-            return self._record(visit, failure)
-        visit.homepage = home.url
-        visit.page = page = self.reader.page(home.body, home.url, home.headers.content_type)
+            return self.record(failure)
+        self.homepage = home.url
+        self.page = page = self.picker.reader.page(home.body, home.url, home.headers.content_type)
         if not page.text.strip() and not page.links:
-            is_made = scripts_only(page, home.body)
-            empty = Failure("empty", "the homepage has no text and no links")
-            return self._record(visit, Failure("partial", _NO_SCRIPTS) if is_made else empty)
-        heads = await self._heads(visit, page)
-        selection, arrivals = await self._fetch_chosen(visit, page, heads)
-        nothing = _why_nothing(selection, page, home.body) if not selection.selected else None
-        return self._record(visit, nothing, selection, arrivals)
+            empty = Why("empty", "the homepage has no text and no links")
+            return self.record(Why("partial", _NO_SCRIPTS) if needs_scripts(page, home.body) else empty)
+        selection = await self._fetch_selected(page, await self._scored(page))
+        nothing = None if selection.selected else _why_nothing(selection, page, home.body)
+        return self.record(nothing, selection)
 
     # --- the homepage ---
 
-    async def _reach(self, visit: SiteVisit) -> tuple[Fetched | None, Failure | None]:
-        """Try the addresses a site may have, in order; the first that answers with a page is it."""
-        failures: list[Failure] = []
+    async def _reach(self) -> tuple[Fetched | None, Why | None]:
+        """Try the addresses that a site may have, in order; the first that answers with a page is the homepage."""
+        failures: list[Why] = []
         try:
-            addresses = addresses_of(visit.site)
+            addresses = addresses_of(self.site)
         except UrlError as error:
-            return None, Failure("unreachable", f"not an address: {error.why}")
+            return None, Why("unreachable", f"not an address: {error.why}")
         for address in addresses:
             try:
-                home = await self._get(visit, address)
+                home = await self._get(address)
             except FetchError as error:
-                failures.append(Failure.of(error))
+                failures.append(failure_of(error))
                 if isinstance(error, ForbiddenError):
                     break  # the site answered, and said no
                 continue
             if home.status < 300 and home.body:
                 return home, None
-            failures.append(Failure.of_status(home.status))
-        return None, worst(failures)
+            failures.append(failure_of_answer(home.status))
+        return None, most_telling(failures)
 
-    async def _get(self, visit: SiteVisit, url: Url, part: Part = Part.PAGE) -> Fetched:
-        visit.requests += 1
-        return await fetch_or_fail(url, self.fetcher.fetch(url, part=part))
+    async def _get(self, url: Url, part: Part = Part.PAGE) -> Fetched:
+        self.requests += 1
+        return await fetch_or_fail(url, self.picker.fetcher.fetch(url, part=part))
 
-    # --- heads ---
+    # --- selection ---
 
-    async def _heads(self, visit: SiteVisit, page: Page) -> Mapping[Url, Head]:
-        """Read the heads that can still change the outcome (PICK-11); one that failed is not known."""
-        if not self.profile.strategies[visit.request.strategy].reads_heads:
-            return {}
-        wanted = worth_asking(await self._select(visit, page, {}), await self._perfect(visit, page))
-        found = await asyncio.gather(*(self._head(visit, url) for url in wanted))
-        return {url: head for url, head in zip(wanted, found, strict=True) if head is not None}
+    async def _scored(self, page: Page) -> list[Candidate]:
+        """Filter the links of the homepage once, and score them with the heads that can change the outcome."""
+        profile, strategy = self.picker.profile, self.picker.request.strategy
+        options = replace(self.picker.options, page=page)
+        candidates = await self._compute(filter_links, page.links, page.url, profile, strategy, options)
+        scored = await self._compute(score_candidates, candidates, profile, strategy)
+        if not profile.strategies[strategy].reads_heads:
+            return scored
+        query = profile.query.text
+        best = {link.url: Head(query, query) for link in page.links}
+        perfect = await self._compute(score_candidates, candidates, profile, strategy, best)
+        heads = await self._heads(worth_asking(await self._rank(scored), await self._rank(perfect)))
+        return (
+            await self._compute(score_candidates, candidates, profile, strategy, heads) if heads else scored
+        )
 
-    async def _head(self, visit: SiteVisit, url: Url) -> Head | None:
+    async def _heads(self, urls: Sequence[Url]) -> Mapping[Url, Head]:
+        """Read heads (PICK-11); one that failed is not known."""
+        found = await asyncio.gather(*map(self._head, urls))
+        return {url: head for url, head in zip(urls, found, strict=True) if head is not None}
+
+    async def _head(self, url: Url) -> Head | None:
         try:
-            got = await self._get(visit, url, Part.HEAD)
+            got = await self._get(url, Part.HEAD)
         except FetchError:
             return None
-        return self.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
+        return self.picker.reader.head(got.body, got.headers.content_type) if got.status < 300 else None
 
-    async def _perfect(self, visit: SiteVisit, page: Page) -> Selection:
-        """Score every link as if its head said exactly what the query asks for."""
-        best = Head(self.profile.query.text, self.profile.query.text)
-        return await self._select(visit, page, {link.url: best for link in page.links})
+    async def _rank(self, scored: list[Candidate], unwanted: Mapping[Url, Why] | None = None) -> Selection:
+        picker = self.picker
+        return await self._compute(
+            rank, scored, picker.profile, picker.request.strategy, picker.options.cap, unwanted
+        )
 
-    # --- the chosen ---
+    async def _compute(
+        self,
+        function: Callable[_Arguments, _Result],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Result:
+        """Call a function; in a thread if the homepage has many links, so that other sites need not wait."""
+        if self.page is None or len(self.page.links) <= _LARGE:
+            return function(*args, **kwargs)
+        return await asyncio.to_thread(function, *args, **kwargs)
 
-    async def _fetch_chosen(
-        self, visit: SiteVisit, page: Page, heads: Mapping[Url, Head]
-    ) -> tuple[Selection, dict[Url, FetchedPick]]:
-        """Fetch the chosen pages; what is dead or empty gives its place to the next in order (PICK-21)."""
-        arrivals: dict[Url, FetchedPick] = {}
-        unwanted: dict[Url, Out] = {}
+    # --- the selected pages ---
+
+    async def _fetch_selected(self, home: Page, scored: list[Candidate]) -> Selection:
+        """Fetch the selected pages; the next in order replaces one that is dead or empty (PICK-21)."""
+        unwanted: dict[Url, Why] = {}
         most: int | None = None
         while True:
-            selection = await self._select(visit, page, heads, unwanted)
-            new = [candidate for candidate in selection.selected if candidate.url not in arrivals]
+            selection = await self._rank(scored, unwanted)
+            new = [candidate.url for candidate in selection.selected if candidate.url not in self.pages]
             most = len(new) + MAX_REPLACING if most is None else most
-            if len(arrivals) + len(new) > most:
-                untried = Out("untried", f"{len(arrivals)} pages of the site were tried before it")
-                unwanted |= {link.url: untried for link in page.links if link.url not in arrivals}
+            if len(self.pages) + len(new) > most:
+                untried = Why("untried", f"{len(self.pages)} pages of the site were tried before it")
+                unwanted |= {link.url: untried for link in home.links if link.url not in self.pages}
                 continue
-            for candidate, arrival in zip(
-                new, await asyncio.gather(*(self._arrive(visit, c) for c in new)), strict=True
-            ):
-                arrivals[candidate.url] = arrival
-            bad = self._bad(selection, arrivals, page)
-            if not bad:
-                return await self._with_short(visit, page, heads, (selection, unwanted)), arrivals
-            visit.replaced.update(bad)
-            unwanted |= {url: Out("replaced", lack.why) for url, lack in bad.items()}
+            self.pages.update(zip(new, await asyncio.gather(*map(self._fetch, new)), strict=True))
+            faults = self._faults(selection, home)
+            if not faults:
+                return await self._with_short(scored, selection, unwanted)
+            self.replaced.update(faults)
+            unwanted |= {url: Why("replaced", fault.text) for url, fault in faults.items()}
 
     async def _with_short(
-        self,
-        visit: SiteVisit,
-        page: Page,
-        heads: Mapping[Url, Head],
-        so_far: tuple[Selection, dict[Url, Out]],
+        self, scored: list[Candidate], selection: Selection, unwanted: dict[Url, Why]
     ) -> Selection:
-        """Take pages that say little for places that nothing better wants; they displace nothing."""
-        selection, unwanted = so_far
-        for url in [url for url, lack in visit.replaced.items() if lack.is_short]:
-            less = {other: out for other, out in unwanted.items() if other != url}
-            more = await self._select(visit, page, heads, less)
+        """Select short pages after all where they displace nothing better."""
+        for url in [url for url, fault in self.replaced.items() if fault.rule == SHORT]:
+            fewer = {other: why for other, why in unwanted.items() if other != url}
+            more = await self._rank(scored, fewer)
             if {c.url for c in more.selected} == {url, *(c.url for c in selection.selected)}:
-                selection, unwanted = more, less
-                del visit.replaced[url]
+                selection, unwanted = more, fewer
+                del self.replaced[url]
         return selection
 
-    async def _select(
-        self,
-        visit: SiteVisit,
-        page: Page,
-        heads: Mapping[Url, Head],
-        unwanted: Mapping[Url, Out] | None = None,
-    ) -> Selection:
-        """Choose among the links of a page; a page with thousands of them must not keep other sites waiting."""
-        asked = replace(self.asked, heads=heads, page=page, unwanted=unwanted or {})
-        values = (page.links, page.url, self.profile, visit.request.strategy, asked)
-        if len(page.links) <= _LARGE:
-            return select_links(*values)
-        return await asyncio.to_thread(select_links, *values)
-
-    async def _arrive(self, visit: SiteVisit, candidate: Candidate) -> FetchedPick:
+    async def _fetch(self, url: Url) -> FetchedPick:
         try:
-            got = await self._get(visit, candidate.url)
+            got = await self._get(url)
         except FetchError as error:
-            return FetchedPick(failure=error.why)
+            return FetchedPick(failure=Why(error.rule, error.why))
         if got.status >= 300 or not got.body:
-            return FetchedPick(
-                got,
-                failure=f"answered {got.status}" + ("" if got.body or got.status >= 300 else " with nothing"),
-            )
-        return FetchedPick(got, self.reader.page(got.body, got.url, got.headers.content_type))
+            nothing = "" if got.body or got.status >= 300 else " with nothing"
+            return FetchedPick(got, failure=Why("http_error", f"answered {got.status}{nothing}"))
+        return FetchedPick(got, self.picker.reader.page(got.body, got.url, got.headers.content_type))
 
-    def _bad(
-        self, selection: Selection, arrivals: Mapping[Url, FetchedPick], home: Page
-    ) -> dict[Url, PageFault]:
-        """Say which of the chosen must go, and why; in order, so that the better of two doubles stays."""
-        bad: dict[Url, PageFault] = {}
+    def _faults(self, selection: Selection, home: Page) -> dict[Url, Why]:
+        """Say which of the selected pages do not count; of two copies the better one stays."""
+        faults: dict[Url, Why] = {}
         seen: dict[Url, Url] = {}
         for candidate in selection.selected:
-            got, page, failure = arrivals[candidate.url]
+            got, page, failure = self.pages[candidate.url]
             if got is None or page is None:
-                bad[candidate.url] = PageFault(failure or "did not arrive")
-            elif lack := self._lack(candidate.link, page, home, selection.strategy):
-                bad[candidate.url] = lack._replace(
-                    is_short=lack.is_short and not scripts_only(page, got.body)
-                )
+                faults[candidate.url] = failure or Why("fetch-error", "did not arrive")
+            elif fault := self._fault(candidate.link, page, home):
+                is_shell = fault.rule == SHORT and needs_scripts(page, got.body)
+                faults[candidate.url] = fault._replace(rule="shell") if is_shell else fault
             elif page.url in seen:
-                bad[candidate.url] = PageFault(f"is the same page as {seen[page.url].path}")
+                faults[candidate.url] = Why("same-page", f"is the same page as {seen[page.url].path}")
             else:
                 seen[page.url] = candidate.url
-        return bad
+        return faults
 
-    def _lack(self, link: Link, page: Page, home: Page, strategy: str) -> PageFault | None:
-        """Say why a page that arrived does not count: a redirect that may not lead there, an empty shell."""
+    def _fault(self, link: Link, page: Page, home: Page) -> Why | None:
+        """Say why a page does not count: it redirects to a rejected page, or has no content of its own."""
+        profile, strategy = self.picker.profile, self.picker.request.strategy
         if page.url != link.url:
-            plan = self.profile.strategies[strategy]
-            (target,) = sift([replace(link, url=page.url)], home.url, self.profile, plan, Request(page=home))
-            if target.out is not None:
-                return PageFault(f"redirects to {page.url.path}: {target.out.why}")
-        return lack_of(page, home, self.profile.content)
+            options = SelectionOptions(page=home)
+            (target,) = filter_links([replace(link, url=page.url)], home.url, profile, strategy, options)
+            if target.rejected is not None:
+                return Why("redirect", f"redirects to {page.url.path}: {target.rejected.text}")
+        return page_fault(page, home, profile.content)
 
     # --- the record ---
 
-    def _record(
-        self,
-        visit: SiteVisit,
-        failure: Failure | None,
-        selection: Selection | None = None,
-        arrivals: Mapping[Url, FetchedPick] | None = None,
-    ) -> Record:
-        selected = (
-            [self._selected(visit, c, (arrivals or {})[c.url]) for c in selection.selected]
-            if selection
-            else []
-        )
+    def record(self, failure: Why | None, selection: Selection | None = None) -> Record:
+        """Make the record of the site."""
+        request, page = self.picker.request, self.page
         record: Record = {
             "schema": SCHEMA,
-            "site": visit.site,
-            "homepage": visit.homepage.as_linked if visit.homepage else None,
-            "status": failure.status if failure else "ok",
-            "reason": failure.why if failure else None,
-            "strategy": visit.request.strategy,
-            "profile": self.profile.name,
-            "profile_hash": self.profile.hash,
-            "asked": visit.request.asked,
-            "title": visit.page.title if visit.page else None,
-            "selected": selected,
-            "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
-            "skipped": [{"href": href, "rule": rule} for href, rule in visit.page.skipped]
-            if visit.page
+            "site": self.site,
+            "homepage": self.homepage.as_linked if self.homepage else None,
+            "status": failure.rule if failure else "ok",
+            "reason": failure.text if failure else None,
+            "strategy": request.strategy,
+            "profile": self.picker.profile.name,
+            "profile_hash": self.picker.profile.hash,
+            "asked": request.asked,
+            "title": page.title if page else None,
+            "selected": [self._selected(c, self.pages[c.url]) for c in selection.selected]
+            if selection
             else [],
-            "counts": {**selection.counts, "skipped": len(visit.page.skipped)}
-            if selection and visit.page
-            else {},
-            "replaced": [{"url": url.text, "why": lack.why} for url, lack in visit.replaced.items()],
-            "requests": visit.requests,
+            "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
+            "skipped": [{"href": href, "rule": rule} for href, rule in page.skipped] if page else [],
+            "counts": {**selection.counts, "skipped": len(page.skipped)} if selection and page else {},
+            "replaced": [{"url": url.text, "why": fault.text} for url, fault in self.replaced.items()],
+            "requests": self.requests,
         }
-        if visit.request.timings:
-            record["elapsed_s"] = round(self.clock.now() - visit.started, 3)
+        if request.timings:
+            record["elapsed_s"] = round(self.picker.clock.now() - self.started, 3)
         return record
 
-    def _selected(self, visit: SiteVisit, candidate: Candidate, arrival: FetchedPick) -> Record:
-        page, got = arrival.page, arrival.fetched
+    def _selected(self, candidate: Candidate, fetched: FetchedPick) -> Record:
+        page, got = fetched.page, fetched.fetched
         record: Record = {
             "rank": candidate.rank,
             "url": candidate.url.text,
@@ -304,12 +300,12 @@ class Picker:
             "score": tidy(candidate.score.value) if candidate.score else None,
             "reasons": reason_records(candidate.score.reasons) if candidate.score else [],
             "title": page.title if page else None,
-            "text_chars": len(own_text(page, visit.page)) if page and visit.page else None,
+            "text_chars": len(own_text(page, self.page)) if page and self.page else None,
             "status": got.status if got else None,
         }
-        if visit.request.content and got is not None and page is not None:
-            content = self.reader.content(got.body, got.url, got.headers.content_type)
-            found = find_keywords(content.text, self.profile.content.keywords)
+        if self.picker.request.content and got is not None and page is not None:
+            content = self.picker.reader.content(got.body, got.url, got.headers.content_type)
+            found = find_keywords(content.text, self.picker.profile.content.keywords)
             record |= {
                 "markdown": content.markdown,
                 "headings": list(content.headings),
@@ -336,51 +332,35 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
     return sorted(open_urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
 
 
-def _why_nothing(selection: Selection, page: Page, body: bytes) -> Failure:
-    if scripts_only(page, body):
-        return Failure("partial", _NO_SCRIPTS)
+def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:
+    if needs_scripts(page, body):
+        return Why("partial", _NO_SCRIPTS)
     why = (
         "no inner page was worth choosing"
         if selection.counts.get("candidates")
         else "the homepage links to no inner page that could be chosen"
     )
-    return Failure("partial", f"{why}{_most_out(selection)}")
+    return Why("partial", f"{why}{_most_rejected(selection)}")
 
 
-def _most_out(selection: Selection) -> str:
-    """Name the rules that put most links out: it may be the user's own."""
-    outs = Counter(one.out.rule for one in selection.candidates if one.out is not None)
-    named = [
-        f"{count:,} by {rule}" for rule, count in sorted(outs.items(), key=lambda one: (-one[1], one[0]))
-    ]
-    links = "1 link is" if outs.total() == 1 else f"{outs.total():,} links are"
-    return f"; {links} out: {', '.join(named[:_RULES_NAMED])}" if named else ""
-
-
-def failed_record(site: str, status: str, reason: str, request: PickRequest) -> Record:
-    """Make the record of a site that was never asked, such as a row without an address."""
-    return {
-        "schema": SCHEMA, "site": site, "homepage": None, "status": status, "reason": reason,
-        "strategy": request.strategy, "profile": request.profile, "profile_hash": None, "asked": request.asked,
-        "title": None,
-        "selected": [], "candidates": [], "skipped": [], "counts": {}, "replaced": [], "requests": 0,
-        **({"elapsed_s": 0.0} if request.timings else {}),
-    }  # fmt: skip
+def _most_rejected(selection: Selection) -> str:
+    """Name the rules that rejected most links: one may be the user's own."""
+    counts = Counter(c.rejected.rule for c in selection.candidates if c.rejected is not None)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    named = ", ".join(f"{count:,} by {rule}" for rule, count in ranked[:_RULES_NAMED])
+    links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
+    return f"; {links} rejected: {named}" if named else ""
 
 
 async def pick_all(
-    picker: Picker,
-    sites: Iterable[str],
-    request: PickRequest,
-    at_once: int,
-    on_record: Callable[[int, Record], None],
+    picker: Picker, sites: Iterable[str], at_once: int, on_record: Callable[[int, Record], None]
 ) -> None:
-    """Pick from many sites, some at once; each record is handed over as it is finished."""
+    """Pick from many sites, `at_once` in parallel; each record is handed over as it is finished."""
     queue = iter(enumerate(sites))
 
     async def work() -> None:
         for index, site in queue:
-            on_record(index, await picker.pick(site, request))
+            on_record(index, await picker.pick(site))
 
     async with asyncio.TaskGroup() as group:
         for _ in range(max(1, at_once)):

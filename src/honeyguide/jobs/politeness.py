@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from honeyguide.core.fetching.pace import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
+from honeyguide.core.fetching import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
@@ -30,7 +30,7 @@ from honeyguide.ports.fetch import Fetched, Part
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
 
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.ports.fetch import Clock, Fetcher, Robots, RobotsReader, Validators
 
 _FOR_GOOD = frozenset({301, 308})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from honeyguide.adapters.html.page import parse_page
-from honeyguide.core.page.likeness import main_digest, said_on
+from honeyguide.core.page.likeness import main_digest, page_text
 from honeyguide.core.url.url import Url
 
 URL = Url.parse("https://a.example/alarms")
@@ -21,11 +21,11 @@ LINES = "".join(
 
 
 def digest(markup: str) -> str | None:
-    return main_digest(said_on(parse_page(markup, URL)).main)
+    return main_digest(page_text(parse_page(markup, URL)).main)
 
 
 def main_of(markup: str) -> list[str]:
-    return said_on(parse_page(markup, URL)).main.decode().split("\n")
+    return page_text(parse_page(markup, URL)).main.decode().split("\n")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_what_may_be_main_text_is_a_change(before: str, after: str) -> None:
 def test_pages_without_landmarks_are_read_as_a_whole() -> None:
     page = parse_page(f"<div>{STORY}</div><p>15 May 2026", URL)
     assert page.main is None
-    said = said_on(page)
+    said = page_text(page)
     assert said.main == said.text
     assert said.lines == page.text.split("\n")[:-1]
 

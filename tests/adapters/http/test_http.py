@@ -19,7 +19,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from honeyguide.adapters.http.addresses import Names
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
@@ -463,7 +463,7 @@ def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 PEAK = """
 import asyncio, re, sys
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import TooLargeError
 

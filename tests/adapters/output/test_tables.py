@@ -12,16 +12,20 @@ from honeyguide import app
 from honeyguide.adapters.files import parquet
 from honeyguide.adapters.output.journal import Finished
 from honeyguide.adapters.output.tables import COLUMNS, parquet_schema, read_back, write_table
+from honeyguide.app import picker
 from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.records import candidate_record
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError
-from honeyguide.jobs.pick import PickRequest, failed_record
+from honeyguide.jobs.pick import PickRequest
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.core.records import Record
 
+PICKER = picker(PickRequest(), FakeFetcher({}), FrozenClock())
 SETTINGS = {"strategy": "portfolio", "profile_hash": "5a"}
 STATUSES = Counter(ok=2, unreachable=1)
 HTML = '<a href="/services">Services</a> <a href="/about">About</a> <a href="/privacy">P</a>'
@@ -45,16 +49,20 @@ def record(site: str, **more: Any) -> Record:
         if name not in ("markdown", "headings", "keywords", "evidence")
     }
     return {
-        **failed_record(site, "ok", "", PickRequest()), "homepage": f"https://{site}/", "reason": None,
-        "profile_hash": "5a", "selected": [page, {**plain, "rank": 2}], "candidates": candidates(),
-        "skipped": [{"href": "mailto:x", "rule": "scheme"}], "counts": {"links": 3, "out_doorway": 1, "selected": 2},
+        **failed(site, "ok", ""), "homepage": f"https://{site}/", "reason": None,
+        "selected": [page, {**plain, "rank": 2}], "candidates": candidates(),
+        "skipped": [{"href": "mailto:x", "rule": "scheme"}], "counts": {"links": 3, "rejected_doorway": 1, "selected": 2},
         **more,
     }  # fmt: skip
 
 
+def failed(site: str, status: str, reason: str) -> Record:
+    return {**PICKER.fail(site, Why(status, reason)), "profile_hash": "5a"}
+
+
 RECORDS = [
     record("a.example", title="Acme \ud800 \u202e \x1b[31m"),
-    failed_record("=cmd", "unreachable", "sites.csv line 3: is not an address", PickRequest()),
+    failed("=cmd", "unreachable", "sites.csv line 3: is not an address"),
     record("b.example", elapsed_s=3),
 ]
 
@@ -94,7 +102,7 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
     ]
     assert first["selected"][0]["evidence"] == [{"keyword": "sprinkler", "text": "a sprinkler"}]
     assert first["selected"][1]["markdown"] is None
-    assert {"name": "out_doorway", "count": 1} in first["counts"]
+    assert {"name": "rejected_doorway", "count": 1} in first["counts"]
     assert [candidate["url"] for candidate in first["candidates"]] == [one["url"] for one in candidates()]
     assert frame["elapsed_s"].to_list() == [0.0, 0.0, 3.0]
     assert read_back(path, "parquet") == Finished(

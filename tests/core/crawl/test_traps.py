@@ -6,7 +6,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.core.crawl.traps import MAX_FAMILIES, Traps, UrlShape, family_of, shape_trap, soft_404
-from honeyguide.core.page.likeness import likeness, main_digest, said_by, said_on, sketch_of
+from honeyguide.core.page.likeness import bytes_of, likeness, main_digest, page_text, sketch_of
 from honeyguide.core.page.page import Link, Occurrence, Page, Position
 from honeyguide.core.rules.profile import TrapLimits
 from honeyguide.core.url.url import Url
@@ -92,9 +92,9 @@ def text(n: int) -> list[str]:
 def test_a_family_whose_pages_are_alike_is_closed() -> None:
     traps = Traps(LIMITS)
     for n in range(LIMITS.max_alike):
-        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(0))))
+        traps.learn(url(f"/c/{n}"), sketch_of(bytes_of(text(0))))
         assert traps.closed(url("/c/99")) is None
-    traps.learn(url("/c/99"), sketch_of(said_by(text(0))))
+    traps.learn(url("/c/99"), sketch_of(bytes_of(text(0))))
     why = traps.closed(url("/c/99"))
     assert why is not None
     assert (why.rule, why.text) == ("TRAP-7", "the last 6 pages of a.example/c/# were alike")
@@ -105,14 +105,14 @@ def test_a_family_whose_pages_are_alike_is_closed() -> None:
 def test_one_page_that_says_something_keeps_its_family_open() -> None:
     traps = Traps(LIMITS)
     for n in range(50):
-        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(n if n % 6 == 0 else 0))))
+        traps.learn(url(f"/c/{n}"), sketch_of(bytes_of(text(n if n % 6 == 0 else 0))))
     assert traps.closed(url("/c/100")) is None
 
 
 def test_what_was_learnt_is_carried_over() -> None:
     traps = Traps(LIMITS)
     for n in range(7):
-        traps.learn(url(f"/c/{n}"), sketch_of(said_by(text(0))))
+        traps.learn(url(f"/c/{n}"), sketch_of(bytes_of(text(0))))
     again = Traps(LIMITS)
     again.restore(family for _, family in traps.take_changes() if family)
     assert again.closed(url("/c/9")) == traps.closed(url("/c/9")) is not None
@@ -162,9 +162,9 @@ def test_menus_and_dates_at_the_end_are_no_content() -> None:
         return Page(url("/x"), text="\n".join(lines), links=(menu,))
 
     def digest(page: Page) -> str | None:
-        return main_digest(said_on(page).main)
+        return main_digest(page_text(page).main)
 
-    assert "About us" not in said_on(page("")).lines
+    assert "About us" not in page_text(page("")).lines
     assert digest(page("Last updated on 15 November 2026")) == digest(
         page("Last updated on 16 November 2026")
     )
@@ -174,6 +174,6 @@ def test_menus_and_dates_at_the_end_are_no_content() -> None:
 
 def test_likeness_is_an_estimate() -> None:
     half = [*text(0)[:20], *text(1)[:20]]
-    assert 0.15 < likeness(sketch_of(said_by(text(0))), sketch_of(said_by(half))) < 0.55
-    assert likeness(sketch_of(said_by(text(0))), sketch_of(said_by(text(1)))) == 0.0
+    assert 0.15 < likeness(sketch_of(bytes_of(text(0))), sketch_of(bytes_of(half))) < 0.55
+    assert likeness(sketch_of(bytes_of(text(0))), sketch_of(bytes_of(text(1)))) == 0.0
     assert likeness(sketch_of(b"a short page"), sketch_of(b"a short page")) == 1.0

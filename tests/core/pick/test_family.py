@@ -104,7 +104,7 @@ def test_doorways_go_out_with_their_story() -> None:
     )
     selection = select_links(html, HOME, strategy="portfolio")
     assert [c.url.path for c in selection.selected] == ["/gutters"]
-    outs = {c.url.path: c.out.why for c in selection.candidates if c.out}
+    outs = {c.url.path: c.rejected.text for c in selection.candidates if c.rejected}
     assert outs["/roofing-akron"].endswith("pages that share 'roofing' and differ in a name (3 pages)")
     assert outs["/city/x"].endswith("in a folder of places, /city")
 

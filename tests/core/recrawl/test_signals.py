@@ -9,7 +9,7 @@ import pytest
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.app.explain import describe_history
 from honeyguide.config import load_profile
-from honeyguide.core.page.likeness import said_on
+from honeyguide.core.page.likeness import page_text
 from honeyguide.core.recrawl.ages import SiteAges
 from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
 from honeyguide.core.recrawl.rate import Rate
@@ -41,7 +41,7 @@ def html(body: str, menu: int = 40) -> str:
 
 def made(body: str) -> LinkDensity:
     page = parse_page(html(body), PAGE)
-    return made_of(page, said_on(page).lines, {"a.example"})
+    return made_of(page, page_text(page).lines, {"a.example"})
 
 
 LIST = "".join(f'<p><a href="/entry-{n}">Entry number {n} of the list</a></p>' for n in range(12))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from honeyguide.adapters.http.addresses import Lookup
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.url.url import Url
 
 

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from honeyguide.core.crawl.frontier import Budgets, ClaimRequest, Done, Dropped, Retry
-from honeyguide.core.fetching.pace import MAY_PASS, backoff_s
+from honeyguide.core.fetching import MAY_PASS, backoff_s
 from honeyguide.core.rules.profile import CrawlRules
 from honeyguide.core.why import Why
 from honeyguide.errors import AskedToWaitError

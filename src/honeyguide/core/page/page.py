@@ -1,7 +1,7 @@
 """Links and pages as plain data.
 
 Owns: `Position`, `Occurrence`, `Link`, `Head`, `Main`, `Page`. Must not know: HTML, HTTP, rules.
-Start reading at `Link`: one URL as one page shows it, however often it is linked there.
+Start reading at `Link`: one URL with all its occurrences on one page.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class Position(StrEnum):
-    """Where on the page a link stands."""
+    """Where on its page a link is."""
 
     MAIN = "main"
     NAVIGATION = "navigation"
     FOOTER = "footer"
 
 
-# Of several occurrences the best-scoring position stands for the link (TOPIC-1: main 3, navigation 2, footer 0).
+# A link counts by the best-scoring position of its occurrences (TOPIC-1: main 3, navigation 2, footer 0).
 BEST_FIRST = (Position.MAIN, Position.NAVIGATION, Position.FOOTER)
 
 
 class Occurrence(NamedTuple):
-    """One anchor element. A page has hundreds, and tuples are made several times as fast as frozen dataclasses."""
+    """One anchor element; a tuple, because a page has hundreds and tuples are several times as fast to make."""
 
     anchor: str = ""
     title: str = ""
@@ -48,10 +48,10 @@ class Link:
     order: int = 0
 
     def joined(self, other: Link) -> Link:
-        """Join with another link of the same key: all that their texts say counts, within bounds; https wins (URL-7)."""
+        """Join with another link of the same key: occurrences are added up to a limit; https wins (URL-7)."""
         url = other.url if other.url.scheme == "https" != self.url.scheme else self.url
-        room = max(0, _MOST_JOINED - len(self.occurrences))
-        return replace(self, url=url, occurrences=self.occurrences + other.occurrences[:room])
+        free = max(0, _MOST_JOINED - len(self.occurrences))
+        return replace(self, url=url, occurrences=self.occurrences + other.occurrences[:free])
 
     @property
     def anchor(self) -> str:
@@ -81,7 +81,7 @@ class Link:
 
 
 class Head(NamedTuple):
-    """What the head of a link's target says (PICK-11); None where it does not say it."""
+    """Title and description of a linked page (PICK-11); None where they are not known."""
 
     title: str | None = None
     description: str | None = None
@@ -90,8 +90,8 @@ class Head(NamedTuple):
 class Main(NamedTuple):
     """The text of a page without what its markup calls menu, header, footer or aside.
 
-    `is_marked`: the page says where its main text is, and this is that alone. `is_ended`: it has a footer, or is marked, so
-    what comes last in this text is no footer.
+    `is_marked`: the markup names the main text, and this is that alone. `is_ended`: the text is marked, or the page has a
+    footer of its own, so the end of this text is not a footer.
     """
 
     text: str
@@ -101,9 +101,9 @@ class Main(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A parsed document. `skipped` are hrefs that are no pages (URL-9), with the rule that put them out.
+    """A parsed document. `skipped` lists hrefs that lead to no page (URL-9), each with the rule that rejected it.
 
-    `text` is all that a reader sees; `main` is None where the markup does not tell parts of it apart.
+    `text` is everything that a reader sees; `main` is None where the markup does not separate its parts.
     """
 
     url: Url

@@ -1,10 +1,10 @@
 """Families of pages that differ only in a name: one page per town, the doorways of local search.
 
-Owns: `find_families`. Must not know: scores, what is done with such pages (a filter of the profile decides).
+Owns: `find_families`. Must not know: scores, what happens to such pages (a filter of the profile decides).
 Start reading at `find_families`. A family is found by shape, not by a list of towns: siblings share the fixed words of
-their slug or a folder, their anchor text is the changing part alone, and something says that it is a name: a state
-beside it, "in" before it, or that the page never writes the word in lower case. Which words name a trade, a state
-or a folder of places is profile data.
+their slug or a folder, their anchor text is the changing part alone, and there is evidence that this part is a name: a
+state beside it, "in" before it, or that the page never writes the word in lower case. Which words name a trade, a
+state or a folder of places is profile data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 class Sibling:
     """A link as the family search sees it: folder, words of the slug, words of each short anchor text.
 
-    `capitals` are the words of its anchor texts that begin with a capital letter: what does not is no name.
+    `capitals` are the words of its anchor texts that begin with a capital letter: names do.
     """
 
     link: Link
@@ -45,16 +45,16 @@ class Sibling:
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
-    """Say for each link that belongs to a family of names what that family is.
+    """Describe the family of each link that belongs to one.
 
-    `page` is where the links stand; without it, a name must be recognised by a state beside it.
+    `page` is the page of the links; without it, only a state beside a name shows that it is one.
     """
     siblings = [_sibling(link) for link in links]
     if page is not None:  # /de is a language on a German page, not Delaware
         words = words._replace(states=words.states - {(page.language or "")[:2]})
     common = None if page is None else ordinary_words(page)
     found: dict[Url, str] = {}
-    for story, least, members in _shapes(siblings, words):
+    for shape, least, members in _shapes(siblings, words):
         names = [
             (sibling, name)
             for sibling, name in members
@@ -62,7 +62,7 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
         ]
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
-                found.setdefault(sibling.link.url, f"{story} ({len(names)} pages)")
+                found.setdefault(sibling.link.url, f"{shape} ({len(names)} pages)")
     for sibling in siblings:
         if sibling.link.url not in found and (place := _town_and_state(sibling, words)):
             found[sibling.link.url] = place
@@ -75,20 +75,20 @@ Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that c
 
 
 def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
-    """List every set of siblings that share a shape, and how many it takes to make a family of them."""
+    """List every set of siblings that share a shape, with the size that makes it a family."""
     found: dict[tuple[str, int], dict[Url, Member]] = defaultdict(dict)
     for sibling in siblings:
         for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
-            for story, least, name in _shapes_of(sibling, anchor, words):
-                found[story, least].setdefault(sibling.link.url, (sibling, name))
-    for (story, least), members in sorted(found.items()):
-        yield story, least, list(members.values())
+            for shape, least, name in _shapes_of(sibling, anchor, words):
+                found[shape, least].setdefault(sibling.link.url, (sibling, name))
+    for (shape, least), members in sorted(found.items()):
+        yield shape, least, list(members.values())
 
 
 def _shapes_of(
     sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords
 ) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """List the shapes that one anchor text gives a link, each with the part of it that would be the name."""
+    """List the shapes of a link by one anchor text, each with the part that would be the name."""
     least = words.min_size
     for fixed in _fixed_words(sibling, anchor, words):
         yield f"pages that share '{fixed}' and differ in a name", least, anchor
@@ -103,7 +103,7 @@ def _shapes_of(
 def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Guess which end of a slug is the name where the anchor repeats all of it.
 
-    "Tree surgeon Stamford" says so by its capitals; without them it takes twice as many to make a family.
+    Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
     """
     slug = sibling.slug
     for cut in range(1, len(slug)):
@@ -144,7 +144,7 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
 
 
 def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
-    """Decide whether the changing parts are names: something must say so of most of them."""
+    """Decide whether the changing parts are names: most of them need evidence."""
     beside_state = sum(
         not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
     )
@@ -175,9 +175,9 @@ def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
 
 
 def ordinary_words(page: Page) -> frozenset[str] | None:
-    """Collect the words that a page writes in lower case at least once: names never are.
+    """Collect the words that a page writes in lower case at least once, because names never are.
 
-    None where that says nothing: in German, which capitalises every noun, and on pages with hardly any prose.
+    None where case is no evidence: in German, which capitalises every noun, and on pages with hardly any prose.
     """
     if (page.language or "").startswith("de"):
         return None
@@ -207,7 +207,7 @@ def _capitals(link: Link) -> Iterator[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Cut text into folded words, as slugs and anchors are compared.
+    """Split text into folded words, the form in which slugs and anchors are compared.
 
     >>> plain_words("St. Louis, MO")
     ['st', 'louis', 'mo']
@@ -228,7 +228,7 @@ def ascii_form(text: str) -> str:
 
 
 def similar(one: Iterable[str], other: Iterable[str]) -> float:
-    """Share of words that two slugs have in common, 0 to 1; plural or not makes no difference.
+    """Return the share of words that two slugs have in common, 0 to 1; plurals count as singular.
 
     >>> similar(["fire", "alarms"], ["fire", "alarm"])
     1.0
@@ -237,14 +237,10 @@ def similar(one: Iterable[str], other: Iterable[str]) -> float:
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
-def folder_of_places(link: Link, words: FamilyWords) -> bool:
-    """Say whether a link lies in a folder that lists places, such as /city/ or /markets/."""
-    segments = link.url.segments
-    return len(segments) > 1 and stem_of(segments[0]) in words.places
-
-
-def stories(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
-    """Return what is known about a link's family, for the fact `family`."""
+def describe_family(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
+    """Describe a link's family, or its folder of places, such as /city/ or /markets/, for the fact `family`."""
     if link.url in families:
         return families[link.url]
-    return f"in a folder of places, /{link.url.segments[0]}" if folder_of_places(link, words) else None
+    segments = link.url.segments
+    is_place = len(segments) > 1 and stem_of(segments[0]) in words.places
+    return f"in a folder of places, /{segments[0]}" if is_place else None

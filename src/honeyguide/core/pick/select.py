@@ -1,21 +1,22 @@
-"""Pick: from the links of a page to the few that are worth a visit, each with its verdict or its reasons.
+"""Selection: the few links of a page that are worth a visit; each candidate has its score or the rule that rejected it.
 
 Owns: filters in order, scoring, drops, order, quotas, cap. Must not know: HTML, HTTP, which words are good.
-Start reading at `select_links`. Everything it decides by is in the profile: filters, buckets and drops are rule lists,
-scores are scorecards, the rest is numbers of a `Strategy`.
+Start reading at `select_links`. All criteria are in the profile: filters, buckets and drops are rule lists, scores are
+scorecards, the rest is numbers of a `Strategy`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.pick.location_pages import find_families, plain_words, similar, stories
+from honeyguide.core.pick.location_pages import describe_family, find_families, plain_words, similar
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.language import fields_read, half_up, leaves
 from honeyguide.core.url.scope import LinkKind, classify_url
+from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,20 +29,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Out:
-    """Why a link is out: the rule's id, and the sentence for people; or only for want of a place, good as it is."""
-
-    rule: str
-    why: str
-    for_place: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20)."""
+    """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20).
+
+    `is_surplus`: the page is good, and rejected only because others fill the cap or its quota, or say nearly the same.
+    """
 
     link: Link
-    out: Out | None = None
+    rejected: Why | None = None
+    is_surplus: bool = False
     category: str | None = None
     bucket: str | None = None
     score: Score | None = None
@@ -57,13 +53,13 @@ class Candidate:
 
     @property
     def is_good(self) -> bool:
-        """Whether it is worth a visit, with or without a place among the selected."""
-        return self.out is None or self.out.for_place
+        """Whether the page is worth a visit, selected or surplus."""
+        return self.rejected is None or self.is_surplus
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was picked, every candidate in document order, and how many went out by which rule."""
+    """The selected, every candidate in document order, and how many each rule rejected."""
 
     strategy: str
     selected: tuple[Candidate, ...]
@@ -72,11 +68,10 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a selection beside the profile: heads that were read, a cap, patterns of the user's.
+class SelectionOptions:
+    """What a selection depends on beside the profile: heads of linked pages, a cap, the user's patterns.
 
-    `page` is where the links stand, if that is known: its prose tells names from ordinary words. `unwanted` are links
-    that were tried and turned out dead or empty, or could not be tried any more (PICK-21).
+    `page` is the page of the links, if it is known: its prose tells names from ordinary words.
     """
 
     heads: Mapping[Url, Head] | None = None
@@ -84,35 +79,21 @@ class Request:
     include: Pattern | None = None
     exclude: Pattern | None = None
     page: Page | None = None
-    unwanted: Mapping[Url, Out] = field(default_factory=dict)
 
 
 def select_links(
-    links: Iterable[Link], page: Url, profile: Profile, strategy: str, request: Request | None = None
+    links: Iterable[Link], page: Url, profile: Profile, strategy: str, options: SelectionOptions | None = None
 ) -> Selection:
-    """Choose among the links of a page.
-
-    Pure: the same links in any order give the same choice.
-    """
-    request = request or Request()
-    plan = profile.strategies[strategy]
-    listed = sorted(links, key=lambda link: (link.order, link.url.text))
-    sifted = sift(listed, page, profile, plan, request)
-    judged = [_tried(judge(candidate, profile, plan, request.heads or {}), request) for candidate in sifted]
-    key = _order(profile, plan)
-    places = sorted(range(len(judged)), key=lambda place: key(judged[place]))
-    ranked = _take(
-        [judged[place] for place in places], plan, plan.cap if request.cap is None else request.cap
+    """Choose among the links of a page; the order of `links` does not matter."""
+    options = options or SelectionOptions()
+    candidates = filter_links(links, page, profile, strategy, options)
+    return rank(
+        score_candidates(candidates, profile, strategy, options.heads), profile, strategy, options.cap
     )
-    selected = tuple(candidate for candidate in ranked if candidate.rank is not None)
-    candidates = tuple(
-        candidate for _, candidate in sorted(zip(places, ranked, strict=True), key=lambda pair: pair[0])
-    )
-    return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
 
 
-def goes_by_query(profile: Profile, strategy: str) -> bool:
-    """Say whether a strategy's choice depends on the query: whether it reads what the query is found in."""
+def uses_query(profile: Profile, strategy: str) -> bool:
+    """Tell whether a strategy's rules read the score of the query."""
     plan = profile.strategies[strategy]
     rules = (*profile.kinds_of(plan).rules.rules, *plan.drops.rules)
     read = {leaf.field for rule in rules for leaf in leaves(rule.when)}
@@ -122,19 +103,27 @@ def goes_by_query(profile: Profile, strategy: str) -> bool:
 # --- filters ----------------------------------------------------------------------------------------------------
 
 
-def sift(
-    links: Sequence[Link], page: Url, profile: Profile, plan: Strategy, request: Request
+def filter_links(
+    links: Iterable[Link], page: Url, profile: Profile, strategy: str, options: SelectionOptions
 ) -> list[Candidate]:
-    """Put out what no score can bring back (PICK-1, PICK-2, PICK-10), keeping the rest as open candidates."""
+    """Reject links by scope, filters and patterns (PICK-1, PICK-2, PICK-10); the others are open candidates."""
+    links = sorted(links, key=lambda link: (link.order, link.url.text))
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is LinkKind.INSIDE]
     merged = merge_by_key(inside, profile)
-    families = find_families(list(merged.values()), profile.families, request.page)
-    sieve = Sieve(page, profile, plan, request, merged, families)
-    return [sieve.sifted(link) for link in links]
+    families = find_families(list(merged.values()), profile.families, options.page)
+    link_filter = LinkFilter(
+        page=page,
+        profile=profile,
+        plan=profile.strategies[strategy],
+        options=options,
+        merged=merged,
+        families=families,
+    )
+    return [link_filter.candidate(link) for link in links]
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
-    """Join links with one key: the first stands for all, speaks https if any does (URL-7), has all occurrences."""
+    """Join links with the same key into the first of them (URL-7)."""
     merged: dict[str, Link] = {}
     for link in links:
         key = link.url.key(profile.scope.tracking)
@@ -144,38 +133,38 @@ def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
-    """Everything that decides whether a link is a candidate."""
+class LinkFilter:
+    """Decides whether a link is a candidate."""
 
     page: Url
     profile: Profile
     plan: Strategy
-    request: Request
+    options: SelectionOptions
     merged: Mapping[str, Link]
     families: Mapping[Url, str]
 
-    def sifted(self, link: Link) -> Candidate:
-        """Put a link out, or open it as a candidate with all occurrences of its key."""
+    def candidate(self, link: Link) -> Candidate:
+        """Reject a link, or make it a candidate with all occurrences of its key."""
         scope = self.profile.scope
         verdict = classify_url(link.url, self.page, scope)
         if verdict.kind is not LinkKind.INSIDE:
-            why = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
-            return Candidate(link, out=Out(verdict.rule, why.strip()))
+            text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
+            return Candidate(link, Why(verdict.rule, text.strip()))
         whole = self.merged[link.url.key(scope.tracking)]
-        stands_for_all = (
+        is_first = (
             link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
         )
-        family = stories(self.families, whole, self.profile.families)
+        family = describe_family(self.families, whole, self.profile.families)
         from_home = path_from_home(whole.url, self.page, scope.tracking)
-        facts = Facts(whole, is_duplicate=not stands_for_all, family=family, home_path=from_home)
+        facts = Facts(whole, is_duplicate=not is_first, family=family, home_path=from_home)
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
         if rule is not None:
-            return Candidate(link, out=out_of(rule, facts))
-        return Candidate(whole, out=_asked_out(str(facts["url"]), self.request))
+            return Candidate(link, _why(rule, facts))
+        return Candidate(whole, _rejected_by_pattern(str(facts["url"]), self.options))
 
 
 def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
-    """Give path and query, tracking parameters gone; what lies in the homepage's folder is seen from there.
+    """Return path and query without tracking parameters, relative to the homepage's folder.
 
     >>> from honeyguide.core.url.url import Tracking, Url
     >>> home, tracking = Url.parse("https://a.example/en/"), Tracking(("utm_*",))
@@ -195,27 +184,37 @@ def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
     return target if target.startswith("/") else f"/{target}"
 
 
-def out_of(rule: Rule, facts: Facts) -> Out:
-    """Say which rule put a link out, and show the fact that it names."""
-    return Out(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
+def _why(rule: Rule, facts: Facts) -> Why:
+    """Name the rule that rejected a link, and the fact that the rule shows."""
+    return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
-def _asked_out(url: str, request: Request) -> Out | None:
-    if request.include is not None and not request.include.search(url):
-        return Out("include", f"URL does not match --include {request.include.source}")
-    if request.exclude is not None and request.exclude.search(url):
-        return Out("exclude", f"URL matches --exclude {request.exclude.source}")
+def _rejected_by_pattern(url: str, options: SelectionOptions) -> Why | None:
+    if options.include is not None and not options.include.search(url):
+        return Why("include", f"URL does not match --include {options.include.source}")
+    if options.exclude is not None and options.exclude.search(url):
+        return Why("exclude", f"URL matches --exclude {options.exclude.source}")
     return None
 
 
 # --- scores and drops -------------------------------------------------------------------------------------------
 
 
-def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping[Url, Head]) -> Candidate:
-    """Score an open candidate, and drop it where the strategy says so."""
-    if candidate.out is not None:
-        return candidate
-    facts = Facts(candidate.link, heads.get(candidate.url))
+def score_candidates(
+    candidates: Iterable[Candidate], profile: Profile, strategy: str, heads: Mapping[Url, Head] | None = None
+) -> list[Candidate]:
+    """Score open candidates; a drop of the strategy rejects what its score, bucket or facts rule out."""
+    plan, heads = profile.strategies[strategy], heads or {}
+    return [
+        _scored(candidate, profile, plan, heads.get(candidate.url))
+        if candidate.rejected is None
+        else candidate
+        for candidate in candidates
+    ]
+
+
+def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head | None) -> Candidate:
+    facts = Facts(candidate.link, head)
     context = contextual(profile.query, _texts(facts))
     facts["contextual"] = context.score.value
     bucket = profile.kinds_of(plan).rules.first(facts)
@@ -225,7 +224,7 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     score = parts[plan.card]
     return replace(
         candidate,
-        out=out_of(dropped, facts) if dropped else None,
+        rejected=_why(dropped, facts) if dropped else None,
         category=_category(profile, plan, score),
         bucket=bucket.id if bucket else None,
         score=score,
@@ -235,14 +234,8 @@ def judge(candidate: Candidate, profile: Profile, plan: Strategy, heads: Mapping
     )
 
 
-def _tried(candidate: Candidate, request: Request) -> Candidate:
-    """Put out what is known to be no good, with all that was decided about it before."""
-    out = request.unwanted.get(candidate.url)
-    return candidate if candidate.out is not None or out is None else replace(candidate, out=out)
-
-
 def _texts(facts: Facts) -> Callable[[str], str | None]:
-    """Read the texts that the query is matched against when they are asked for."""
+    """Return a reader of the texts that the query is matched against."""
 
     def text(name: str) -> str | None:
         value = facts[name]
@@ -266,8 +259,33 @@ def _selection_reason(bucket: str, scores: Iterable[Score]) -> str:
 # --- order and cap ----------------------------------------------------------------------------------------------
 
 
+def rank(
+    scored: Iterable[Candidate],
+    profile: Profile,
+    strategy: str,
+    cap: int | None = None,
+    unwanted: Mapping[Url, Why] | None = None,
+) -> Selection:
+    """Order candidates and select the best; `unwanted` pages were fetched and are unusable (PICK-21)."""
+    plan = profile.strategies[strategy]
+    wanted = [_reject_unwanted(candidate, unwanted or {}) for candidate in scored]
+    key = _order(profile, plan)
+    places = sorted(range(len(wanted)), key=lambda place: key(wanted[place]))
+    taken = _take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)
+    selected = tuple(candidate for candidate in taken if candidate.rank is not None)
+    in_order = sorted(zip(places, taken, strict=True), key=lambda pair: pair[0])
+    candidates = tuple(candidate for _, candidate in in_order)
+    return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
+
+
+def _reject_unwanted(candidate: Candidate, unwanted: Mapping[Url, Why]) -> Candidate:
+    """Reject a page that turned out unusable; its score and reasons stay."""
+    why = unwanted.get(candidate.url)
+    return candidate if candidate.rejected is not None or why is None else replace(candidate, rejected=why)
+
+
 def _order(profile: Profile, plan: Strategy) -> Sorter:
-    """Make the sort key of a strategy; what is out comes last."""
+    """Make the sort key of a strategy; rejected candidates come last."""
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
@@ -288,24 +306,26 @@ def _order(profile: Profile, plan: Strategy) -> Sorter:
         "url": lambda c: c.url.text,
     }
     chosen = [keys[name] for name in (*plan.order, "url")]
-    return lambda candidate: (candidate.out is not None, *(key(candidate) for key in chosen))
+    return lambda candidate: (candidate.rejected is not None, *(key(candidate) for key in chosen))
 
 
 def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]:
-    """Take from the top, within quotas and cap; what is left says why it was left."""
+    """Select from the top, within quotas and cap; what is not selected gets the reason."""
     taken: Counter[str] = Counter()
     slugs: dict[str, list[str]] = {}
     result = []
     for candidate in ordered:
         bucket = candidate.bucket or ""
-        if candidate.out is not None:
+        if candidate.rejected is not None:
             result.append(candidate)
         elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
-            result.append(_left(candidate, "near-duplicate", f"says nearly the same as {twin}"))
+            result.append(_surplus(candidate, "near-duplicate", f"says nearly the same as {twin}"))
         elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
-            result.append(_left(candidate, f"{bucket}-quota", f"at most {plan.quotas[bucket]} {bucket} page"))
+            most = f"at most {plan.quotas[bucket]} {bucket} page"
+            result.append(_surplus(candidate, f"{bucket}-quota", most))
         elif taken.total() >= cap:
-            result.append(_left(candidate, "cap", _full(cap)))
+            more = "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken"
+            result.append(_surplus(candidate, "cap", more))
         else:
             taken[bucket] += 1
             if not candidate.url.query:
@@ -314,36 +334,31 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
     return result
 
 
-def _left(candidate: Candidate, rule: str, why: str) -> Candidate:
-    """Leave a candidate for which there is no place."""
-    return replace(candidate, out=Out(rule, why, for_place=True))
-
-
-def _full(cap: int) -> str:
-    return "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken"
+def _surplus(candidate: Candidate, rule: str, text: str) -> Candidate:
+    return replace(candidate, rejected=Why(rule, text), is_surplus=True)
 
 
 def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
-    """Find a page among the taken ones whose path is made of nearly the same words."""
-    if distinct >= 1 or candidate.url.query:  # what a page with a query shows is not in its path
+    """Find a selected page whose path has nearly the same words."""
+    if distinct >= 1 or candidate.url.query:  # the path does not tell what a page with a query shows
         return None
     words = plain_words(candidate.url.path)
     return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
 
 
 def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
-    """Count what PICK-20 asks for; a rule of the profile that put nothing out says so."""
+    """Count what PICK-20 asks for; a rule of the profile that rejected nothing counts 0."""
     rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
     names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), "cap", "replaced")
-    outs = Counter(dict.fromkeys(names, 0))
-    outs.update(candidate.out.rule for candidate in candidates if candidate.out is not None)
+    rejected = Counter(dict.fromkeys(names, 0))
+    rejected.update(candidate.rejected.rule for candidate in candidates if candidate.rejected is not None)
     scored = [candidate for candidate in candidates if candidate.score is not None]
     return {
         "links": len(candidates),
         "candidates": len(scored),
         "above_threshold": sum(c.is_good for c in scored),
         "selected": sum(c.rank is not None for c in scored),
-        **{f"out_{rule.replace('-', '_')}": count for rule, count in sorted(outs.items())},
+        **{f"rejected_{rule.replace('-', '_')}": count for rule, count in sorted(rejected.items())},
     }
 
 

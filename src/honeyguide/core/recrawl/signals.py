@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.fetching.pace import http_time
+from honeyguide.core.fetching import http_time
 from honeyguide.core.page.page import Link, Position
 from honeyguide.core.recrawl.clocks import DayProfile
 from honeyguide.core.recrawl.history import UNKNOWN_SITE
@@ -190,7 +190,7 @@ class LinkDensity(NamedTuple):
 
 
 def made_of(page: Page, lines: Sequence[str], sites: Collection[str]) -> LinkDensity:
-    """Measure a page; `lines` is its main text (`likeness.said_on`). Links to itself lead nowhere."""
+    """Measure a page; `lines` is its main text (`likeness.page_text`). Links to itself lead nowhere."""
     links = chars = 0
     starts = tuple(f"{scheme}://{site}/" for site in sites for scheme in ("https", "http"))
     own, main = page.url.text, Position.MAIN

@@ -32,7 +32,7 @@ from honeyguide.cli.options import all_options, how_options, named_rows, policy_
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.sites import addresses_of
+from honeyguide.core.fetching import addresses_of
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import CrawlRequest
 from honeyguide.jobs.request import traversal_of
@@ -40,7 +40,7 @@ from honeyguide.jobs.request import traversal_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.commands.crawl.outputs import Keeper, Output
     from honeyguide.core.crawl.frontier import Counts, Run
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.crawl import CrawlRequest, PageAttachments

@@ -14,7 +14,7 @@ import click
 from honeyguide import app
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, no_color_option, number, points, print_table, say
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.demo.server import serve_demo
 from honeyguide.errors import HoneyguideError
 

@@ -35,14 +35,14 @@ from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import SitesProgress, watch
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
-from honeyguide.jobs.pick import PickRequest, failed_record
+from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from honeyguide.adapters.files.sites import SiteRow
     from honeyguide.cli.commands.pick.sinks import Sink
-    from honeyguide.core.fetching.policy import FetchPolicy
+    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
 
 
@@ -203,21 +203,13 @@ class _Work:
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
         """Make the missing records; False if Ctrl-C came in between."""
-        todo = []
-        for index in missing:
-            row = self.rows[index]
-            if row.problem:
-                finish(index, failed_record(row.text, "unreachable", row.problem, self.request))
-            else:
-                todo.append(index)
-        if not todo:
+        if not missing:
             return True
-        sites = [self.rows[index].text for index in todo]
         picking = app.pick_sites(
-            sites,
+            [self.rows[index] for index in missing],
             self.request,
             self.policy,
-            lambda place, record: finish(todo[place], record),
+            lambda place, record: finish(missing[place], record),
             at_once=self.asked["concurrency"],
         )
         try:

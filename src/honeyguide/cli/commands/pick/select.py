@@ -32,7 +32,7 @@ from honeyguide.cli.output import (
 )
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Head
-from honeyguide.core.pick.select import goes_by_query
+from honeyguide.core.pick.select import uses_query
 from honeyguide.core.records import SCHEMA, candidate_record
 from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.core.url.url import Url
@@ -269,7 +269,7 @@ def _row(candidate: Candidate, page: Page) -> list[str]:
     kind = " ".join(dict.fromkeys(filter(None, (candidate.category, candidate.bucket)))) or "-"
     anchor = [f'  "{candidate.link.anchor}"'] if candidate.link.anchor else []
     reasons = [f"  {line}" for line in reason_lines(candidate.score)]
-    out = [] if candidate.out is None else [_out(candidate.out.rule, candidate.out.why)]
+    out = [] if candidate.rejected is None else [_out(*candidate.rejected)]
     rank = "-" if candidate.rank is None else str(candidate.rank)
     value = number(candidate.score.value if candidate.score else None)
     return [rank, value, kind, "\n".join([short_url(candidate.url, page.url), *anchor, *reasons, *out])]
@@ -285,9 +285,9 @@ def _funnel(selection: Selection, page: Page, profile: Profile) -> list[list[str
     words = dict(RULE_WORDS)
     for rule in [rule for _, rule in page.skipped]:
         counts[rule] = counts.get(rule, 0) + 1
-    for out in [candidate.out for candidate in selection.candidates if candidate.out is not None]:
-        counts[out.rule] = counts.get(out.rule, 0) + 1
-        words.setdefault(out.rule, out.why)
+    for why in [candidate.rejected for candidate in selection.candidates if candidate.rejected is not None]:
+        counts[why.rule] = counts.get(why.rule, 0) + 1
+        words.setdefault(why.rule, why.text)
     order = _rule_order(profile, selection.strategy)
     ranked = sorted(counts, key=lambda rule: _place(rule, order))
     return [[f"-{counts[rule]}", rule, words.get(rule, rule)] for rule in ranked]
@@ -362,8 +362,8 @@ def strategy_profile(asked: dict[str, Any]) -> Profile:
     strategy = asked["strategy"]
     profile = load_profile(asked["profile"] or app.default_profile(strategy))
     check_strategy(profile, strategy)
-    if asked["query"] is not None and not goes_by_query(profile, strategy):
-        others = " or ".join(name for name in profile.strategies if goes_by_query(profile, name))
+    if asked["query"] is not None and not uses_query(profile, strategy):
+        others = " or ".join(name for name in profile.strategies if uses_query(profile, name))
         advice = f"; --strategy {others} does" if others else ""
         note(f"strategy {strategy} does not choose by --query{advice}")
     return profile

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.core.fetching.pace import Pace, backoff_s, gap_s, retry_after_s, spread
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy, Pace, backoff_s, gap_s, retry_after_s, spread
 from honeyguide.errors import ConfigError
 
 TIMES = st.floats(0, 4e9, allow_nan=False)

@@ -1,0 +1,292 @@
+"""How we behave towards other people's servers: the policy, the pace of requests, the addresses of a site.
+
+Owns: `FetchPolicy` with the reason for each default; `Pace`, which says when the next request to a host may start;
+the URLs that a bare site name may mean, and which failure to report. Must not know: clocks, sleeping, HTTP clients.
+Start reading at the fields of `FetchPolicy`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
+from honeyguide.errors import (
+    AddressRefusedError,
+    ConfigError,
+    FetchError,
+    ForbiddenError,
+    NameNotFoundError,
+    NotTextError,
+    Problem,
+    TimedOutError,
+    TooLargeError,
+    UrlError,
+)
+from honeyguide.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 2.2.1: what a product token may consist of
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPolicy:
+    """Pace, limits and identity of one run.
+
+    >>> FetchPolicy(contact="mailto:crawl@example.com").agent.partition(" ")[2]
+    '(+mailto:crawl@example.com)'
+    >>> FetchPolicy().robots_token
+    'honeyguide'
+    """
+
+    # --- pace ---
+    delay_s: float = 0.5  # between two request starts on one host: two a second, whatever the host could bear
+    jitter: float = 0.2  # largest share added to the delay, so that many runs do not beat in step
+    per_host: int = 5  # requests in flight on one host: slow answers must not pile up there (PICK-11)
+    concurrency: int = 32  # requests in flight over all hosts: bounds memory and sockets
+    max_crawl_delay_s: float = 30.0  # a longer Crawl-delay counts as this: an hour would mean "never"
+    # --- patience ---
+    connect_timeout_s: float = 5.0  # name, TCP and TLS together: each try of a dead host costs this
+    read_timeout_s: float = 10.0  # silence between two pieces of an answer
+    total_timeout_s: float = 30.0  # one request as a whole: a byte a second never trips the read timeout
+    trip_timeout_s: float = 90.0  # all requests for one page: its redirects, retries and robots.txt
+    head_timeout_s: float = 5.0  # one head as a whole (PICK-11): it is only a hint, and there are many
+    retries: int = 2  # further tries after a failure that may pass
+    backoff_s: float = 1.0  # pause before the first retry; it doubles with each one
+    max_backoff_s: float = 30.0  # where the doubling ends
+    max_wait_s: float = 60.0  # a host that asks for a longer pause is reported at once instead of waited for
+    max_block_s: float = 3600.0  # a longer Retry-After counts as this: no host is blocked for good
+    # --- size ---
+    max_bytes: int = 5 * 2**20  # as sent: any page made for people is smaller; more is a file
+    max_decoded_bytes: int = 10 * 2**20  # after decompression: what a bomb may cost
+    max_redirects: int = 10  # half of what browsers follow; robots.txt has its own limit (RFC 9309)
+    # --- robots.txt ---
+    robots_ttl_s: float = 86_400.0  # RFC 9309 2.4: no cached copy is used for more than 24 hours
+    robots_retry_s: float = 600.0  # a robots.txt that failed closes its site for this long
+    # --- identity ---
+    user_agent: str | None = None  # the whole header; None builds one from name, version and contact
+    contact: str | None = None  # where a site's owner reaches whoever runs this
+    # --- safety ---
+    allow_private: bool = False  # loopback and private addresses: no page may send us behind a firewall
+
+    def __post_init__(self) -> None:
+        problems = tuple(_problems(self))
+        if problems:
+            raise ConfigError("policy", problems)
+
+    @property
+    def agent(self) -> str:
+        """The User-Agent header."""
+        if self.user_agent is not None:
+            return self.user_agent
+        return f"honeyguide/{__version__} ({f'+{self.contact}' if self.contact else 'no contact given'})"
+
+    @property
+    def robots_token(self) -> str:
+        """The product token that robots.txt groups are matched against."""
+        found = _TOKEN.match(self.agent)
+        return found.group().lower() if found else "honeyguide"
+
+
+def _problems(policy: FetchPolicy) -> list[Problem]:
+    """List all mistakes: numbers out of range, and text that is not valid in a header."""
+    found = []
+    for field in fields(policy):
+        value = getattr(policy, field.name)
+        if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
+            found.append(Problem(field.name, f"must be a finite number, 0 or more, not {value}"))
+        if isinstance(value, str) and not (value.isascii() and value.isprintable() and value.strip()):
+            found.append(Problem(field.name, "must be printable ASCII, and not empty"))
+    found += [
+        Problem(name, "must be at least 1")
+        for name in ("per_host", "concurrency", "max_bytes", "max_decoded_bytes")
+        if getattr(policy, name) == 0
+    ]
+    return found
+
+
+# --- pace -----------------------------------------------------------------------------------------------------
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# RFC 9110 5.6.7: the one date format that may be sent today; the two obsolete ones are not worth their code.
+_HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII)
+_SECONDS = re.compile(r"0*(\d+)", re.ASCII)
+LONGEST_REST_S = 86_400.0  # a longer Retry-After counts as a day: no host is blocked for good
+PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for a pause
+MAY_PASS = PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
+_LAST_DOUBLING = 30  # keeps 2**attempt small; every cap is reached before
+
+
+class Pace(NamedTuple):
+    """One host: requests so far, when the next may start, and how often in a row it pushed back (429, 503)."""
+
+    starts: int = 0
+    ready_at: float = 0.0
+    blocked_until: float = 0.0
+    strikes: int = 0
+
+    def wait_s(self, now: float) -> float:
+        """Return the seconds until a request may start.
+
+        >>> Pace(ready_at=10.5, blocked_until=9.0).wait_s(10.0)
+        0.5
+        """
+        return max(0.0, self.ready_at - now, self.blocked_until - now)
+
+    def blocked_s(self, now: float) -> float:
+        """Return how many seconds of the wait the host itself asked for.
+
+        >>> Pace(ready_at=99.0, blocked_until=12.0).blocked_s(10.0)
+        2.0
+        """
+        return max(0.0, self.blocked_until - now)
+
+    def started(self, now: float, gap_s: float) -> Pace:
+        """Record a request that starts now; the next may start `gap_s` later.
+
+        >>> Pace().started(10.0, 0.5)
+        Pace(starts=1, ready_at=10.5, blocked_until=0.0, strikes=0)
+        """
+        return self._replace(starts=self.starts + 1, ready_at=now + gap_s)
+
+    def struck(self, until: float) -> Pace:
+        """Record that the host pushed back: nothing starts before `until`; a longer block stays.
+
+        >>> Pace(blocked_until=50.0).struck(20.0)
+        Pace(starts=0, ready_at=0.0, blocked_until=50.0, strikes=1)
+        """
+        return self._replace(blocked_until=max(self.blocked_until, until), strikes=self.strikes + 1)
+
+    def answered(self) -> Pace:
+        """Record a normal answer: strikes are reset, a running block is not.
+
+        >>> Pace(strikes=3, blocked_until=7.0).answered()
+        Pace(starts=0, ready_at=0.0, blocked_until=7.0, strikes=0)
+        """
+        return self._replace(strikes=0) if self.strikes else self
+
+
+def spread(host: str, nth: int) -> float:
+    """Return a number from 0 to 1 that is fixed for each host and request.
+
+    >>> spread("example.com", 1) == spread("example.com", 1) != spread("example.com", 2)
+    True
+    """
+    digest = blake2b(f"{host} {nth}".encode("utf-8", "backslashreplace"), digest_size=6).digest()
+    return int.from_bytes(digest, "big") / 2**48
+
+
+def gap_s(host: str, nth: int, delay_s: float, jitter: float) -> float:
+    """Return the pause after the host's nth request: the delay, lengthened by at most the jitter's share.
+
+    >>> 0.5 <= gap_s("example.com", 1, 0.5, 0.2) < 0.6
+    True
+    """
+    return delay_s * (1.0 + jitter * spread(host, nth))
+
+
+def backoff_s(attempt: int, first_s: float, cap_s: float) -> float:
+    """Return the pause before try number `attempt` + 1: doubling, up to a cap.
+
+    >>> [backoff_s(n, 1.0, 5.0) for n in (1, 2, 3, 4)]
+    [1.0, 2.0, 4.0, 5.0]
+    """
+    return min(cap_s, first_s * 2.0 ** (min(max(attempt, 1), _LAST_DOUBLING) - 1))
+
+
+def retry_after_s(text: str | None, now: float) -> float | None:
+    """Read a Retry-After header, seconds or a date; None if it is neither.
+
+    >>> retry_after_s("31536000000000", 0.0) == LONGEST_REST_S
+    True
+    >>> retry_after_s("120", 0.0), retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", 15.0), retry_after_s("soon", 0.0)
+    (120.0, 45.0, None)
+    """
+    value = (text or "").strip()
+    if seconds := _SECONDS.fullmatch(value):
+        return min(float(seconds[1]), LONGEST_REST_S) if len(seconds[1]) <= 9 else LONGEST_REST_S
+    then = http_time(value)
+    return None if then is None else min(max(0.0, then - now), LONGEST_REST_S)
+
+
+def http_time(text: str | None) -> float | None:
+    """Read the date of a header as seconds since 1970; None if it is not one.
+
+    >>> http_time("Thu, 01 Jan 1970 00:01:00 GMT"), http_time("yesterday")
+    (60.0, None)
+    """
+    found = _HTTP_DATE.fullmatch((text or "").strip())
+    if not found or found[2] not in _MONTHS:
+        return None
+    day, year, hour, minute, second = (int(found[n]) for n in (1, 3, 4, 5, 6))
+    try:
+        then = datetime(year, _MONTHS.index(found[2]) + 1, day, hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:  # the 31st of February
+        return None
+    return then.timestamp()
+
+
+# --- sites ----------------------------------------------------------------------------------------------------
+
+
+def addresses_of(site: str) -> list[Url]:
+    """List the URLs that a site name may mean, in the order to try.
+
+    >>> [str(url) for url in addresses_of("acme.com")]
+    ['https://acme.com/', 'https://www.acme.com/', 'http://acme.com/']
+    >>> [str(url) for url in addresses_of("http://acme.com/en")]
+    ['http://acme.com/en']
+    >>> addresses_of("//acme.com") == addresses_of("acme.com")
+    True
+    """
+    text = site.strip().removeprefix("//")
+    if not text:
+        raise UrlError(site, "is empty")
+    if "://" in text:
+        return [Url.parse(text)]
+    bare = Url.parse(f"https://{text}")
+    return [bare, *_with_www(bare.host, text), Url.parse(f"http://{text}")]
+
+
+def _with_www(host: str, text: str) -> list[Url]:
+    """Return the URL with www. in front, if there may be one: not of IP addresses and localhost."""
+    is_name = "." in host and host.rpartition(".")[2].isalpha()
+    try:
+        return [Url.parse(f"https://www.{text}")] if is_name and not host.startswith("www.") else []
+    except UrlError:  # too long with www.
+        return []
+
+
+_STATUS: tuple[tuple[type[FetchError], str], ...] = (
+    (NameNotFoundError, "dns_failed"),
+    (TimedOutError, "timeout"),
+    (AddressRefusedError, "unreachable"),
+    (ForbiddenError, "robots_disallowed"),
+    (NotTextError, "empty"),
+    (TooLargeError, "empty"),
+)
+# Of several failures the one that got furthest says most.
+_FURTHEST = ("robots_disallowed", "http_error", "empty", "timeout", "unreachable", "dns_failed")
+
+
+def failure_of(error: FetchError) -> Why:
+    """Say why a site cannot be picked from; the rule is the status of its record."""
+    return Why(next((name for kind, name in _STATUS if isinstance(error, kind)), "unreachable"), str(error))
+
+
+def failure_of_answer(status: int) -> Why:
+    """Say why an answer is not a homepage."""
+    if status >= 300:
+        return Why("http_error", f"the homepage answered {status}")
+    return Why("empty", "the homepage is empty")
+
+
+def most_telling(failures: Sequence[Why]) -> Why:
+    """Return the failure that got furthest, the first of its kind."""
+    return min(failures, key=lambda failure: _FURTHEST.index(failure.rule))
