@@ -55,40 +55,40 @@ def test_what_waits_to_be_tried_again_is_brought_back_and_a_pause_ends(
     make: Callable[[Path], Store], tmp_path: Path
 ) -> None:
     store = make(tmp_path)
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     frontier.add([found("/a")])
     (lease,) = frontier.claim(ask()).leases
     frontier.finish(lease, Retry(600.0, Why("unreachable", "no connection")), Report())
     frontier.block("a.example", 900.0)
-    frontier.bring_back([found("/a")])
+    frontier.requeue([found("/a")])
     assert frontier.claim(ask(1.0)).rest == NoClaim("resting", 900.0)
     frontier.block("a.example", None)
     (again,) = frontier.claim(ask(1.0)).leases
     assert (again.url, again.attempt, again.lane) == (lease.url, 1, lease.lane)
     frontier.finish(again, Done(), Report())
-    frontier.bring_back([found("/a")])  # it is had
+    frontier.requeue([found("/a")])  # it is had
     assert frontier.claim(ask(1.0)).rest == NoClaim("complete")
     store.close()
 
 
 def filled(path: Path) -> SqliteStore:
     store = SqliteStore(path)
-    store.frontier(store.begin(spec(), 0.0)).add([found(f"/{n}") for n in range(100)])
+    store.queue(store.runs.begin(spec(), 0.0)).add([found(f"/{n}") for n in range(100)])
     store.flush()
     return store
 
 
 def test_what_was_flushed_survives_and_the_rest_does_not(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     first, second = frontier.claim(ask(limit=2)).leases
     frontier.finish(first, Done(), Report(page("/first")))
     store.flush()
     frontier.finish(second, Done(), Report(page("/second")))
     store.abandon()
     again = SqliteStore(tmp_path / "h.db")
-    run = again.begin(spec(), 1.0)
-    frontier = again.frontier(run)
+    run = again.runs.begin(spec(), 1.0)
+    frontier = again.queue(run)
     assert [record["url"] for _, record in frontier.pages()] == [f"{SITE}/first"]
     assert paths(frontier.adopt(ask(1.0, limit=9))) == ["/1"]  # at once: its process is gone
     assert again.check() == ()
@@ -97,7 +97,7 @@ def test_what_was_flushed_survives_and_the_rest_does_not(tmp_path: Path) -> None
 
 def test_a_failed_transaction_leaves_no_trace(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     (lease,) = frontier.claim(ask()).leases
 
     def fail() -> None:
@@ -123,7 +123,7 @@ def seen(store: SqliteStore) -> tuple[int, int]:
 
 def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     digest = found("/9").digest
     met = Report(findings=Findings(again=[digest], skipped=Counter({"mailto": 2})))
     leases = frontier.claim(ask(limit=3)).leases
@@ -148,7 +148,7 @@ def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(
 
 def test_what_the_disk_took_back_does_not_count(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     met = Report(findings=Findings(again=[found("/9").digest], skipped=Counter({"mailto": 2})))
     frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
     store._db.undo()  # noqa: SLF001 - as a full disk does, in the middle of any statement
@@ -162,7 +162,7 @@ def test_what_the_disk_took_back_does_not_count(tmp_path: Path) -> None:
 
 def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     (lease,) = frontier.claim(ask()).leases
     store.flush()
     frontier.finish(lease, Done(), Report(page("/x"), Findings(again=[found("/9").digest])))
@@ -179,8 +179,8 @@ def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
 
 def test_two_stores_on_one_file_never_lease_the_same(tmp_path: Path) -> None:
     one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
-    run = one.begin(spec(), 0.0)
-    fronts = [(store, store.frontier(run)) for store in (one, other)]
+    run = one.runs.begin(spec(), 0.0)
+    fronts = [(store, store.queue(run)) for store in (one, other)]
     taken: list[str] = []
     for turn in range(20):
         store, frontier = fronts[turn % 2]
@@ -195,8 +195,8 @@ def test_two_stores_on_one_file_never_lease_the_same(tmp_path: Path) -> None:
 
 def test_a_lease_that_ran_out_goes_to_another(tmp_path: Path) -> None:
     one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
-    run = one.begin(spec(), 0.0)
-    mine, theirs = one.frontier(run), other.frontier(run)
+    run = one.runs.begin(spec(), 0.0)
+    mine, theirs = one.queue(run), other.queue(run)
     (lease,) = mine.claim(ask(0.0)).leases
     one.flush()
     assert "/0" not in paths(theirs.claim(ask(500.0, limit=1)).leases)
@@ -215,28 +215,28 @@ def test_a_lease_that_ran_out_goes_to_another(tmp_path: Path) -> None:
 
 def test_another_writer_is_waited_for_and_then_named(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    store.frontier(store.begin(spec(), 0.0)).add([found("/more")])
+    store.queue(store.runs.begin(spec(), 0.0)).add([found("/more")])
     other = SqliteStore(tmp_path / "h.db", busy_s=0.01)
     with pytest.raises(StoreBusyError, match="another process"):
-        other.begin(spec("two"), 0.0)
+        other.runs.begin(spec("two"), 0.0)
     store.close()
-    other.begin(spec("two"), 0.0)
+    other.runs.begin(spec("two"), 0.0)
     other.close()
 
 
 def test_leases_of_others_are_waited_for_before_the_budget_is_said_to_be_spent(tmp_path: Path) -> None:
     one, other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
-    run = one.begin(spec(), 0.0)
+    run = one.runs.begin(spec(), 0.0)
     budgets = Budgets(max_pages=2)
-    leases = one.frontier(run).claim(ask(limit=9, budgets=budgets)).leases
+    leases = one.queue(run).claim(ask(limit=9, budgets=budgets)).leases
     one.flush()
-    rest = other.frontier(run).claim(ask(1.0, budgets=budgets)).rest
+    rest = other.queue(run).claim(ask(1.0, budgets=budgets)).rest
     assert (rest.why, rest.until) == ("shared", 1.25)
     other.flush()
     for lease in leases:
-        one.frontier(run).finish(lease, Done(), Report())
+        one.queue(run).finish(lease, Done(), Report())
     one.flush()
-    assert other.frontier(run).claim(ask(2.0, budgets=budgets)).rest.why == "max_pages"
+    assert other.queue(run).claim(ask(2.0, budgets=budgets)).rest.why == "max_pages"
     other.close()
     one.close()
 
@@ -244,24 +244,24 @@ def test_leases_of_others_are_waited_for_before_the_budget_is_said_to_be_spent(t
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only /proc tells who is a zombie")
 def test_a_process_that_ended_and_that_nobody_has_asked_how_is_gone(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    run = store.begin(spec(), 0.0)
-    store.frontier(run).claim(ask(limit=2))
+    run = store.runs.begin(spec(), 0.0)
+    store.queue(run).claim(ask(limit=2))
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         store._db.write("UPDATE owner SET pid = ?", (child.pid,))  # noqa: SLF001 - as if it were that process
         store.flush()
         store.abandon()
         again = SqliteStore(tmp_path / "h.db")
-        assert again.frontier(run).adopt(ask(1.0, limit=9)) == ()  # it lives
+        assert again.queue(run).adopt(ask(1.0, limit=9)) == ()  # it lives
         assert child.stdin is not None
         child.stdin.close()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert paths(again.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+        assert paths(again.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
         again.close()
 
 
 def test_rules_of_older_versions_are_told_by_their_new_names(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    frontier = store.frontier(store.begin(spec(), 0.0))
+    frontier = store.queue(store.runs.begin(spec(), 0.0))
     rules = ("addressrefused", "timed-out", "timedout")
     for lease, rule in zip(frontier.claim(ask(limit=3)).leases, rules, strict=True):
         frontier.finish(lease, Dropped(Why(rule, "no")), Report())
@@ -341,7 +341,7 @@ def test_a_store_that_is_damaged(tmp_path: Path) -> None:
     def use() -> None:
         store = SqliteStore(path)
         try:
-            store.frontier(store.begin(spec(), 0.0)).claim(ask())
+            store.queue(store.runs.begin(spec(), 0.0)).claim(ask())
         finally:
             store.abandon()
 
@@ -359,17 +359,17 @@ def test_a_store_that_may_not_be_written(tmp_path: Path) -> None:
     store = filled(path)
     store._db.one("PRAGMA query_only = ON")  # noqa: SLF001 - permissions do not bind every user who runs tests
     with pytest.raises(StoreError, match="cannot be written"):
-        store.begin(spec("two"), 0.0)
+        store.runs.begin(spec("two"), 0.0)
     store.abandon()
 
 
 def test_a_full_disk_is_said_and_loses_nothing_that_was_committed(tmp_path: Path) -> None:
     path = tmp_path / "h.db"
     store = filled(path)
-    run = store.begin(spec(), 0.0)
+    run = store.runs.begin(spec(), 0.0)
     pages = store._db.one("PRAGMA page_count")[0]  # noqa: SLF001 - no other way to a disk that is full on every machine
     store._db.one(f"PRAGMA max_page_count = {pages + 4}")  # noqa: SLF001 - a full disk, made small
-    frontier = store.frontier(run)
+    frontier = store.queue(run)
 
     def fill() -> None:
         for round_ in range(100):
@@ -381,17 +381,17 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_committed(tmp_path: Path
     store.abandon()
     again = SqliteStore(path)
     assert again.check() == ()
-    assert len(list(again.frontier(run).rows())) == 100
+    assert len(list(again.queue(run).rows())) == 100
     again.close()
 
 
 def test_a_clock_that_runs_backwards_is_harmless(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
-    run = store.begin(spec(), 1e9)
-    frontier = store.frontier(run)
+    run = store.runs.begin(spec(), 1e9)
+    frontier = store.queue(run)
     (lease,) = frontier.claim(ask(1e9)).leases
     frontier.finish(lease, Done(), Report())
-    store.end(run, "complete", 1e8)
-    assert store.runs()[0].updated_at == 1e9
+    store.runs.end(run, "complete", 1e8)
+    assert store.runs.list()[0].updated_at == 1e9
     assert len(frontier.claim(ask(1e7, limit=9)).leases) == 9
     store.close()

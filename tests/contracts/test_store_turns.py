@@ -26,8 +26,8 @@ URL = "https://a.example/"
 
 def filled(path: Path) -> tuple[SqliteStore, Run]:
     store = SqliteStore(path)
-    run = store.begin(spec(), 0.0)
-    store.frontier(run).add([found(f"/{n}") for n in range(9)])
+    run = store.runs.begin(spec(), 0.0)
+    store.queue(run).add([found(f"/{n}") for n in range(9)])
     store.flush()
     return store, run
 
@@ -44,25 +44,25 @@ def finish(frontier: SqliteFrontier, lease: Lease) -> None:
 
 def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "h.db")
-    frontier = store.frontier(run)
+    frontier = store.queue(run)
     two = Budgets(max_pages=2)
     first, second = frontier.claim(ask(limit=9, budgets=two)).leases
     finish(frontier, first)
     assert frontier.claim(ask(limit=9, budgets=two)).rest.why == "max_pages"
     assert (budget(store), frontier.counts().fetched) == ((0, 0, 0), 1)
-    assert [(one.fetched, one.claims) for one in store.runs()] == [(1, 2)]
+    assert [(one.fetched, one.claims) for one in store.runs.list()] == [(1, 2)]
     store.flush()
     assert (budget(store), frontier.counts().fetched) == ((1, 1, 2), 1)
-    assert [(one.fetched, one.claims) for one in store.runs()] == [(1, 2)]
+    assert [(one.fetched, one.claims) for one in store.runs.list()] == [(1, 2)]
     finish(frontier, second)
-    assert store.begin(spec(), 1.0).fetched == 2
+    assert store.runs.begin(spec(), 1.0).fetched == 2
     assert budget(store) == (2, 0, 2)
     store.close()
 
 
 def test_a_claim_that_is_undone_gives_its_numbers_back(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "h.db")
-    frontier = store.frontier(run)
+    frontier = store.queue(run)
     (first,) = frontier.claim(ask()).leases
 
     def fail() -> None:
@@ -81,7 +81,7 @@ def test_a_claim_that_is_undone_gives_its_numbers_back(tmp_path: Path) -> None:
 
 def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "h.db")
-    frontier = store.frontier(run)
+    frontier = store.queue(run)
     first, second = frontier.claim(ask(limit=2)).leases
     store.flush()
     store.history.record(Visit(URL, 7, 10.0, 200, "x"), run.id)
@@ -108,7 +108,7 @@ def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> No
 
 def test_a_lease_that_another_took_over_is_not_held(tmp_path: Path) -> None:
     (one, run), other = filled(tmp_path / "h.db"), SqliteStore(tmp_path / "h.db")
-    mine, theirs = one.frontier(run), other.frontier(run)
+    mine, theirs = one.queue(run), other.queue(run)
     (lease,) = mine.claim(ask(0.0)).leases
     one.flush()
     assert paths(theirs.claim(ask(9999.0)).leases) == ["/0"]
@@ -121,7 +121,7 @@ def test_a_lease_that_another_took_over_is_not_held(tmp_path: Path) -> None:
 def test_two_that_enter_a_site_at_the_same_time_enter_the_same(tmp_path: Path) -> None:
     path, name = tmp_path / "h.db", "b.example"
     one, run = filled(path)
-    one.frontier(run).enter(name)
+    one.queue(run).add_site(name)
     is_waiting, failed = threading.Event(), []
 
     def enter() -> None:
@@ -133,7 +133,7 @@ def test_two_that_enter_a_site_at_the_same_time_enter_the_same(tmp_path: Path) -
 
         other._db._connection.set_trace_callback(look)  # noqa: SLF001 - when it waits for its turn
         try:
-            other.frontier(run).enter(name)
+            other.queue(run).add_site(name)
         except StoreError as error:
             failed.append(error)
         other.close()
@@ -144,7 +144,7 @@ def test_two_that_enter_a_site_at_the_same_time_enter_the_same(tmp_path: Path) -
     one.flush()
     thread.join()
     assert not failed
-    assert list(one.frontier(run).sites()) == [name]
+    assert list(one.queue(run).sites()) == [name]
     one.close()
 
 
@@ -199,14 +199,14 @@ def test_a_holder_whose_first_claim_was_undone_does_not_take_the_leases_of_anoth
 
     def fail() -> None:
         with one.all_or_nothing():
-            one.frontier(run).claim(ask())
+            one.queue(run).claim(ask())
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
-    (lease,) = other.frontier(run).claim(ask()).leases
-    assert other.frontier(run).holds(lease)
+    (lease,) = other.queue(run).claim(ask()).leases
+    assert other.queue(run).holds(lease)
     other.flush()
-    assert not one.frontier(run).holds(lease)
+    assert not one.queue(run).holds(lease)
     one.close()
     other.close()

@@ -72,7 +72,7 @@ def linking(*hrefs: str) -> bytes:
 def _found(store: Store, path: str) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]]:
     """Look up what the run knows of a path."""
     digest = digest_of(Url.parse(path, HOME), load_profile("docs", topic="fire").scope.tracking)
-    found = store.frontier(store.runs()[0]).find(digest)
+    found = store.ledger(store.runs.list()[0]).find(digest)
     assert found is not None
     return found
 
@@ -106,7 +106,7 @@ def host_urls(over: int, _limit: int) -> None:
         f"{HOME}p{n}": linking(f"/x{n}", f"https://other.example/{n}", f"/y{n}") for n in range(over - 2)
     }
     _, summary, store = crawl(pages)
-    crowd = store.frontier(store.runs()[0]).crowd()
+    crowd = store.queue(store.runs.list()[0]).urls_per_host()
     assert crowd["a.example"] == over
     assert summary.counts.skipped["host-full"] > 0
     assert summary.stopped == "complete"
@@ -115,7 +115,7 @@ def host_urls(over: int, _limit: int) -> None:
 def crawl_hosts(over: int, _limit: int) -> None:
     pages = {HOME.text: linking(*(f"https://fire{n}.example/" for n in range(2 * over)))}
     _, summary, store = crawl(pages, Budgets(external_pages=1))
-    assert len(store.frontier(store.runs()[0]).crowd()) <= over
+    assert len(store.queue(store.runs.list()[0]).urls_per_host()) <= over
     assert summary.counts.skipped["too-many-hosts"] > 0
 
 

@@ -90,11 +90,11 @@ def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -
 
     crawler = Crawler(world.web, Documents(), world.clock, store, PROFILE)
     asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{SITE}/"),)), keep, begin))
-    lines.follow(truth_of(store, store.runs()[0]))
+    lines.follow(truth_of(store, store.runs.list()[0]))
 
 
 def truth_of(store: SqliteStore, run: Any) -> Truth:
-    frontier = store.frontier(run)
+    frontier = store.queue(run)
 
     def are_pending(urls: list[str]) -> bool:
         digests = [digest_of(Url.parse(url), PROFILE.scope.tracking) for url in urls]
@@ -108,8 +108,8 @@ def told(folder: Path) -> dict[str, Any]:
     """Everything that a crawl has to show."""
     store = SqliteStore(folder / "h.db")
     try:
-        (run,) = store.runs()
-        frontier = store.frontier(run)
+        (run,) = store.runs.list()
+        frontier = store.queue(run)
         return {
             "check": store.check(),
             "stopped": run.stopped,

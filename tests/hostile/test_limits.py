@@ -407,7 +407,7 @@ def test_a_crawl_that_goes_on_counts_on(tmp_path: Path, kind: str) -> None:
     with patch("honeyguide.core.crawl.limits.MAX_URLS_PER_HOST", 5):
         outputs.crawl(pages, Budgets(max_pages=2), store)
         _, summary, _ = outputs.crawl(pages, store=store)
-    assert store.frontier(store.runs()[0]).crowd() == {"a.example": 5}
+    assert store.queue(store.runs.list()[0]).urls_per_host() == {"a.example": 5}
     assert summary.counts.skipped["host-full"] == 4
     store.close()
     if kind == "sqlite":

@@ -291,8 +291,8 @@ def test_a_time_that_python_does_not_have_is_wrong_in_its_own_row(tmp_path: Path
 
 def damaged(path: Path, *statements: str) -> Path:
     store = SqliteStore(path)
-    run = store.begin(spec(), 0.0)
-    frontier = store.frontier(run)
+    run = store.runs.begin(spec(), 0.0)
+    frontier = store.queue(run)
     frontier.add([link(f"/{n}") for n in range(9)])
     for lease in frontier.claim(ask(limit=2)).leases[:1]:
         frontier.finish(lease, Done(), Report(page("/a")))
@@ -342,10 +342,10 @@ def test_values_that_we_never_write_are_damage(statement: str, tmp_path: Path) -
     path = damaged(tmp_path / "s.db", statement)
     store = SqliteStore(path)
     try:
-        frontier = store.frontier(store.begin(spec(), 9.0))
+        frontier = store.queue(store.runs.begin(spec(), 9.0))
         leases = [*frontier.adopt(ask(700.0, limit=9)), *frontier.claim(ask(700.0, limit=9)).leases]
         assert all(type(lease.claim) is int and lease.url.site == "a.example" for lease in leases)
-        list(frontier.rows()), list(frontier.pages()), frontier.families(), frontier.find(digest("/1"))
+        list(frontier.rows()), list(frontier.pages()), frontier.shapes(), frontier.find(digest("/1"))
     except StoreError as error:
         assert "restore it from a copy" in str(error)  # noqa: PT017 - both ways are right
     finally:

@@ -143,7 +143,7 @@ def test_commits_that_the_disk_lost_are_made_again(
         (folder / "h.db-wal").write_bytes(left)
         store = SqliteStore(folder / "h.db")
         assert store.check() == ()
-        pages = [record for run in store.runs() for _, record in store.frontier(run).pages()]
+        pages = [record for run in store.runs.list() for _, record in store.queue(run).pages()]
         store.close()
         assert pages == whole["pages"][: len(pages)]  # a prefix of the commits, and nothing torn
         if not pages:  # nothing says that the lines are of this crawl: they are not thrown away
@@ -306,8 +306,8 @@ def test_a_store_that_is_held_for_too_long_is_one_sentence(tmp_path: Path) -> No
     with closing(sqlite3.connect(tmp_path / "h.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="another process has been writing to it for too long"):
-            store.begin(store.runs()[0].spec, 0.0)
-        assert len(list(store.frontier(store.runs()[0]).pages())) == SIZE + 1  # reading goes on
+            store.runs.begin(store.runs.list()[0].spec, 0.0)
+        assert len(list(store.queue(store.runs.list()[0]).pages())) == SIZE + 1  # reading goes on
     store.close()
 
 
@@ -338,7 +338,7 @@ def test_a_clock_that_jumps_changes_times_and_nothing_else(
     assert (result["rows"], result["stopped"]) == (whole["rows"], "complete")
     assert result["files"].keys() == whole["files"].keys()
     store = SqliteStore(tmp_path / "h.db")
-    (run,) = store.runs()
+    (run,) = store.runs.list()
     assert run.updated_at >= run.started_at
     store.close()
 

@@ -55,7 +55,7 @@ class Crawl:
 
     def again(self, *paths: str) -> None:
         due = [ScheduledVisit(digest(f"{ROOT}{path}"), LATER, place) for place, path in enumerate(paths)]
-        self.store.frontier(self.store.runs()[0]).schedule(due)
+        self.store.queue(self.store.runs.list()[0]).schedule(due)
         self.go(LATER, only_due=True)
         self.go(LATER + 60.0)  # what they led to
 

@@ -33,24 +33,24 @@ def url(path: str) -> str:
 
 def begun(store: Store, key: str, queued: str = "", out: str = "") -> Run:
     """Start a run that has met some pages: queued ones, and ones that a rule put out."""
-    run = store.begin(RunSpec(key, key, None, "docs", "x"), NOW, fresh=True)
+    run = store.runs.begin(RunSpec(key, key, None, "docs", "x"), NOW, fresh=True)
     rows = [
         Discovered(parsed, digest_of(parsed, TRACKING), "a.example", 9, "broad", 1.0, 5.0, 1, out=why)
         for paths, why in ((queued, None), (out, Why("irrelevant", "too little")))
         for path in paths
         for parsed in [Url.parse(url(path))]
     ]
-    store.frontier(run).add(rows)
+    store.queue(run).add(rows)
     store.flush()
     return run
 
 
 def takers(store: Store) -> list[Taker]:
-    return [Taker(run, TRACKING) for run in current(store.runs())]
+    return [Taker(run, TRACKING) for run in current(store.runs.list())]
 
 
 def claimed(store: Store, run: Run, limit: int = 9) -> list[str]:
-    granted = store.frontier(run).claim(ClaimRequest(NOW, limit, NOW + 60, only_due=True))
+    granted = store.queue(run).claim(ClaimRequest(NOW, limit, NOW + 60, only_due=True))
     return [lease.url.text.rpartition("/")[2] for lease in granted.leases]
 
 
@@ -65,7 +65,7 @@ def test_the_same_plan_once_more_changes_nothing(store: Store) -> None:
     run = begun(store, "k", "abc")
     for _ in range(3):
         assert schedule(store, [url("c"), url("a")], NOW, takers(store)).total == 2
-    assert store.frontier(run).counts().due == 2
+    assert store.ledger(run).counts().due == 2
     assert claimed(store, run) == ["c", "a"]
 
 
@@ -82,7 +82,7 @@ def test_each_url_goes_to_the_newest_run_that_can_fetch_it(store: Store) -> None
 def test_a_run_that_was_started_over_is_left_alone(store: Store) -> None:
     begun(store, "k", "abc")
     again = begun(store, "k", "a")
-    assert [run.id for run in current(store.runs())] == [again.id]
+    assert [run.id for run in current(store.runs.list())] == [again.id]
     assert schedule(store, [url("a"), url("b")], NOW, takers(store)).left == (url("b"),)
 
 
@@ -103,7 +103,7 @@ def test_a_large_plan_with_gaps(store: Store) -> None:
         if not name.endswith("7")
         for parsed in [Url.parse(url(name))]
     ]
-    store.frontier(run).add(rows)
+    store.queue(run).add(rows)
     done = schedule(store, [url(name) for name in names], NOW, takers(store))
     assert done.total == len(rows)
     assert done.left == tuple(url(name) for name in names if name.endswith("7"))
@@ -121,13 +121,13 @@ def test_a_kill_in_the_middle_leaves_nothing_scheduled(tmp_path: Path) -> None:
 
     def until_killed() -> Iterator[Taker]:
         yield Taker(new, TRACKING)
-        assert store.frontier(new).counts().due == 2
+        assert store.queue(new).counts().due == 2
         raise Killed
 
     with pytest.raises(Killed):
         schedule(store, [url(path) for path in "abcd"], NOW, until_killed())
     store.abandon()
     again = SqliteStore(tmp_path / "h.db")
-    assert [again.frontier(run).counts().due for run in again.runs()] == [0, 0]
+    assert [again.queue(run).counts().due for run in again.runs.list()] == [0, 0]
     assert again.check() == ()
     again.close()

@@ -133,7 +133,7 @@ def test_pages_go_where_the_rules_place_them() -> None:
     ground = CrawlContext(profile, profile.traversals["focused"], Traps(profile.traps), max_depth=0)
     seed = Url.parse(f"{HOME}/")
     store = MemoryStore()
-    frontier = store.frontier(store.begin(RunSpec("k", "", None, "docs", ""), 0.0))
+    frontier = store.queue(store.runs.begin(RunSpec("k", "", None, "docs", ""), 0.0))
     found = ["/", "/docs/asyncio", "/other", "/m.pdf", "//b.example/x", "//c.example/x", "/login"]
     pages: dict[Url, str | None] = {Url.parse(name, seed): "2024-05-01" for name in found}
     for _ in range(2):  # the second time nothing is new

@@ -109,8 +109,8 @@ def test_an_output_that_fails_takes_its_page_along_and_no_other(tmp_path: Path) 
     with pytest.raises(OSError, match=r"^https://a\.example/"):
         crawl(tmp_path / "h.db", Site(), fail)
     store = SqliteStore(tmp_path / "h.db")
-    (run,) = store.runs()
-    assert [record["url"] for _, record in store.frontier(run).pages()] == handed
+    (run,) = store.runs.list()
+    assert [record["url"] for _, record in store.queue(run).pages()] == handed
     store.close()
 
 
@@ -126,8 +126,8 @@ def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_p
     before: list[str] = []
     with pytest.raises(StoreError, match="cannot be used: 'no'"):
         asyncio.run(crawler.crawl(request, lambda record, _: before.append(record["url"])))
-    (run,) = store.runs()
-    kept = [record["url"] for _, record in store.frontier(run).pages()]
+    (run,) = store.runs.list()
+    kept = [record["url"] for _, record in store.queue(run).pages()]
     assert before == handed[:22]
     assert kept == handed[: run.fetched]
     assert 22 - SHARED <= run.fetched < 22
@@ -216,6 +216,6 @@ def test_a_command_that_is_refused_leaves_no_run_that_seems_to_work(kind: str, t
             asyncio.run(crawler.crawl(request, lambda *_: None, on_run))
         except InputError:
             assert on_run is refuse
-        (run,) = store.runs()
+        (run,) = store.runs.list()
         assert run.stopped == stopped
     store.close()

@@ -107,8 +107,8 @@ def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp
     assert kills > KILLS // 2  # or they prove nothing
     assert start(tmp_path).wait(60) == 0
     store = SqliteStore(tmp_path / "h.db")
-    (run,) = store.runs()
-    pages = [record["url"] for _, record in store.frontier(run).pages()]
+    (run,) = store.runs.list()
+    pages = [record["url"] for _, record in store.queue(run).pages()]
     assert pages == whole  # each once, in the order of an undisturbed crawl
     asked = Counter(log.read_text().split())
     assert set(asked) == {url.removeprefix(ROOT) for url in whole}

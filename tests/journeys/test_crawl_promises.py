@@ -68,9 +68,9 @@ def test_a_crawl_keeps_its_leases_however_long_it_takes(tmp_path: Path) -> None:
         ) -> Fetched:
             await clock.sleep(FIRE.crawl.lease_s / 4)
             other = SqliteStore(tmp_path / "h.db")
-            (run,) = other.runs()
+            (run,) = other.runs.list()
             ask = ClaimRequest(clock.now(), 9, clock.now() + 1.0)
-            left_behind.extend(lease.url.path for lease in other.frontier(run).adopt(ask))
+            left_behind.extend(lease.url.path for lease in other.queue(run).adopt(ask))
             other.close()
             return await super().fetch(url, validators=validators, part=part)
 
@@ -87,7 +87,7 @@ def test_a_run_that_is_gone_on_with_knows_its_related_terms(tmp_path: Path) -> N
     store = SqliteStore(tmp_path / "h.db")
     terms = ("smoke",)
     profile = load_profile("docs", topic="fire", related=terms)
-    run = crawl(pages({"/": html("Home")}), store, profile, related=terms).store.runs()[0]
+    run = crawl(pages({"/": html("Home")}), store, profile, related=terms).store.runs.list()[0]
     link = Link(Url.parse(f"{A}/x"), (Occurrence("Where there is smoke"),))
     store.close()
     assert link_score(link, resume_request(run)[1]) == link_score(link, profile) != link_score(link, FIRE)

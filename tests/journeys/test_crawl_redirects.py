@@ -134,7 +134,7 @@ def test_a_redirect_to_a_host_that_fails_costs_that_page_and_no_other(
     assert {f"{A}{name}" for name in NAMES} <= {record["url"] for record in done.records}
     assert done.summary.stopped in ("complete", "resting")  # and never `site_failing`
     assert done.summary.counts.states["queued"] in (0, len(gone))
-    rows = [row for row in store.frontier(store.runs()[0]).rows() if row.url.startswith(f"{A}/go-")]
+    rows = [row for row in store.ledger(store.runs.list()[0]).rows() if row.url.startswith(f"{A}/go-")]
     assert len(rows) == len(gone)
     for row in rows:
         assert row.why is not None

@@ -178,7 +178,7 @@ def test_sqlite_and_memory_crawl_alike(tmp_path: Path) -> None:
     one, other = crawl(random_site(3), store), crawl(random_site(3))
     assert one.urls == other.urls
     assert one.summary.counts == other.summary.counts
-    assert [record for _, record in store.frontier(store.runs()[0]).pages()] == one.records
+    assert [record for _, record in store.queue(store.runs.list()[0]).pages()] == one.records
     assert store.check() == ()
     store.close()
 
@@ -412,7 +412,7 @@ def test_other_sites_are_counted_and_not_crawled() -> None:
     assert done.urls == ["/", "/p"]
     counts = done.summary.counts
     assert (counts.external_links, counts.skipped["scheme"]) == (1, 1)
-    frontier = done.store.frontier(done.store.runs()[0])
+    frontier = done.store.ledger(done.store.runs.list()[0])
     (row,) = frontier.rows(rule="other-site")
     assert (row.url, row.seen) == ("https://o.example/fire", 2)
 
@@ -497,7 +497,7 @@ def test_a_site_that_always_fails_ends_the_crawl(answer: Made, rule: str) -> Non
     site = random_site(1)
     done = crawl(lambda url: site(url) if url.path == "/" else answer)
     assert done.summary.stopped == "site_failing"
-    frontier = done.store.frontier(done.store.runs()[0])
+    frontier = done.store.ledger(done.store.runs.list()[0])
     assert {row.why.rule for row in frontier.rows() if row.why} == {rule}
     assert len(done.web.asked) < 40
 
@@ -646,7 +646,7 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
         with suppress(Killed):  # a crawl may end before its hour
             asyncio.run(crawler.crawl(request, dies_after(random.randrange(1, 12))))
         fetches += len(web.asked)
-        seen = [record["url"].removeprefix(A) for _, record in store.frontier(store.runs()[0]).pages()]
+        seen = [record["url"].removeprefix(A) for _, record in store.queue(store.runs.list()[0]).pages()]
         store.abandon()
     assert seen == whole.urls
     assert fetches <= 100 + 40 * FIRE.crawl.lookahead
@@ -660,7 +660,7 @@ def test_a_smaller_budget_holds_for_what_a_killed_crawl_left(tmp_path: Path) -> 
         asyncio.run(crawler.crawl(request, dies_after(20)))
     store.abandon()
     again = SqliteStore(tmp_path / "h.db")
-    before = again.runs()[0].fetched
+    before = again.runs.list()[0].fetched
     done = crawl(random_site(5), again, budgets=Budgets(max_pages=before))
     assert (done.web.asked, done.summary.stopped) == ([], "max_pages")
     more = crawl(random_site(5), again, budgets=Budgets(max_pages=before + 2))
@@ -700,12 +700,12 @@ def test_an_interruption_keeps_what_is_done_and_the_same_command_goes_on(tmp_pat
             await task
 
     asyncio.run(interrupted())
-    (run,) = store.runs()
+    (run,) = store.runs.list()
     assert run.stopped == "interrupted"
     assert 20 <= run.fetched < 57
     rest = crawl(random_site(6), store, budgets=Budgets(max_pages=57))
     assert rest.urls == whole.urls[run.fetched :]
-    assert [record["url"].removeprefix(A) for _, record in store.frontier(run).pages()] == whole.urls
+    assert [record["url"].removeprefix(A) for _, record in store.queue(run).pages()] == whole.urls
     store.close()
 
 
@@ -718,7 +718,7 @@ def test_a_store_that_fails_ends_the_crawl_with_its_sentence(tmp_path: Path) -> 
     again = SqliteStore(tmp_path / "h.db")
     assert again.check() == ()
     assert crawl(random_site(8, 2000), again, budgets=Budgets(max_pages=200)).summary.stopped == "max_pages"
-    assert again.runs()[0].fetched == 200
+    assert again.runs.list()[0].fetched == 200
     again.close()
 
 
@@ -728,7 +728,7 @@ def test_two_topics_on_one_store_are_two_runs(tmp_path: Path) -> None:
     water = crawl(random_site(1), store, load_profile("docs", topic="water"), budgets=Budgets(max_pages=20))
     assert (fire.summary.run, water.summary.run) == (1, 2)
     assert fire.urls != water.urls
-    assert [(run.spec.topic, run.fetched, run.stopped) for run in store.runs()] == [
+    assert [(run.spec.topic, run.fetched, run.stopped) for run in store.runs.list()] == [
         ("fire", 20, "max_pages"),
         ("water", 20, "max_pages"),
     ]
@@ -786,7 +786,7 @@ def test_a_page_that_is_read_again_is_not_counted_again(tmp_path: Path) -> None:
         return html("Home", "/fire", text=next(texts)) if url.path == "/" else html("fire", text="fire")
 
     crawl(make, store)
-    frontier = store.frontier(store.runs()[0])
+    frontier = store.queue(store.runs.list()[0])
     home, fire = (digest_of(Url.parse(f"{A}{path}"), TRACKING) for path in ("/", "/fire"))
     for _ in range(2):
         frontier.schedule([ScheduledVisit(home, 0.0, 0)])
@@ -809,7 +809,7 @@ def test_a_page_that_is_due_again_is_asked_for_with_what_it_said_last(tmp_path: 
     clock = FrozenClock(1000.0)
     store = SqliteStore(tmp_path / "h.db")
     crawl(make, store, clock=clock)
-    frontier = store.frontier(store.runs()[0])
+    frontier = store.queue(store.runs.list()[0])
     digest = digest_of(Url.parse(f"{A}/fire"), TRACKING)
     frontier.schedule([ScheduledVisit(digest, 1000.0, 0)])
     version["text"] = "fire one two four"

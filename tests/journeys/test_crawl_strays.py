@@ -60,8 +60,8 @@ def crawl(
         if listed:
             listing = Listing({Url.parse(url): "2026-05-01" for url in listed})
             sites = frozenset(seed.site for seed in request.seeds)
-            told = queue_listed(place.frontier(run), listing, request.seeds, sites, context_of(request, FIRE))
-            place.history.listed(told)
+            told = queue_listed(place.queue(run), listing, request.seeds, sites, context_of(request, FIRE))
+            place.history.note_lastmods(told)
 
     crawler = Crawler(FakeFetcher(dict(pages)), Documents(), FrozenClock(), place, FIRE)
     asyncio.run(crawler.crawl(request, lambda record, _: records.append(record), begun))
@@ -83,7 +83,7 @@ def test_a_sitemap_of_a_site_that_a_seed_leads_to_is_crawled(kind: str, tmp_path
     listed = [f"{WWW}/a", f"{WWW}/b", f"{WWW}/login.pdf", "https://other.example/x"]
     records = crawl(acme("/a", "/c"), ["https://acme.example/"], listed, store)
     assert sorted(urls(records)) == ["https://acme.example/", f"{WWW}/a", f"{WWW}/b", f"{WWW}/c"]
-    frontier = store.frontier(store.runs()[0])
+    frontier = store.queue(store.runs.list()[0])
     assert frontier.counts().out == {"extension": 1, "other-site": 1}
     found = frontier.find(digest_of(Url.parse(f"{WWW}/a"), FIRE.scope.tracking))
     assert found is not None
@@ -142,7 +142,7 @@ def test_a_page_is_compared_with_what_others_say_now() -> None:
         ScheduledVisit(digest_of(Url.parse(url), FIRE.scope.tracking), 0.0, n)
         for n, url in enumerate((f"{home}a", home))
     ]
-    store.frontier(store.runs()[0]).schedule(due)
+    store.queue(store.runs.list()[0]).schedule(due)
     asyncio.run(crawler.crawl(request, keep))
     duplicates = [url for url, action in actions.items() if action == "duplicate"]
     assert duplicates == [f"{home}c"]  # it says what /b says; /a no longer does
@@ -165,8 +165,8 @@ class Announcing:
 def test_announcements_reach_a_crawl_that_was_made_with_a_sitemap_and_obey_its_limits() -> None:
     home, store = "https://a.example", MemoryStore()
     crawl({f"{home}/": html(), f"{home}/p": html()}, [f"{home}/"], [f"{home}/p"], store)
-    (run,) = store.runs()
-    frontier = store.frontier(run)
+    (run,) = store.runs.list()
+    frontier = store.queue(run)
     assert [seed.text for seed in frontier.seeds()] == [f"{home}/"]
     days = [
         f"{home}/calendar?date=2026-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 28)

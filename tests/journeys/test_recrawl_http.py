@@ -124,7 +124,7 @@ class World:
         self.reader.read.clear()
         self.site.bodies.clear()
         self.site.server.requests.clear()
-        frontier = self.store.frontier(self.store.runs()[0])
+        frontier = self.store.queue(self.store.runs.list()[0])
         due = [ScheduledVisit(self.digest(path), self.clock.now(), place) for place, path in enumerate(paths)]
         assert frontier.schedule(due) == len(paths)
         return await self.crawl(only_due=True, **asked)
@@ -185,7 +185,7 @@ def test_pages_that_are_the_same_are_neither_sent_nor_read_again(tmp_path: Path)
         assert (world.known("/dated").changes, world.known("/dated").etag) == (0, '"d2"')
         assert (world.known("/old").changes, world.known("/old").changed_at) == (1, world.clock.now())
         assert (world.known("/gone").is_gone, world.known("/gone").failures) == (True, 1)
-        assert world.store.frontier(world.store.runs()[0]).counts().states["queued"] == 1
+        assert world.store.queue(world.store.runs.list()[0]).counts().states["queued"] == 1
         world.store.close()
 
     asyncio.run(run())
@@ -320,7 +320,7 @@ def test_what_a_killed_process_left_is_not_fetched_unless_it_is_due(tmp_path: Pa
         world = World(small_site(), SqliteStore(tmp_path / "h.db"))
         async with world.site.server:
             await world.crawl(budgets=Budgets(max_pages=3))
-            frontier = world.store.frontier(world.store.runs()[0])
+            frontier = world.store.queue(world.store.runs.list()[0])
             left = frontier.claim(ClaimRequest(world.clock.now(), 2, world.clock.now() + 600.0)).leases
             assert len(left) == 2
             frontier.release()
@@ -338,7 +338,7 @@ def test_depth_that_was_not_asked_for_stays_out(tmp_path: Path) -> None:
         async with world.site.server:
             await world.crawl(max_depth=0)
             await world.again("/")
-        assert world.store.frontier(world.store.runs()[0]).counts().out == {"max-depth": 5}
+        assert world.store.queue(world.store.runs.list()[0]).counts().out == {"max-depth": 5}
         world.store.close()
 
     asyncio.run(run())

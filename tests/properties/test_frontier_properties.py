@@ -6,7 +6,7 @@ import sqlite3
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +22,6 @@ from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Discovered, Lease, Outcome
-    from honeyguide.ports.store import Frontier
 
 BUDGET = 40
 LANES = ("deep", "broad", "tail", "far")
@@ -73,7 +72,7 @@ class Pair:
 
     def open(self) -> None:
         stores = (self.file, self.model)
-        self.fronts: list[Frontier] = [store.frontier(store.begin(spec(), self.now)) for store in stores]
+        self.fronts: list[Any] = [store.queue(store.runs.begin(spec(), self.now)) for store in stores]
 
     def each(self, name: str, *values: object) -> object:
         """Do the same to both; they must agree on the answer."""
@@ -111,7 +110,7 @@ class Pair:
     def depth(self, limit: int, is_less: bool) -> None:
         """Change how deep the crawl may go."""
         if is_less:
-            self.each("put_out_deep", limit)
+            self.each("drop_deep", limit)
         else:
             self.each("reopen", "max-depth", limit)
 

@@ -20,8 +20,8 @@ def page(title: str, *links: str) -> bytes:
 def make_due(home: str, *paths: str, run: int = 1) -> None:
     """Schedule pages, as a plan does."""
     store = SqliteStore("honeyguide.db")
-    found = next(one for one in store.runs() if one.id == run)
+    found = next(one for one in store.runs.list() if one.id == run)
     digests = [digest_of(Url.parse(path, Url.parse(home)), Tracking()) for path in paths]
     due = [ScheduledVisit(digest, 0.0, place) for place, digest in enumerate(digests)]
-    assert store.frontier(found).schedule(due) == len(paths)
+    assert store.queue(found).schedule(due) == len(paths)
     store.close()

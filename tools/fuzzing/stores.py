@@ -122,13 +122,13 @@ class Stores(Files):
 def _fill(path: Path) -> None:
     """Make a store with something in every table."""
     store = SqliteStore(path)
-    run = store.begin(spec(), 0.0)
-    frontier = store.frontier(run)
+    run = store.runs.begin(spec(), 0.0)
+    frontier = store.queue(run)
     frontier.add([found(f"/{n}", priority=n % 9) for n in range(60)])
     frontier.add(
         [found("https://b.example/", out=Why("other-site", "b.example")), found("https://c.example/x")]
     )
-    frontier.enter("a.example")
+    frontier.add_site("a.example")
     for lease in frontier.claim(ask(limit=6)).leases[:4]:
         findings = Findings(new=[found(f"/new/{lease.claim}")])
         findings.skipped.update(["scheme"])
@@ -138,7 +138,7 @@ def _fill(path: Path) -> None:
             lease, outcome, Report({"url": lease.url.text}, findings, f"c{lease.claim}", families=families)
         )
         store.history.record(Visit(lease.url.text, digest(lease.url.text), 10.0, 200, "x", etag="e"), run.id)
-    store.end(run, "max_pages", 5.0)
+    store.runs.end(run, "max_pages", 5.0)
     store.close()
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -165,10 +165,16 @@ def _damage(path: Path, whole: Path, case: Damage) -> None:
 
 def _use(store: SqliteStore) -> None:
     """Read everything, and do what a crawl does."""
-    runs = store.runs()
-    run = store.begin(spec(), 100.0)
-    frontier = store.frontier(run)
-    frontier.sites(), frontier.families(), frontier.said("c1", 9), frontier.reopen("max-depth"), store.check()
+    runs = store.runs.list()
+    run = store.runs.begin(spec(), 100.0)
+    frontier = store.queue(run)
+    (
+        frontier.sites(),
+        frontier.shapes(),
+        frontier.pages_with_content("c1", 9),
+        frontier.reopen("max-depth"),
+        store.check(),
+    )
     for rows in (frontier.rows(), frontier.rows(rule="other-site"), frontier.pages(), store.history.known()):
         list(islice(rows, 5_000))
     (
@@ -187,6 +193,6 @@ def _use(store: SqliteStore) -> None:
     frontier.renew(900.0)
     frontier.release()
     frontier.counts()
-    store.end(runs[0] if runs else run, "complete", 300.0)
+    store.runs.end(runs[0] if runs else run, "complete", 300.0)
     store.flush()
     store.close()

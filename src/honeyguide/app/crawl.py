@@ -91,7 +91,7 @@ def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
 def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
     """Queue again what was refused for its address, by a command that did not allow it."""
     for run in runs:
-        store.frontier(run).reopen(AddressRefusedError.rule)
+        store.queue(run).reopen(AddressRefusedError.rule)
     store.flush()
 
 
@@ -134,7 +134,7 @@ async def _listed(
     def queue(store: Store, run: Run) -> None:
         if listing.pages:
             ground = context_of(seeded, profile)
-            store.history.listed(queue_listed(store.frontier(run), listing, seeded.seeds, sites, ground))
+            store.history.note_lastmods(queue_listed(store.queue(run), listing, seeded.seeds, sites, ground))
             store.flush()
 
     return seeded, queue
@@ -142,6 +142,6 @@ async def _listed(
 
 def due_runs(store: Store) -> list[Run]:
     """Give the runs that have something scheduled, oldest first; one that was started over is not gone on with."""
-    newest = {run.spec.key: run for run in store.runs()}
+    newest = {run.spec.key: run for run in store.runs.list()}
     found = sorted(newest.values(), key=lambda run: run.id)
-    return [run for run in found if store.frontier(run).counts().due]
+    return [run for run in found if store.ledger(run).counts().due]

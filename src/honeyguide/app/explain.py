@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import FrontierRow, Run, Sighting
     from honeyguide.core.recrawl.history import HistoryEntry, Site
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Ledger, Store
 
     Note = Callable[[str], None]
 
@@ -66,15 +66,15 @@ class _Query(NamedTuple):
     url: Url
     run: Run
     profile: Profile
-    frontier: Frontier
+    frontier: Ledger
     digest: int
 
 
 def _find_query(text: str, store: Store, number_: int | None, on_note: Note | None) -> _Query:
     others: list[_Query] = []
     named = find_run(store, number_)
-    for run in reversed(store.runs()) if number_ is None else [named]:
-        profile, frontier = profile_of_run(run, on_note), store.frontier(run)
+    for run in reversed(store.runs.list()) if number_ is None else [named]:
+        profile, frontier = profile_of_run(run, on_note), store.ledger(run)
         for whole in on_sites(text, frontier.sites()) if is_path(text) else [complete_address(text)]:
             digest = digest_of(Url.parse(whole), profile.scope.tracking)
             found = frontier.find(digest)
@@ -179,7 +179,7 @@ def _point(text: str, profile: Profile) -> Record:
     return {"rule": rule, "points": tidy(float(paid)), "reason": named.get(rule) or rule_words(rule) or rule}
 
 
-def _pages(frontier: Frontier, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
+def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
     """Find the record of the last visit, and of the last visit that read the page if that is another one."""
     last = None if row is None else row.claim
     claim, page = (0, None) if last is None else next(frontier.pages(after=last - 1), (0, None))

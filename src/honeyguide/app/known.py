@@ -244,7 +244,7 @@ class StoreTable(RowTable):
             by_site.setdefault(site, {})[kind] = rate
         with self.store.transaction():
             for site, rates in by_site.items():
-                self.store.history.set_priors(site, rates)
+                self.store.history.save_priors(site, rates)
         self.store.flush()
 
     def _stored_rows(self) -> Iterator[KnownUrl]:

@@ -201,7 +201,7 @@ class PlanSession:
         texts = [text]
         if self.stored is not None and is_path(text):
             store = self.stored.store
-            runs = (store.frontier(run).sites() for run in reversed(store.runs()))
+            runs = (store.ledger(run).sites() for run in reversed(store.runs.list()))
             texts = [url for sites in runs for url in on_sites(text, sites)]
         rows = self.ranker.find(texts)
         return next((rows[one] for one in texts if one in rows), None)
@@ -240,7 +240,9 @@ class PlanSession:
             raise InputError("only a store has queues", file=self.name)
         self.stored.save_priors()
         store = self.stored.store
-        takers = [Taker(run, profile_of_run(run, on_note).scope.tracking) for run in current(store.runs())]
+        takers = [
+            Taker(run, profile_of_run(run, on_note).scope.tracking) for run in current(store.runs.list())
+        ]
         return schedule(store, urls, now.timestamp(), takers)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Counts, FrontierRow, Run
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Ledger, Store
 
 RUN_COLUMNS = (
     "schema", "run", "command", "topic", "profile", "profile_hash", "fetched", "started_at", "updated_at", "stopped",
@@ -122,12 +122,12 @@ def reading(path: str | Path) -> Iterator[Store]:
 def list_runs(path: str | Path) -> list[Record]:
     """Give the records of all runs of a store, oldest first."""
     with reading(path) as store:
-        return [run_record(run) for run in store.runs()]
+        return [run_record(run) for run in store.runs.list()]
 
 
 def find_run(store: Store, number: int | None = None) -> Run:
     """Find a run by its number, or the newest."""
-    found = store.runs()
+    found = store.runs.list()
     if not found:
         raise InputError("the store has no crawl yet; honeyguide crawl makes one")
     if number is None:
@@ -205,7 +205,7 @@ def export_run(
     `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
     """
     with reading(path) as store:
-        frontier = store.frontier(find_run(store, number))
+        frontier = store.ledger(find_run(store, number))
         if rule is not None:
             _check_rule(rule, frontier)
         records = found_records(what, frontier, rule)
@@ -214,7 +214,7 @@ def export_run(
         yield records
 
 
-def _check_rule(rule: str, frontier: Frontier) -> None:
+def _check_rule(rule: str, frontier: Ledger) -> None:
     """Reject a rule that rejected nothing, because it is probably misspelt."""
     rules = frontier.counts().out
     if rule not in rules:
@@ -222,7 +222,7 @@ def _check_rule(rule: str, frontier: Frontier) -> None:
         raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
 
 
-def found_records(what: str, frontier: Frontier, rule: str | None = None) -> Iterator[Record]:
+def found_records(what: str, frontier: Ledger, rule: str | None = None) -> Iterator[Record]:
     """Give the records of one kind; of what was rejected, perhaps only what one rule rejected."""
     match what:
         case "pages":

@@ -74,7 +74,7 @@ async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPoli
     with read_store(path) as (store, reader):
         request.on_store(store)
         if policy.allow_private:
-            reopen_refused(store, store.runs())
+            reopen_refused(store, store.runs.list())
         async with HttpFetcher(policy) as http:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
             ground = StoreGround(store, reader, request, polite, clock)
@@ -121,7 +121,7 @@ class StoreGround:
 
         takers = [
             Taker(run, self._runs[run.id][1].scope.tracking)
-            for run in current(self.store.runs())
+            for run in current(self.store.runs.list())
             if run.id in self._runs
         ]
         found = 0
@@ -173,7 +173,7 @@ class StoreGround:
         return [entry.scored.url for entry in table.plan(asked).entries]
 
     def _run(self, number: int) -> Run:
-        return next(run for run in self.store.runs() if run.id == number)
+        return next(run for run in self.store.runs.list() if run.id == number)
 
     def _resumable(self) -> dict[int, tuple[CrawlRequest, Profile]]:
         """Make requests of the runs that can be gone on with; the others are named."""
@@ -181,7 +181,7 @@ class StoreGround:
 
         found: dict[int, tuple[CrawlRequest, Profile]] = {}
         problems = []
-        for run in current(self.store.runs()):
+        for run in current(self.store.runs.list()):
             try:
                 again, profile = resume_request(run)
             except HoneyguideError as error:
@@ -204,8 +204,8 @@ async def take_announced(
     from honeyguide.adapters.html.sitemaps import read_sitemap  # see pick_sites
     from honeyguide.jobs.sitemaps import list_pages
 
-    taking = [run for run in store.runs() if run.id in runs]
-    seeds = dict.fromkeys(seed for run in taking for seed in store.frontier(run).seeds())
+    taking = [run for run in store.runs.list() if run.id in runs]
+    seeds = dict.fromkeys(seed for run in taking for seed in store.ledger(run).seeds())
     problems: list[str] = []
     for sitemap in sitemaps:
         try:
@@ -225,9 +225,9 @@ def _take(store: Store, run: Run, listing: Listing, request: CrawlRequest, profi
     from honeyguide.jobs.request import context_of
     from honeyguide.jobs.sitemaps import Listing, queue_listed
 
-    frontier = store.frontier(run)
-    sites, seeds = frontier.sites(), frontier.seeds()
+    queue, ledger = store.queue(run), store.ledger(run)
+    sites, seeds = ledger.sites(), ledger.seeds()
     own = Listing({url: lastmod for url, lastmod in listing.pages.items() if url.site in sites})
     if own.pages and seeds:
         with store.transaction():
-            store.history.listed(queue_listed(frontier, own, seeds, sites, context_of(request, profile)))
+            store.history.note_lastmods(queue_listed(queue, own, seeds, sites, context_of(request, profile)))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.why import Why
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader, Validators
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Queue, Store
 
 
 __all__ = ["CrawlRequest", "CrawlSummary", "Crawler", "PageAttachments"]
@@ -82,11 +82,11 @@ class Crawler:
         """
         ground = context_of(request, self.profile)
         spec = spec_of(request, self.profile)
-        if request.only_due and all(run.spec.key != spec.key for run in self.store.runs()):
+        if request.only_due and all(run.spec.key != spec.key for run in self.store.runs.list()):
             raise InputError(
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
-        run = self.store.begin(spec, self.clock.now(), fresh=request.restart)
+        run = self.store.runs.begin(spec, self.clock.now(), fresh=request.restart)
         session = _Session(self, request, ground, run, on_page)
         stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:
@@ -101,7 +101,7 @@ class Crawler:
             await session.put_away()
             if stopped:
                 session.release()
-                self.store.end(run, stopped, self.clock.now())
+                self.store.runs.end(run, stopped, self.clock.now())
         return session.summary(stopped)
 
 
@@ -131,7 +131,7 @@ class _Session:
         self._on_page = on_page
         self._store = crawler.store
         self._clock = crawler.clock
-        self._frontier: Frontier = crawler.store.frontier(run)
+        self._queue: Queue = crawler.store.queue(run)
         self._reading: PageIntake
         self._rules = crawler.profile.crawl.for_traversal(ground.traversal)
         budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
@@ -184,22 +184,20 @@ class _Session:
     def _begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over what was left behind, restore what traps had learnt, and how many URLs there are."""
         now = self._clock.now()
-        request, frontier = self._request, self._frontier
+        request, queue = self._request, self._queue
         with self._store.transaction():
-            self._ground.traps.restore(frontier.families())
+            self._ground.traps.restore(queue.shapes())
             seeds = seeds_of(request.seeds, self._ground)
-            frontier.add(seeds)
+            queue.add(seeds)
             if not request.only_due:
                 self._set_depth(request.max_depth)
-                again = seeds_again(seeds, frontier.known([seed.digest for seed in seeds]))
-                frontier.bring_back(again.seeds)
+                again = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
+                queue.requeue(again.seeds)
                 for site in again.sites:
-                    frontier.block(site, None)
+                    queue.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
-            adopted = self._not_deep(
-                frontier.adopt(ClaimRequest(now, self._room(), now + self._rules.lease_s))
-            )
-            self._ground.crowd.restore(frontier.crowd())
+            adopted = self._not_deep(queue.adopt(ClaimRequest(now, self._room(), now + self._rules.lease_s)))
+            self._ground.crowd.restore(queue.urls_per_host())
         self._store.flush()
         external = self._state.limits.budgets.external_pages
         self._reading = PageIntake(self._crawler.reader, self._store, self._run, self._ground, external)
@@ -216,9 +214,9 @@ class _Session:
 
     def _set_depth(self, limit: int | None) -> None:
         """Queue what another limit put out, and put out what is queued: the limit of this command counts."""
-        self._frontier.reopen("max-depth", limit)
+        self._queue.reopen("max-depth", limit)
         if limit is not None:
-            self._frontier.put_out_deep(limit)
+            self._queue.drop_deep(limit)
 
     def _not_deep(self, leases: tuple[Lease, ...]) -> tuple[Lease, ...]:
         """Put out what was left behind and is beyond the limit; what was had before may be had again."""
@@ -228,7 +226,7 @@ class _Session:
             if why is None:
                 kept.append(lease)
             else:
-                self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
+                self._queue.finish(lease, Dropped(why, is_fetch=False), Report())
         return tuple(kept)
 
     async def _rest(self, until: float) -> None:
@@ -266,7 +264,7 @@ class _Session:
             case machine.Finish(lease, outcome):
                 self._apply(lease, outcome)
             case machine.Block(site, until):
-                self._frontier.block(site, until)
+                self._queue.block(site, until)
             case machine.Wait(until):
                 self._wait_until = until
             case machine.Stop(why):
@@ -284,13 +282,18 @@ class _Session:
 
     def release(self) -> None:
         """Leave what was in flight to the next process."""
-        self._frontier.release()
+        self._queue.release()
 
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
         elapsed_s = self._clock.now() - self._state.started_at
         return CrawlSummary(
-            self._run.id, stopped, self._pages, self._relevant, elapsed_s, self._frontier.counts()
+            self._run.id,
+            stopped,
+            self._pages,
+            self._relevant,
+            elapsed_s,
+            self._store.ledger(self._run).counts(),
         )
 
     # --- leases ---
@@ -302,14 +305,14 @@ class _Session:
             if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
                 self._reading.gather()
             while True:
-                granted = self._frontier.claim(ask)
+                granted = self._queue.claim(ask)
                 fresh = []
                 for lease in granted.leases:
                     why = self._trap(lease)
                     if why is None:
                         fresh.append(lease)
                     else:
-                        self._frontier.finish(lease, Dropped(why, is_fetch=False), Report())
+                        self._queue.finish(lease, Dropped(why, is_fetch=False), Report())
                 kept += fresh
                 if len(fresh) == len(granted.leases):
                     break
@@ -345,7 +348,7 @@ class _Session:
         told = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
         if isinstance(outcome, Retry) and not (self._request.only_due and outcome.is_fetch):
             told = told._replace(record=None)  # a crawl tells of a page once; of what is due, each visit
-        if not self._frontier.holds(lease):
+        if not self._queue.holds(lease):
             return  # whoever has the page now records it
         if told.record is not None:
             # If that fails, the page was not had: it is fetched again.
@@ -372,7 +375,7 @@ class _Session:
         """
         now = self._clock.now()
         if now - self._renewed_at >= self._rules.lease_s / 4:
-            self._frontier.renew(now + self._rules.lease_s)
+            self._queue.renew(now + self._rules.lease_s)
             self._renewed_at = now
         self._store.flush()
         self._committed_at, self._uncommitted = now, 0

@@ -94,11 +94,12 @@ class PageIntake:
     ) -> None:
         self._reader = reader
         self._store = store
-        self._frontier = store.frontier(run)
+        self._queue = store.queue(run)
+        self._ledger = store.ledger(run)
         self._ground = ground
         self._run = run.id
         self._external_pages = external_pages
-        self._sites = self._frontier.sites()
+        self._sites = self._ledger.sites()
         self._looked: set[str] = set()
         self._is_wider = True
 
@@ -138,7 +139,7 @@ class PageIntake:
     def finish(self, told: Intake) -> None:
         """Take a result into the store."""
         ended, visit, record = told
-        self._frontier.finish(ended.lease, ended.outcome, self._report(ended, record))
+        self._queue.finish(ended.lease, ended.outcome, self._report(ended, record))
         if is_fetch(ended.outcome) or self._is_refused(ended):
             self._note(ended, visit)
 
@@ -174,12 +175,12 @@ class PageIntake:
         """Tell whether a page may be one of another site; one that was to be counts as such already."""
         if not self._ground.follow_external:
             return False
-        return lease.is_external or self._frontier.external_pages() < self._external_pages
+        return lease.is_external or self._queue.external_pages() < self._external_pages
 
     def _enter(self, site: str) -> None:
         """Make a site part of the crawl: where a seed was found, or where it should have been."""
         if site not in self._sites:
-            self._frontier.enter(site)
+            self._queue.add_site(site)
             self._sites |= {site}
             self._is_wider = True
 
@@ -188,7 +189,7 @@ class PageIntake:
         if lease.is_seed or lease.is_external or lease.site in self._sites or lease.site in self._looked:
             return
         self._looked.add(lease.site)
-        self._sites = self._frontier.sites()
+        self._sites = self._ledger.sites()
         self._is_wider = True
 
     def gather(self) -> None:
@@ -196,10 +197,10 @@ class PageIntake:
         if not self._is_wider:
             return
         self._is_wider = False
-        frontier, ground, found = self._frontier, self._ground, []
+        queue, ground, found = self._queue, self._ground, []
         told: list[tuple[int, str]] = []
-        for digest in frontier.strays():
-            row, seen = frontier.find(digest) or (None, ())
+        for digest in queue.now_internal():
+            row, seen = self._ledger.find(digest) or (None, ())
             if row is None:
                 continue
             sightings = [one for _, one in seen]
@@ -208,9 +209,9 @@ class PageIntake:
                 found.append(placed)
                 told += [(digest, one.anchor) for one in sightings if one.position == POSITION and one.anchor]
         if found:
-            frontier.bring_back(found)
-            frontier.add((), ground.traps.take_changes())
-            self._store.history.listed(told)
+            queue.requeue(found)
+            queue.add((), ground.traps.take_changes())
+            self._store.history.note_lastmods(told)
 
     def _read(self, ended: FetchResult, fetched: Fetched) -> FetchResult:
         """Parse a page and let the core judge it by what the store knows."""
@@ -219,7 +220,7 @@ class PageIntake:
         said = page_text(page)
         content = main_digest(said.main)
         candidates = candidates_of(page, ground)
-        known = self._frontier.known([candidate.digest for candidate in candidates])
+        known = self._queue.known([candidate.digest for candidate in candidates])
         made = made_of(page, said.lines, self._sites)
         kind = kind_of(ended.url, made, ended.known.found if ended.known else None, ground.profile)
         around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
@@ -233,7 +234,7 @@ class PageIntake:
         is_again = ended.is_again or ended.lease.is_recrawl
         if content is None or is_again or len(page.text) < self._ground.profile.traps.min_twin_chars:
             return None
-        said = self._frontier.said(content, _TWINS)
+        said = self._queue.pages_with_content(content, _TWINS)
         return next((url for url in said if self._says(url, content)), None)
 
     def _says(self, url: str, content: str) -> bool:

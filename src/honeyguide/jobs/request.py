@@ -196,9 +196,9 @@ async def resolve_seeds(
 ) -> CrawlRequest:
     """Replace each seed by the address that answers. The run is identified by the seeds as they were written."""
     spec = spec_of(request, profile)
-    runs = [run for run in store.runs() if run.spec.key == spec.key and run.fetched]
-    if runs and not request.restart and store.frontier(runs[-1]).counts().states["done"]:
-        return replace(request, seeds=store.frontier(runs[-1]).seeds(), spec=spec)
+    runs = [run for run in store.runs.list() if run.spec.key == spec.key and run.fetched]
+    if runs and not request.restart and store.ledger(runs[-1]).counts().states["done"]:
+        return replace(request, seeds=store.ledger(runs[-1]).seeds(), spec=spec)
     seeds = await _answering(request.seeds, alternatives, fetcher, setup_time_s(request.max_time_s))
     return replace(request, seeds=seeds, spec=spec)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.judge import CrawlContext
     from honeyguide.core.crawl.sitemap import Sitemap
     from honeyguide.ports.fetch import Robots
-    from honeyguide.ports.store import Frontier
+    from honeyguide.ports.store import Queue
 
 
 MAX_FILES = 500  # sitemaps that are fetched for one crawl
@@ -176,22 +176,22 @@ def _urls(texts: Iterable[str], base: Url | None) -> Iterator[Url]:
 
 
 def queue_listed(
-    frontier: Frontier, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: CrawlContext
+    queue: Queue, listing: Listing, seeds: Sequence[Url], sites: frozenset[str], ground: CrawlContext
 ) -> list[tuple[int, str]]:
     """Queue what is listed and not known yet, each page where the rules of the run place it. Seeds stay seeds.
 
     Gives what the listing says of changes, by the identity of the page: of pages of these sites that the run keeps.
     """
-    ground.traps.restore(frontier.families())
-    ground.crowd.restore(frontier.crowd())
+    ground.traps.restore(queue.shapes())
+    ground.crowd.restore(queue.urls_per_host())
     own = {ground.digest(seed) for seed in seeds}
     told: list[tuple[int, str]] = []
     pages = iter(listing.pages.items())
     while some := {ground.digest(url): (url, lastmod) for url, lastmod in islice(pages, _AT_ONCE)}:
-        kept = own.union(frontier.known(list(some)))
+        kept = own.union(queue.known(list(some)))
         new = dict(page for digest, page in some.items() if digest not in kept)
         found = place_sitemap_urls(new, seeds[0], sites, ground)
-        frontier.add(found, ground.traps.take_changes())
+        queue.add(found, ground.traps.take_changes())
         kept.update(one.digest for one in found)
         told += [
             (digest, lastmod)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.url.url import Tracking
     from honeyguide.ports.fetch import Clock
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Queue, Store
 
 HOUR_S = 3600.0
 _PLANS = 3  # in one round, at most
@@ -197,21 +197,21 @@ def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Take
     with store.transaction():
         for run, tracking in takers:
             due = [ScheduledVisit(digest_of(parsed[place], tracking), at, place) for place in left]
-            left = [one.place for one in _put(store.frontier(run), due)]
+            left = [one.place for one in _put(store.queue(run), due)]
             if len(left) < len(due):
                 counts[run.id] = len(due) - len(left)
     store.flush()
     return Scheduled(counts, tuple(urls[place] for place in left))
 
 
-def _put(frontier: Frontier, due: Sequence[ScheduledVisit]) -> list[ScheduledVisit]:
+def _put(queue: Queue, due: Sequence[ScheduledVisit]) -> list[ScheduledVisit]:
     """Schedule in one run; gives what it cannot fetch."""
     left: list[ScheduledVisit] = []
     for start in range(0, len(due), _AT_ONCE):
         some = due[start : start + _AT_ONCE]
-        known = frontier.known([one.digest for one in some])
+        known = queue.known([one.digest for one in some])
         met = [one for one in some if one.digest in known]
         left += [one for one in some if one.digest not in known]
-        if met and frontier.schedule(met) < len(met):
-            left += [one for one in met if not frontier.schedule([one])]  # once more, to see which
+        if met and queue.schedule(met) < len(met):
+            left += [one for one in met if not queue.schedule([one])]  # once more, to see which
     return sorted(left, key=lambda one: one.place)

@@ -1,6 +1,6 @@
-"""What the jobs need from a store: runs, the queue, the history.
+"""What a store offers: `Runs`, the `Queue` of a run, its `Ledger`, and the `History` of all runs.
 
-Owns: `Store`, `Frontier`, `History`. Must not know: who implements them.
+Owns: these four Protocols and `Store`, which holds them. Must not know: who implements them. Start reading at `Store`.
 """
 
 from __future__ import annotations
@@ -53,15 +53,11 @@ class Report:
     is_external: bool = False
 
 
-class Frontier(Protocol):
+class Queue(Protocol):
     """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
 
     def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
         """Queue URLs that are not known yet and that no page links; gives how many were not. Traps may have learnt from them."""
-        ...
-
-    def seeds(self) -> tuple[Url, ...]:
-        """Give where the run began, in its order."""
         ...
 
     def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
@@ -92,30 +88,26 @@ class Frontier(Protocol):
         """Grant nothing of a site before then; None ends its pause."""
         ...
 
-    def enter(self, site: str) -> None:
+    def add_site(self, site: str) -> None:
         """Make a site part of the crawl: its links are inside (URL-10)."""
         ...
 
-    def strays(self) -> list[int]:
+    def now_internal(self) -> list[int]:
         """Give what was put out as another site's (URL-11) that is part of the crawl by now, in the order of discovery."""
         ...
 
-    def bring_back(self, found: Sequence[Discovered]) -> None:
+    def requeue(self, found: Sequence[Discovered]) -> None:
         """Place again what was put out, or waits to be tried again, or put it out by another rule.
 
         Who has seen it, and where, stays as it is.
         """
         ...
 
-    def sites(self) -> frozenset[str]:
-        """Give the sites that are part of the crawl."""
-        ...
-
     def external_pages(self) -> int:
         """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""
         ...
 
-    def crowd(self) -> Mapping[str, int]:
+    def urls_per_host(self) -> Mapping[str, int]:
         """Tell how many URLs of each host are known; those of other sites, which are only counted, are one host."""
         ...
 
@@ -123,7 +115,7 @@ class Frontier(Protocol):
         """Tell what is known of URLs; those that are not known are left out."""
         ...
 
-    def said(self, content: str, limit: int) -> list[str]:
+    def pages_with_content(self, content: str, limit: int) -> list[str]:
         """Give pages of this run that said so when they were read, the first first."""
         ...
 
@@ -138,9 +130,17 @@ class Frontier(Protocol):
         """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         ...
 
-    def put_out_deep(self, max_depth: int) -> int:
+    def drop_deep(self, max_depth: int) -> int:
         """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
         ...
+
+    def shapes(self) -> list[UrlShape]:
+        """Give what traps have learnt, in their order."""
+        ...
+
+
+class Ledger(Protocol):
+    """What a run has done so far; reading it changes nothing."""
 
     def counts(self) -> Counts:
         """Give the run in numbers."""
@@ -158,8 +158,16 @@ class Frontier(Protocol):
         """Give the records of pages in claim order, each with its claim number."""
         ...
 
-    def families(self) -> list[UrlShape]:
-        """Give what traps have learnt, in their order."""
+    def sites(self) -> frozenset[str]:
+        """Give the sites that are part of the crawl."""
+        ...
+
+    def seeds(self) -> tuple[Url, ...]:
+        """Give where the run began, in its order."""
+        ...
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        """Tell what is known of URLs; those that are not known are left out."""
         ...
 
 
@@ -182,7 +190,7 @@ class History(Protocol):
         """Give the visits of a URL: run, time, status; oldest first."""
         ...
 
-    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+    def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages by their identity, visited or not."""
         ...
 
@@ -190,33 +198,46 @@ class History(Protocol):
         """Give what is known of a site as a whole."""
         ...
 
-    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+    def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Note the usual change rate of a site's pages, by kind."""
         ...
 
 
-class Store(Protocol):
-    """Frontiers and history in one place. What happens in a `transaction` happens whole or not at all."""
-
-    @property
-    def history(self) -> History:
-        """What is remembered across runs."""
-        ...
+class Runs(Protocol):
+    """The runs of a store. A run is one command: giving the same command again resumes it."""
 
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Go on with the run of that key, or start one; `fresh` always starts one."""
+        """Resume the run of that key, or start one; `fresh` always starts one."""
         ...
 
     def end(self, run: Run, why: str, now: float) -> None:
         """Note why a process stopped working on a run."""
         ...
 
-    def runs(self) -> list[Run]:
-        """Give all runs, oldest first."""
+    def list(self) -> Sequence[Run]:
+        """List all runs, oldest first."""
         ...
 
-    def frontier(self, run: Run) -> Frontier:
-        """Give the queue of a run."""
+
+class Store(Protocol):
+    """Runs, queues and history in one place. What happens in a `transaction` happens whole or not at all."""
+
+    @property
+    def runs(self) -> Runs:
+        """All runs."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """What is remembered across runs."""
+        ...
+
+    def queue(self, run: Run) -> Queue:
+        """Open the queue of a run, to work on it."""
+        ...
+
+    def ledger(self, run: Run) -> Ledger:
+        """Open a run to read it."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

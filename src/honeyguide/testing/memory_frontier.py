@@ -123,15 +123,15 @@ class MemoryLedger:
         """Tell how many pages of other sites were had, or are being fetched."""
         return sum(site.fetched + site.leased for site in self._sites.values() if site.is_external)
 
-    def crowd(self) -> dict[str, int]:
+    def urls_per_host(self) -> dict[str, int]:
         """Tell how many URLs of each host are known."""
         return dict(Counter(entry.found.site or "" for entry in self._by_id))
 
-    def said(self, content: str, limit: int) -> list[str]:
+    def pages_with_content(self, content: str, limit: int) -> list[str]:
         """Give pages of this run that said so when they were read, the first first."""
         return self._contents.get(content, [])[:limit]
 
-    def strays(self) -> list[int]:
+    def now_internal(self) -> list[int]:
         """Give what was put out as another site's that is part of the crawl by now."""
         out = {Why(OTHER_SITE, site) for site in self.sites()}
         return [entry.found.digest for entry in self._by_id if entry.why in out]
@@ -188,7 +188,7 @@ class MemoryLedger:
         """Give the records of pages in claim order, each with its claim number."""
         return ((claim, self._records[claim]) for claim in sorted(self._records) if claim > after)
 
-    def families(self) -> list[UrlShape]:
+    def shapes(self) -> list[UrlShape]:
         """Give what traps have learnt, in their order."""
         return list(self._families.values())
 
@@ -418,7 +418,7 @@ class MemoryFrontier(MemoryLedger):
         self._keep_families(families)
         return len(self._by_id) - before
 
-    def bring_back(self, found: Sequence[Discovered]) -> None:
+    def requeue(self, found: Sequence[Discovered]) -> None:
         """Place again what was put out, or waits to be tried again; who has seen it stays as it is."""
         for one in found:
             entry = self._entries[one.digest]
@@ -434,7 +434,7 @@ class MemoryFrontier(MemoryLedger):
         """Grant nothing of a site before then; None ends its pause."""
         self._sites[site].blocked_until = max(self._sites[site].blocked_until, until) if until else 0.0
 
-    def enter(self, site: str) -> None:
+    def add_site(self, site: str) -> None:
         """Make a site part of the crawl."""
         known = self._sites.setdefault(site, MemorySite(site))
         known.is_inside, known.is_external = True, False
@@ -468,7 +468,7 @@ class MemoryFrontier(MemoryLedger):
             self._queue(entry)
         return len(back)
 
-    def put_out_deep(self, max_depth: int) -> int:
+    def drop_deep(self, max_depth: int) -> int:
         """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
         out = [
             (entry, why)

@@ -17,7 +17,7 @@ from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_
 from honeyguide.testing.memory_frontier import MemoryFrontier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import RunSpec
     from honeyguide.core.recrawl.ages import AgeProfile
@@ -72,7 +72,7 @@ class MemoryHistory:
         """Give the visits of a URL: run, time, status; oldest first."""
         return list(self._visits.get(digest, ()))
 
-    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+    def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages, visited or not."""
         self._lastmods.update(lastmods)
 
@@ -87,28 +87,27 @@ class MemoryHistory:
             ages[kind] = SiteAges.of(kind, (own.found, own.expected), (every.found, every.expected))
         return replace(site, ages=ages)
 
-    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+    def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Note the usual change rate of a site's pages, by kind."""
         site = self.site(name)
         self._sites[name] = replace(site, priors={**site.priors, **priors})
 
 
-class MemoryStore:
-    """A `Store` in memory. A transaction that fails is not undone: whoever sees the error has no store to go on with."""
+class MemoryRuns:
+    """The `Runs` of a store in memory."""
 
     def __init__(self) -> None:
-        self.history = MemoryHistory()
         self._runs: list[Run] = []
-        self._frontiers: dict[int, MemoryFrontier] = {}
+        self.queues: dict[int, MemoryFrontier] = {}
 
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Go on with the run of that key, or start one; `fresh` always starts one."""
-        found = [run for run in self.runs() if run.spec.key == spec.key]
+        """Resume the run of that key, or start one; `fresh` always starts one."""
+        found = [run for run in self.list() if run.spec.key == spec.key]
         if found and not fresh:
             return found[-1]
         run = Run(len(self._runs) + 1, spec, now, now)
         self._runs.append(run)
-        self._frontiers[run.id] = MemoryFrontier()
+        self.queues[run.id] = MemoryFrontier()
         return run
 
     def end(self, run: Run, why: str, now: float) -> None:
@@ -116,16 +115,24 @@ class MemoryStore:
         old = self._runs[run.id - 1]
         self._runs[run.id - 1] = replace(old, stopped=why, updated_at=max(old.updated_at, now))
 
-    def runs(self) -> list[Run]:
-        """Give all runs, oldest first."""
-        queues = self._frontiers
-        return [
-            replace(run, fetched=queues[run.id].fetched, claims=queues[run.id].claims) for run in self._runs
-        ]
+    def list(self) -> Sequence[Run]:
+        """List all runs, oldest first."""
+        counted = ((run, self.queues[run.id]) for run in self._runs)
+        return [replace(run, fetched=queue.fetched, claims=queue.claims) for run, queue in counted]
 
-    def frontier(self, run: Run) -> MemoryFrontier:
-        """Give the queue of a run."""
-        return self._frontiers[run.id]
+
+class MemoryStore:
+    """A `Store` in memory. A transaction that fails is not undone: whoever sees the error has no store to go on with."""
+
+    def __init__(self) -> None:
+        self.history = MemoryHistory()
+        self.runs = MemoryRuns()
+
+    def queue(self, run: Run) -> MemoryFrontier:
+        """Open the queue of a run."""
+        return self.runs.queues[run.id]
+
+    ledger = queue
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

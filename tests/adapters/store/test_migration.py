@@ -112,7 +112,7 @@ def test_nothing_is_lost_and_what_can_be_known_is_filled_in(path: Path) -> None:
     assert (about.seen_at, about.visited_at, about.run, about.kind) == (6.0, 500.0, 1, "page")
     assert (gone.seen_at, gone.run, gone.is_gone) == (None, None, True)
     assert len(list(store.history.known())) == 3
-    assert [run.stopped for run in store.runs()] == ["complete"]
+    assert [run.stopped for run in store.runs.list()] == ["complete"]
     assert store.check() == ()
     store.close()
     with closing(sqlite3.connect(path)) as db:
@@ -122,7 +122,7 @@ def test_nothing_is_lost_and_what_can_be_known_is_filled_in(path: Path) -> None:
 def test_it_is_gone_on_with(path: Path) -> None:
     for _ in range(2):  # the second time there is nothing left to bring up to date
         store = SqliteStore(path)
-        (run,) = store.runs()
+        (run,) = store.runs.list()
         with pytest.raises(InputError, match="another version"):
             read_saved(run)
         store.close()
@@ -130,8 +130,8 @@ def test_it_is_gone_on_with(path: Path) -> None:
     known = store.history.record(Visit(HOME, digest(HOME), 2 * DAY_S, 304), 1)
     assert (known.visits, known.unchanged, known.exposure_h) == (3, 1, 24.0)
     spec = RunSpec("one", "crawl https://a.example/", "fire", "docs", "hash", '{"traversal": "bfs"}')
-    assert store.begin(spec, 3.0).id == 1
-    assert read_saved(store.runs()[0]).traversal == "bfs"
+    assert store.runs.begin(spec, 3.0).id == 1
+    assert read_saved(store.runs.list()[0]).traversal == "bfs"
     store.close()
 
 

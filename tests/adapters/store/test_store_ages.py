@@ -138,7 +138,7 @@ def test_plans_go_by_what_the_store_has_learnt_of_ages(tmp_path: Path) -> None:
     """Pages change in their first hours, then no more: one of unknown age may, one that was seen to be new hardly."""
     path, paths = tmp_path / "h.db", [f"/{n}" for n in range(60)]
     store = SqliteStore(path)
-    frontier = store.frontier(store.begin(spec(), START))
+    frontier = store.queue(store.runs.begin(spec(), START))
     born = [url_of(name) for name in paths[1:]]
     waiting = [url_of(name)[1] for name in ("/old", "/new")]
     hub = Visit(*url_of("/"), START, 200, "x", kind="hub", body=1)

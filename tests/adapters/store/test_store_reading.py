@@ -26,13 +26,13 @@ ODD = ("a b.db", "50%.db", "a%41.db", "what?mode=rwc.db", "a#b.db", "a&b=c.db", 
 
 def filled(path: Path) -> SqliteStore:
     store = SqliteStore(path)
-    store.frontier(store.begin(spec(), 0.0)).add([found(f"/{n}") for n in range(100)])
+    store.queue(store.runs.begin(spec(), 0.0)).add([found(f"/{n}") for n in range(100)])
     store.flush()
     return store
 
 
 def links(store: SqliteStore) -> int:
-    return len(list(store.frontier(store.runs()[0]).rows()))
+    return len(list(store.queue(store.runs.list()[0]).rows()))
 
 
 def read(path: Path) -> int:
@@ -84,7 +84,7 @@ def test_a_store_that_is_only_read_cannot_be_written(tmp_path: Path) -> None:
     before = state(tmp_path)
     store = open_store(tmp_path / "h.db", read_only=True)
     with pytest.raises(StoreError, match="cannot be written"):
-        store.begin(spec("two"), 0.0)
+        store.runs.begin(spec("two"), 0.0)
     store.close()
     assert state(tmp_path) == before
 
@@ -94,7 +94,7 @@ def test_a_reader_beside_a_writer_sees_what_is_committed_and_leaves_the_rest_alo
     writer = filled(path)
     reader = SqliteStore(path, read_only=True)
     assert links(reader) == 100
-    frontier = writer.frontier(writer.runs()[0])
+    frontier = writer.queue(writer.runs.list()[0])
     frontier.add([found("/more")])
     assert links(reader) == 100
     writer.flush()
@@ -171,7 +171,7 @@ def test_a_file_that_changes_while_it_is_read_without_locks_is_not_trusted(tmp_p
     assert links(reader) == 100
     (tmp_path / "h.db-shm").unlink()
     writer = SqliteStore(path)
-    writer.begin(spec("two"), 0.0)
+    writer.runs.begin(spec("two"), 0.0)
     writer.close()
     with pytest.raises(StoreError, match="was written by another process while it was read"):
         reader.close()
@@ -233,7 +233,7 @@ def test_a_crawl_goes_on_in_a_folder_that_may_not_be_written(locked: Path) -> No
     lock(locked)
     reader = SqliteStore(locked / "h.db", read_only=True)
     assert links(reader) == 100
-    writer.frontier(writer.runs()[0]).add([found("/more")])
+    writer.queue(writer.runs.list()[0]).add([found("/more")])
     writer.flush()
     assert links(reader) == 101
     reader.close()

@@ -5,24 +5,27 @@ Owns: `found`, `ask`, `spec` and their like. Must not know: any adapter, any job
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Done, Lease, RunSpec, Sighting, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.records import Crawled, page_record
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import LeaseLostError
-from honeyguide.ports.store import Report
+from honeyguide.ports.store import Ledger, Queue, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from honeyguide.core.records import Record
     from honeyguide.core.why import Why
-    from honeyguide.ports.store import Frontier
 
 
 SITE = "https://a.example"
+
+
+class RunQueue(Queue, Ledger, Protocol):
+    """A queue that can be read, too."""
 
 
 def spec(key: str = "one", topic: str | None = "fire") -> RunSpec:
@@ -64,7 +67,7 @@ def paths(leases: Sequence[Lease]) -> list[str]:
     return [lease.url.path for lease in leases]
 
 
-def drain(frontier: Frontier, now: float = 0.0) -> list[str]:
+def drain(frontier: Queue, now: float = 0.0) -> list[str]:
     """Claim and finish one after the other until there is nothing left."""
     order: list[str] = []
     while leases := frontier.claim(ask(now)).leases:

@@ -62,7 +62,7 @@ class HistoryContract:
         history = self.make_store().history
         assert (history.get(7), history.record(Visit(URL, 7, 10.0, 200, "x"), 1).visits) == (None, 1)
         assert (get(history).visits, get(history).lastmod) == (1, None)
-        history.listed([(7, "2026-01-01")])
+        history.note_lastmods([(7, "2026-01-01")])
         assert get(history).lastmod == "2026-01-01"
         history.record(Visit(URL, 7, 20.0, 200, "y"), 1)
         assert (get(history).visits, get(history).content) == (2, "y")
@@ -99,11 +99,11 @@ class HistoryContract:
 
     def test_what_sitemaps_say_is_kept_for_pages_that_were_never_visited_too(self) -> None:
         history = self.make_store().history
-        history.listed([(7, "2026-05-01"), (9, "2026-05-02")])
+        history.note_lastmods([(7, "2026-05-01"), (9, "2026-05-02")])
         assert history.get(7) is None
         history.record(visit(0.0), 1)
         assert get(history).lastmod == "2026-05-01"
-        history.listed([(7, "2026-05-03")])
+        history.note_lastmods([(7, "2026-05-03")])
         assert [known.lastmod for known in history.known()] == ["2026-05-03"]
         history.record(visit(DAY_S), 1)
         assert get(history).lastmod == "2026-05-03"
@@ -113,14 +113,14 @@ class HistoryContract:
         history.record(visit(0.0), 1)
         for day in range(2, 9):
             assert not history.site("a.example").is_trusted(SITEMAP)
-            history.listed([(7, f"1970-01-{day:02}T00:00:00Z")])
+            history.note_lastmods([(7, f"1970-01-{day:02}T00:00:00Z")])
             history.record(visit((day - 0.5) * DAY_S, f"{day}"), 1)
             if history.site("a.example").trust[SITEMAP].hits == 5:
                 break
         assert history.site("a.example").trust == {SITEMAP: Trust(hits=5)}
         assert history.site("a.example").is_trusted(SITEMAP)
         assert not history.site("b.example").is_trusted(SITEMAP)
-        history.listed([(7, "1970-01-30T01:00:00Z")])
+        history.note_lastmods([(7, "1970-01-30T01:00:00Z")])
         assert history.record(visit(30 * DAY_S, "new"), 1).changed_at == 29 * DAY_S + 3600.0
 
     def test_sites_remember_their_days_and_what_is_usual(self) -> None:
@@ -128,8 +128,8 @@ class HistoryContract:
         history.record(visit(0.0), 1)
         history.record(visit(DAY_S / 2, "y"), 1)
         assert history.site("a.example").clock.weight(0) > 1.0
-        history.set_priors("a.example", {"page": Rate(1.0, 2.0)})
-        history.set_priors("a.example", {"page": Rate(3.0, 4.0), "hub": Rate(5.0, 6.0)})
+        history.save_priors("a.example", {"page": Rate(1.0, 2.0)})
+        history.save_priors("a.example", {"page": Rate(3.0, 4.0), "hub": Rate(5.0, 6.0)})
         site = history.site("a.example")
         assert site.priors == {"page": Rate(3.0, 4.0), "hub": Rate(5.0, 6.0)}
         assert site.clock.weight(0) > 1.0

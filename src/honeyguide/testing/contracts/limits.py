@@ -25,13 +25,13 @@ from honeyguide.ports.store import Report
 from honeyguide.testing.contracts.builders import SITE, ask, digest, found, paths
 
 if TYPE_CHECKING:
-    from honeyguide.ports.store import Frontier
+    from honeyguide.testing.contracts.builders import RunQueue
 
 
 class LimitsContract:
     """The suite. `make_frontier` gives a new one each time."""
 
-    def make_frontier(self, *links: Discovered) -> Frontier:
+    def make_frontier(self, *links: Discovered) -> RunQueue:
         """Make a frontier with something in it."""
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class LimitsContract:
     def test_the_target_of_a_redirect_belongs_to_its_own_site(self) -> None:
         outside = found("https://b.example/met", out=Why("other-site", "b.example"))
         frontier = self.make_frontier(found("/a", priority=9), found("/b"), outside)
-        frontier.enter("b.example")
+        frontier.add_site("b.example")
         for target in ("https://b.example/new", "https://b.example/met"):
             (lease,) = frontier.claim(ask()).leases
             arrived = (digest(target), Url.parse(target))
@@ -113,12 +113,12 @@ class LimitsContract:
         again = next(lease for lease in frontier.claim(ask(limit=9)).leases if lease.url.path == "/again")
         frontier.finish(again, Retry(60.0, Why("http-503", "later")), Report())
         frontier.adopt(ask(900.0, limit=0))  # the others are queued as before
-        assert frontier.put_out_deep(1) == 3
+        assert frontier.drop_deep(1) == 3
         told = frontier.find(digest("/3"))
         assert told is not None
         assert told[0].why == Why("max-depth", "3 links from a seed; the limit is 1")
         assert paths(frontier.claim(ask(900.0, limit=9)).leases) == ["/due", "/0", "/1"]
-        assert frontier.put_out_deep(1) == 0
+        assert frontier.drop_deep(1) == 0
         assert frontier.reopen("max-depth", 3) == 2
         assert paths(frontier.claim(ask(900.0, limit=9)).leases) == ["/2", "/3"]
 

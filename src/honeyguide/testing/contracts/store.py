@@ -8,7 +8,7 @@ History is in `testing/contracts/history.py`.
 from __future__ import annotations
 
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from honeyguide.core.crawl.frontier import (
     PASSING_RULES,
@@ -30,7 +30,8 @@ from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, erro
 from honeyguide.testing.contracts.limits import LimitsContract
 
 if TYPE_CHECKING:
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Store
+    from honeyguide.testing.contracts.builders import RunQueue
 
 
 __all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "page", "paths", "spec"]
@@ -43,10 +44,10 @@ class StoreContract(LimitsContract):
         """Make an empty store."""
         raise NotImplementedError
 
-    def make_frontier(self, *links: Discovered) -> Frontier:
+    def make_frontier(self, *links: Discovered) -> RunQueue:
         """Make a frontier with something in it."""
         store = self.make_store()
-        frontier = store.frontier(store.begin(spec(), 0.0))
+        frontier = cast("RunQueue", store.queue(store.runs.begin(spec(), 0.0)))
         frontier.add(links)
         return frontier
 
@@ -118,8 +119,8 @@ class StoreContract(LimitsContract):
         )
         frontier.finish(lease, Done(), Report(page("/a"), findings, "digest"))
         assert list(frontier.pages()) == [(1, page("/a"))]
-        assert frontier.said("digest", 9) == [f"{SITE}/a"]
-        assert frontier.said("other", 9) == []
+        assert frontier.pages_with_content("digest", 9) == [f"{SITE}/a"]
+        assert frontier.pages_with_content("other", 9) == []
         (next_,) = frontier.claim(ask()).leases
         assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
         assert frontier.counts().out == {"pruned": 1}
@@ -280,13 +281,13 @@ class StoreContract(LimitsContract):
         families = [("x", UrlShape("x", 1, 2, ((1, 2), (3,)))), ("y", UrlShape("y")), ("z", UrlShape("z"))]
         frontier.finish(first, Done(), Report(families=families))
         frontier.finish(second, Done(), Report(families=[("x", UrlShape("x", 9)), ("y", None)]))
-        assert frontier.families() == [UrlShape("x", 9), UrlShape("z")]
+        assert frontier.shapes() == [UrlShape("x", 9), UrlShape("z")]
 
     def test_sites_are_entered_and_left(self) -> None:
         frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
         assert frontier.sites() == frozenset()
-        frontier.enter("a.example")
-        frontier.enter("www.a.example")
+        frontier.add_site("a.example")
+        frontier.add_site("www.a.example")
         assert frontier.sites() == {"a.example", "www.a.example"}
         assert [seed.text for seed in frontier.seeds()] == [f"{SITE}/a"]
 
@@ -296,13 +297,13 @@ class StoreContract(LimitsContract):
             for host, path in (("b", "x"), ("c", "x"), ("b", "y"))
         ]
         frontier = self.make_frontier(found("/a"), *outside)
-        assert frontier.strays() == []
-        frontier.enter("b.example")
-        assert frontier.strays() == [outside[0].digest, outside[2].digest]
+        assert frontier.now_internal() == []
+        frontier.add_site("b.example")
+        assert frontier.now_internal() == [outside[0].digest, outside[2].digest]
         placed = found("https://b.example/x", "deep", 9)
         unwanted = found("https://b.example/y", out=Why("exclude", "no"))
-        frontier.bring_back([placed, unwanted._replace(site="b.example")])
-        assert frontier.strays() == []
+        frontier.requeue([placed, unwanted._replace(site="b.example")])
+        assert frontier.now_internal() == []
         (lease,) = frontier.claim(ask()).leases
         assert (lease.url.text, lease.site, lease.lane) == ("https://b.example/x", "b.example", "deep")
         assert frontier.counts().out == {"other-site": 1, "exclude": 1}
@@ -315,7 +316,7 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(seed)
         (lease,) = frontier.claim(ask()).leases
         frontier.finish(lease, Dropped(Why("unreachable", "no"), is_fetch=True), Report())
-        frontier.bring_back([seed._replace(url=Url.parse("http://a.example/"))])
+        frontier.requeue([seed._replace(url=Url.parse("http://a.example/"))])
         (again,) = frontier.claim(ask()).leases
         assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
 
@@ -327,7 +328,7 @@ class StoreContract(LimitsContract):
         assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
         assert frontier.add([found("/c")], [("x", UrlShape("x", 1))]) == 1
         assert frontier.known([digest("/c")])[digest("/c")].seen == 0
-        assert frontier.families() == [UrlShape("x", 1)]
+        assert frontier.shapes() == [UrlShape("x", 1)]
 
     def test_what_a_rule_put_out_is_queued_again(self) -> None:
         frontier = self.make_frontier(found("/a"))
@@ -343,35 +344,35 @@ class StoreContract(LimitsContract):
 
     def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:
         store = self.make_store()
-        run = store.begin(spec(), 1.0)
-        store.frontier(run).add([found("/a")])
-        assert drain(store.frontier(run)) == ["/a"]
-        store.end(run, "complete", 2.0)
-        again = store.begin(spec(), 3.0)
+        run = store.runs.begin(spec(), 1.0)
+        store.queue(run).add([found("/a")])
+        assert drain(store.queue(run)) == ["/a"]
+        store.runs.end(run, "complete", 2.0)
+        again = store.runs.begin(spec(), 3.0)
         assert (again.id, again.fetched) == (run.id, 1)
-        other = store.begin(spec("two", topic="water"), 4.0)
-        fresh = store.begin(spec(), 5.0, fresh=True)
+        other = store.runs.begin(spec("two", topic="water"), 4.0)
+        fresh = store.runs.begin(spec(), 5.0, fresh=True)
         assert len({run.id, other.id, fresh.id}) == 3
-        assert store.begin(spec(), 6.0).id == fresh.id
-        assert not store.frontier(fresh).known([digest("/a")])
-        assert [(r.spec.key, r.fetched) for r in store.runs()] == [("one", 1), ("two", 0), ("one", 0)]
+        assert store.runs.begin(spec(), 6.0).id == fresh.id
+        assert not store.queue(fresh).known([digest("/a")])
+        assert [(r.spec.key, r.fetched) for r in store.runs.list()] == [("one", 1), ("two", 0), ("one", 0)]
 
     def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
         store = self.make_store()
-        run = store.begin(spec(), 0.0)
-        frontier = store.frontier(run)
+        run = store.runs.begin(spec(), 0.0)
+        frontier = store.queue(run)
         frontier.add([found(f"/{n}") for n in range(4)])
         frontier.claim(ask(limit=3))
-        adopted = store.frontier(run).adopt(ask(700.0, limit=2))
+        adopted = store.queue(run).adopt(ask(700.0, limit=2))
         assert paths(adopted) == ["/0", "/1"]
         assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
-        assert paths(store.frontier(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
+        assert paths(store.queue(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
 
     def test_leases_that_were_released_are_adopted_at_once(self) -> None:
         store = self.make_store()
-        run = store.begin(spec(), 0.0)
-        frontier = store.frontier(run)
+        run = store.runs.begin(spec(), 0.0)
+        frontier = store.queue(run)
         frontier.add([found(f"/{n}") for n in range(4)])
         frontier.claim(ask(limit=2))
         frontier.release()
-        assert paths(store.frontier(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+        assert paths(store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]

@@ -64,11 +64,11 @@ class SqliteHistory:
             values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
             self._db.write(self._sql["visit"], values)
         if births := births_of(old, visit):
-            self._bear(births)
+            self._note_first_seen(births)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
 
-    def _bear(self, births: list[tuple[int, float]]) -> None:
+    def _note_first_seen(self, births: list[tuple[int, float]]) -> None:
         """Note which pages are new; who was met before is not."""
         self._db.write_many(self._sql["bear"], births)
         for digest, _ in births:
@@ -120,7 +120,7 @@ class SqliteHistory:
         """Give the visits of a URL: run, time, status; oldest first."""
         return [_visit(row) for row in self._db.all(self._sql["visits"], (digest,))]
 
-    def listed(self, lastmods: Iterable[tuple[int, str]]) -> None:
+    def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages, visited or not."""
         self._db.write_many(self._sql["list"], list(lastmods))
         self._got.clear()
@@ -151,7 +151,7 @@ class SqliteHistory:
             if kind in counts
         }
 
-    def set_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
+    def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Note the usual change rate of a site's pages, by kind."""
         self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])
 

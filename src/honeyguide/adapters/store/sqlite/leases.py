@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.sqlite.counters import CounterStep, SqliteCounters
 from honeyguide.adapters.store.sqlite.database import checked, reads
-from honeyguide.adapters.store.sqlite.ledger import Ledger
+from honeyguide.adapters.store.sqlite.ledger import SqliteLedger
 from honeyguide.core.crawl.frontier import (
     Claimed,
     KnownState,
@@ -37,7 +37,7 @@ _PARENTS = 1024  # URLs of pages that gave entries their place: a few of them le
 _ANY_RANK = 1 << 62  # above all ranks
 
 
-class SqliteLeases(Ledger):
+class SqliteLeases(SqliteLedger):
     """The leases of a run, and what of it is kept in memory."""
 
     def __init__(self, db: Database, run: int, owners: SqliteOwners) -> None:

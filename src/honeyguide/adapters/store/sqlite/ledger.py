@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-class Ledger:
+class SqliteLedger:
     """The reading half of a frontier."""
 
     def __init__(self, db: Database, run: int) -> None:
@@ -42,7 +42,7 @@ class Ledger:
         return frozenset(name for (name,) in self._db.all(self._sql["inside"], (self._run,)))
 
     @reads
-    def crowd(self) -> dict[str, int]:
+    def urls_per_host(self) -> dict[str, int]:
         """Tell how many URLs of each host are known."""
         return dict(self._db.all(self._sql["crowd"], (self._run,)))
 
@@ -52,12 +52,12 @@ class Ledger:
         return tuple(Url.parse(url) for (url,) in self._db.all(self._sql["seeds"], (self._run,)))
 
     @reads
-    def said(self, content: str, limit: int) -> list[str]:
+    def pages_with_content(self, content: str, limit: int) -> list[str]:
         """Give pages of this run that said so when they were read, the first first."""
         return [str(url) for (url,) in self._db.all(self._sql["said"], (self._run, content, limit))]
 
     @reads
-    def strays(self) -> list[int]:
+    def now_internal(self) -> list[int]:
         """Give what was put out as another site's that is part of the crawl by now."""
         return [digest for (digest,) in self._db.all(self._sql["strays"], (self._run,))]
 
@@ -107,7 +107,7 @@ class Ledger:
             after = rows[-1][0]
 
     @reads
-    def families(self) -> list[UrlShape]:
+    def shapes(self) -> list[UrlShape]:
         """Give what traps have learnt, in their order."""
         rows = self._db.all(self._sql["families"], (self._run,))
         return [UrlShape(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]

@@ -166,7 +166,7 @@ class SqliteFrontier(SqliteLeases):
         return len(new)
 
     @reads
-    def bring_back(self, found: Sequence[Discovered]) -> None:
+    def requeue(self, found: Sequence[Discovered]) -> None:
         """Place again what was put out, or waits to be tried again; who has seen it stays as it is."""
         rows, sites = [], {}
         for one in found:
@@ -203,7 +203,7 @@ class SqliteFrontier(SqliteLeases):
         """Grant nothing of a site before then; None ends its pause."""
         self._db.write(self._sql["block"], (until, self._run, site))
 
-    def enter(self, site: str) -> None:
+    def add_site(self, site: str) -> None:
         """Make a site part of the crawl."""
         self._db.write(self._sql["enter"], (self._site(site),))
 
@@ -223,7 +223,7 @@ class SqliteFrontier(SqliteLeases):
         limit = 2**62 if max_depth is None else max_depth
         return self._in_bulk("reopen", (self._run, *spellings(rule), limit))
 
-    def put_out_deep(self, max_depth: int) -> int:
+    def drop_deep(self, max_depth: int) -> int:
         """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
         return self._in_bulk("put_out_deep", (TOO_DEEP, max_depth, self._run, max_depth))
 

@@ -33,7 +33,7 @@ from honeyguide.core.crawl.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatchError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
 
@@ -69,57 +69,26 @@ class SqliteStore:
             self._db.close()
             raise
         self.history = SqliteHistory(self._db)
+        self.runs = SqliteRuns(self)
         self._owners = SqliteOwners(self._db)
-        self._frontiers: dict[int, SqliteFrontier] = {}
+        self.queues: dict[int, SqliteFrontier] = {}
         self._undoing = _Undoing(self._undo)
 
-    # --- runs ---
-
-    @reads
-    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Go on with the run of that key, or start one; `fresh` always starts one."""
-        sql = queries("runs")
-        self.flush()  # what waits counts in the run
-        with self._db.transaction():
-            found = None if fresh else self._db.one(sql["latest"], (spec.key,))
-            if found is None:
-                values = (*astuple(spec), now, now)
-                number = self._db.write(sql["create"], values).lastrowid or 0
-                run = Run(number, spec, now, now)
-            else:
-                run = _run(found)
-                self._db.write(sql["resume"], (spec.request, now, run.id))
-        self.flush()
-        return run
-
-    def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a process stopped working on a run."""
-        self._db.write(queries("runs")["end"], (why, now, run.id))
-        self.flush()
-
-    @reads
-    def runs(self) -> list[Run]:
-        """Give all runs, oldest first."""
-        return [self._as_counted(_run(row)) for row in self._db.all(queries("runs")["all"])]
-
-    def _as_counted(self, run: Run) -> Run:
-        """Add what waits for a commit."""
-        if run.id not in self._frontiers:
-            return run
-        fetched, _, claims = self._frontiers[run.id].counters.budget()
-        return replace(run, fetched=run.fetched + fetched, claims=run.claims + claims)
-
-    def frontier(self, run: Run) -> SqliteFrontier:
+    def queue(self, run: Run) -> SqliteFrontier:
         """Give the queue of a run; there is one, as it keeps what is not yet written."""
-        if run.id not in self._frontiers:
-            self._frontiers[run.id] = SqliteFrontier(self._db, run.id, self._owners)
-        return self._frontiers[run.id]
+        if run.id not in self.queues:
+            self.queues[run.id] = SqliteFrontier(self._db, run.id, self._owners)
+        return self.queues[run.id]
+
+    def ledger(self, run: Run) -> SqliteFrontier:
+        """Open a run to read it."""
+        return self.queue(run)
 
     # --- transactions ---
 
     def transaction(self) -> AbstractContextManager[None]:
         """Do several things as one; `flush` commits."""
-        waiting = {number: len(frontier.counters) for number, frontier in self._frontiers.items()}
+        waiting = {number: len(frontier.counters) for number, frontier in self.queues.items()}
         return self._db.transaction(partial(self._forget, waiting))
 
     def all_or_nothing(self) -> AbstractContextManager[None]:
@@ -133,13 +102,13 @@ class SqliteStore:
     def flush(self) -> None:
         """Commit."""
         with self.all_or_nothing():
-            for frontier in self._frontiers.values():
+            for frontier in self.queues.values():
                 frontier.counters.write()
             self._db.flush()
 
     def _forget(self, waiting: Mapping[int, int]) -> None:
         """Forget what was undone; the first so many steps of a frontier still wait for a commit."""
-        for number, frontier in self._frontiers.items():
+        for number, frontier in self.queues.items():
             frontier.counters.keep(waiting.get(number, 0))
             frontier.forget()
         self.history.forget()
@@ -197,6 +166,48 @@ class SqliteStore:
 
     def _pragma(self, name: str) -> int:
         return int(self._db.one(f"PRAGMA {name}")[0])
+
+
+class SqliteRuns:
+    """The `Runs` of a store."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._db = store._db  # noqa: SLF001 - a part of it
+
+    @reads
+    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+        """Go on with the run of that key, or start one; `fresh` always starts one."""
+        sql = queries("runs")
+        self._store.flush()  # what waits counts in the run
+        with self._db.transaction():
+            found = None if fresh else self._db.one(sql["latest"], (spec.key,))
+            if found is None:
+                values = (*astuple(spec), now, now)
+                number = self._db.write(sql["create"], values).lastrowid or 0
+                run = Run(number, spec, now, now)
+            else:
+                run = _run(found)
+                self._db.write(sql["resume"], (spec.request, now, run.id))
+        self._store.flush()
+        return run
+
+    def end(self, run: Run, why: str, now: float) -> None:
+        """Note why a process stopped working on a run."""
+        self._db.write(queries("runs")["end"], (why, now, run.id))
+        self._store.flush()
+
+    @reads
+    def list(self) -> Sequence[Run]:
+        """Give all runs, oldest first."""
+        return [self._as_counted(_run(row)) for row in self._db.all(queries("runs")["all"])]
+
+    def _as_counted(self, run: Run) -> Run:
+        """Add what waits for a commit."""
+        if run.id not in self._store.queues:
+            return run
+        fetched, _, claims = self._store.queues[run.id].counters.budget()
+        return replace(run, fetched=run.fetched + fetched, claims=run.claims + claims)
 
 
 class _Undoing:

@@ -253,7 +253,7 @@ def crawl_due(asked: dict[str, Any], policy: FetchPolicy, destination: Path | No
     store = app.open_store(asked["store"], create=False)
     try:
         runs = app.due_runs(store) if asked["run"] is None else [app.find_run(store, asked["run"])]
-        sites = {site for run in runs for site in store.frontier(run).sites()}
+        sites = {site for run in runs for site in store.ledger(run).sites()}
     finally:
         store.close()
     if not runs:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Counts, Run
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.ports.store import Frontier
+    from honeyguide.ports.store import Ledger
 
 STOPPED = {
     "complete": "nothing is left to fetch",
@@ -157,7 +157,7 @@ def refused_words(count: int) -> str:
 
 
 def write_crawl_reports(
-    files: Sequence[str], frontier: Frontier, run: Run, stopped: str, profile: Profile
+    files: Sequence[str], frontier: Ledger, run: Run, stopped: str, profile: Profile
 ) -> None:
     """Write a report for people into each file."""
     if not files:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.crawl import CrawlRequest, PageAttachments
-    from honeyguide.ports.store import Frontier, Store
+    from honeyguide.ports.store import Ledger, Store
 
 
 _PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
@@ -81,7 +81,7 @@ class Work:
     refused: int = 0
     had: int = 0
     causes: dict[str, None] = field(default_factory=dict)
-    _frontier: Frontier | None = None
+    _frontier: Ledger | None = None
     _fetched_before: int = 0
     _counted_until: float = 0.0
 
@@ -126,9 +126,9 @@ class Work:
             raise _ending(stopped)
         store = app.open_store(self.asked["store"])
         try:
-            runs = store.runs()
+            runs = store.runs.list()
             run = next(run for run in runs if run.id == self.run_id)
-            frontier = store.frontier(run)
+            frontier = store.ledger(run)
             out.end(self._truth(frontier))
             write_crawl_reports(self.asked["reports"], frontier, run, stopped, self.profile)
             counts = frontier.counts()
@@ -161,7 +161,7 @@ class Work:
             return self.verdicts["failed"] < max(1, self.verdicts.total())
         return stopped == "complete" and counts.states["done"] > 0
 
-    def _waiting(self, frontier: Frontier, stopped: str) -> list[str]:
+    def _waiting(self, frontier: Ledger, stopped: str) -> list[str]:
         """Say of seeds that failed what their failure was, and when they are tried again: at once, unless their host asks for a pause."""
         told = []
         for seed in frontier.seeds()[:_MOST_SEEDS]:
@@ -210,7 +210,7 @@ class Work:
 
     def _begin(self, out: Output, store: Store, run: Run) -> None:
         """Learn which run it is, and bring the output in step with it."""
-        self.run_id, self._frontier = run.id, store.frontier(run)
+        self.run_id, self._frontier = run.id, store.ledger(run)
         self._fetched_before = run.fetched
         truth = self._truth(self._frontier)
         if self.request.only_due:
@@ -221,11 +221,13 @@ class Work:
             return
         out.begin(truth)
         if run.fetched and not out.name and self._frontier.counts().states["done"]:
-            command = f"honeyguide export pages{name_run(self.asked['store'], run.id, store.runs()[-1].id)}"
+            command = (
+                f"honeyguide export pages{name_run(self.asked['store'], run.id, store.runs.list()[-1].id)}"
+            )
             note(f"going on: pages of before are in the store, {command} prints them")
         self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
 
-    def _truth(self, frontier: Frontier) -> Truth:
+    def _truth(self, frontier: Ledger) -> Truth:
         """Say what the store says, in the form of the output."""
 
         def are_pending(urls: list[str]) -> bool:

@@ -131,7 +131,7 @@ def _has_many_sites(store: str) -> bool:
     """Tell whether pages are to be shown with their hosts; what is wrong with the store is said before there is output."""
     opened = app.open_store(store, create=False)
     try:
-        return len({site for run in opened.runs() for site in opened.frontier(run).sites()}) > 1
+        return len({site for run in opened.runs.list() for site in opened.ledger(run).sites()}) > 1
     finally:
         opened.close()
 
@@ -221,8 +221,8 @@ def _truth(store: Store) -> Truth:
     """Say what the store says: all visits, run by run. A file that shares no page with it is another store's."""
 
     def pages() -> Iterator[Record]:
-        for run in store.runs():
-            yield from shaped((record for _, record in store.frontier(run).pages()), links=False)
+        for run in store.runs.list():
+            yield from shaped((record for _, record in store.ledger(run).pages()), links=False)
 
     return Truth(pages, lambda _: False)
 

@@ -1,0 +1,102 @@
+"""Count the SQL statements that a crawl sends to SQLite, per page and by statement.
+
+Usage: python tools/count_statements.py FOLDER [--pages 500] [--by]
+
+FOLDER is served on loopback, for example /usr/share/doc/postgresql-doc-15/html of the Debian package postgresql-doc-15.
+An executemany counts once. The mean is over the pages of the crawl after the first ten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import resource
+import sqlite3
+import sys
+import tempfile
+import threading
+from collections import Counter
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+from honeyguide import load_profile
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.store.sqlite import files
+from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.url.url import Url
+from honeyguide.jobs.crawl import Crawler, CrawlRequest
+
+_WARM_UP = 10
+
+
+class Counting(sqlite3.Connection):
+    """A connection that counts what it is asked to do."""
+
+    seen: ClassVar[Counter[str]] = Counter()
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:  # noqa: D102 - as the base class
+        self.seen[" ".join(sql.split())] += 1
+        return super().execute(sql, *values)
+
+    def executemany(self, sql: str, *values: Any) -> sqlite3.Cursor:  # noqa: D102 - as the base class
+        self.seen["many: " + " ".join(sql.split())] += 1
+        return super().executemany(sql, *values)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+async def crawl(home: str, pages: int, store: SqliteStore) -> int:
+    """Crawl so many pages; give how many were handed over."""
+    marks: list[int] = []
+    policy = FetchPolicy(delay_s=0.0, allow_private=True)
+    async with HttpFetcher(policy) as http:
+        crawler = Crawler(http, Documents(), SystemClock(), store, load_profile("docs", topic="index|vacuum"))
+        request = CrawlRequest((Url.parse(home),), budgets=Budgets(max_pages=pages))
+
+        def keep(*_: object) -> None:
+            marks.append(1)
+            if len(marks) == _WARM_UP:
+                Counting.seen.clear()
+
+        await crawler.crawl(request, keep)
+    return len(marks) - _WARM_UP
+
+
+def main() -> None:
+    """Serve, crawl, and print what was counted."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--by", action="store_true", help="list the statements, most frequent first")
+    args = parser.parse_args()
+    handler = functools.partial(_Quiet, directory=args.folder)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = f"http://127.0.0.1:{server.server_port}/"
+    connect = sqlite3.connect
+    files.sqlite3.connect = functools.partial(connect, factory=Counting)  # type: ignore[attr-defined]  # counts
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "h.db")
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        counted = asyncio.run(crawl(home, args.pages, store))
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        store.close()
+    spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    mean, cpu_ms = Counting.seen.total() / counted, 1000 * spent_s / args.pages
+    sys.stdout.write(f"{mean:.1f} statements a page over {counted} pages; {cpu_ms:.1f} ms CPU a page\n")
+    if args.by:
+        for sql, n in Counting.seen.most_common():
+            sys.stdout.write(f"{n / counted:7.2f}  {sql[:140]}\n")
+
+
+if __name__ == "__main__":
+    main()
