@@ -68,7 +68,7 @@ def selected_paths(selection: Selection) -> list[str]:
 
 
 def rejection(candidate: Candidate) -> str | None:
-    return candidate.out.rule if candidate.out else None
+    return candidate.rejected.rule if candidate.rejected else None
 
 
 def total(candidate: Candidate) -> float:
@@ -324,7 +324,7 @@ def pick(pages: list[str], robots: str = "") -> tuple[dict[str, Any], list[str]]
     web |= {ACME: f"<nav>{links}</nav><p>{PROSE}".encode(), f"{ACME}robots.txt": robots.encode()}
     request, fetcher, clock = PickRequest(strategy="blend"), FakeFetcher(web), FrozenClock()
     polite = PoliteFetcher(fetcher, clock, read_robots, FetchPolicy())
-    return asyncio.run(picker(request, polite, clock).pick("acme.com", request)), fetcher.asked
+    return asyncio.run(picker(request, polite, clock).pick("acme.com")), fetcher.asked
 
 
 def test_a_pick_reads_the_homepage_30_heads_and_4_pages_in_under_25_seconds() -> None:

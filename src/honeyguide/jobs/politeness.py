@@ -1,7 +1,7 @@
 """A fetcher that behaves: robots.txt, pace, limits, retries and redirects around one that makes single requests.
 
 Owns: who may be asked, when, how often, and where redirects lead; every hop is checked and paced as its own host's
-business. Must not know: HTTP clients, robots.txt syntax, real time. The arithmetic is in core/fetching/pace.py.
+business. Must not know: HTTP clients, robots.txt syntax, real time. The arithmetic is in core/fetching.py.
 Start reading at `PoliteFetcher.fetch`.
 """
 
