@@ -28,7 +28,7 @@ from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.store.sqlite import files
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching.policy import FetchPolicy
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 

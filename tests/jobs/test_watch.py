@@ -8,8 +8,11 @@ from itertools import pairwise
 
 import pytest
 
-from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, watch
+from honeyguide.config import load_profile
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
 from honeyguide.testing.fakes import FrozenClock
+
+PROFILE = load_profile("news")
 
 
 class Killed(Exception):  # noqa: N818 - what a kill looks like from inside
@@ -23,8 +26,10 @@ class Working(FrozenClock):
         self._now += seconds
 
 
-class Pages:
-    """A ground in memory: pages are planned by who was not visited for the longest time, and fetched in a second each."""
+class Pages(WatchSession):
+    """A session in memory: pages are planned by who was not visited for the longest time, and fetched in a second each."""
+
+    clock: Working
 
     def __init__(self, clock: Working, pages: int, planning_s: float = 0.0) -> None:
         self.clock = clock
@@ -73,26 +78,27 @@ class Pages:
         return max(sum(start <= at < start + HOUR_S for at in times) for start in times)
 
 
-def go(ground: Pages, pace: WatchBudget) -> tuple[str, list[Round]]:
+def go(session: Pages, pace: WatchBudget) -> tuple[str, list[Round]]:
     rounds: list[Round] = []
-    return asyncio.run(watch(ground, ground.clock, pace, rounds.append)), rounds
+    session.request = WatchRequest(pace, PROFILE, on_round=rounds.append)
+    return asyncio.run(session.watch()), rounds
 
 
 def test_a_day_keeps_the_budget_of_every_hour_and_an_even_pace() -> None:
     clock = Working()
-    ground = Pages(clock, 500)
-    ended, rounds = go(ground, WatchBudget(per_hour=100, cycle_s=60.0, until=clock.now() + 24 * HOUR_S))
+    session = Pages(clock, 500)
+    ended, rounds = go(session, WatchBudget(per_hour=100, cycle_s=60.0, until=clock.now() + 24 * HOUR_S))
     assert ended == "until"
-    assert ground.most_in_an_hour() == 100
-    assert 24 * 95 <= len(ground.visits) <= 24 * 100
-    assert sum(one.fetched for one in rounds) == len(ground.visits)
+    assert session.most_in_an_hour() == 100
+    assert 24 * 95 <= len(session.visits) <= 24 * 100
+    assert sum(one.fetched for one in rounds) == len(session.visits)
     assert all(one.fetched <= 2 for one in rounds)  # 100 an hour are 1.7 a minute
-    assert ground.order[:1000] == [*range(500), *range(500)]
+    assert session.order[:1000] == [*range(500), *range(500)]
 
 
 def test_rounds_end_it() -> None:
-    ground = Pages(Working(), 50)
-    ended, rounds = go(ground, WatchBudget(per_hour=60, cycle_s=600.0, rounds=3))
+    session = Pages(Working(), 50)
+    ended, rounds = go(session, WatchBudget(per_hour=60, cycle_s=600.0, rounds=3))
     assert (ended, [(one.number, one.room, one.planned, one.fetched) for one in rounds]) == (
         "rounds",
         [(1, 10, 10, 10), (2, 10, 10, 10), (3, 10, 10, 10)],
@@ -105,12 +111,12 @@ def test_rounds_end_it() -> None:
 
 def test_visits_of_before_count_and_it_rests_until_the_first_of_them_is_an_hour_old() -> None:
     clock = Working()
-    ground = Pages(clock, 50)
-    ground.visits = [(clock.now() - 3000.0 + n, n) for n in range(20)]
-    _, rounds = go(ground, WatchBudget(per_hour=20, cycle_s=60.0, rounds=2))
+    session = Pages(clock, 50)
+    session.visits = [(clock.now() - 3000.0 + n, n) for n in range(20)]
+    _, rounds = go(session, WatchBudget(per_hour=20, cycle_s=60.0, rounds=2))
     assert [(one.room, one.fetched) for one in rounds] == [(0, 0), (1, 1)]
     assert rounds[1].at == pytest.approx(rounds[0].at + 600.0)
-    assert ground.plans == [[0]]  # without room there is nothing to plan
+    assert session.plans == [[0]]  # without room there is nothing to plan
 
 
 @pytest.mark.parametrize("after", [1, 7, 19])
@@ -131,23 +137,23 @@ def test_what_was_scheduled_is_fetched_first_after_an_end_in_the_middle(after: i
 
 
 def test_the_rest_of_the_room_is_planned_when_what_was_left_is_fetched() -> None:
-    ground = Pages(Working(), 50)
-    ground.due = [48, 49]
-    go(ground, WatchBudget(per_hour=5, cycle_s=HOUR_S, rounds=1))
-    assert ground.order == [48, 49, 0, 1, 2]
+    session = Pages(Working(), 50)
+    session.due = [48, 49]
+    go(session, WatchBudget(per_hour=5, cycle_s=HOUR_S, rounds=1))
+    assert session.order == [48, 49, 0, 1, 2]
 
 
 def test_planning_is_a_tenth_of_the_time_at_most() -> None:
-    ground = Pages(Working(), 50, planning_s=30.0)
-    _, rounds = go(ground, WatchBudget(per_hour=3600, cycle_s=10.0, rounds=3))
+    session = Pages(Working(), 50, planning_s=30.0)
+    _, rounds = go(session, WatchBudget(per_hour=3600, cycle_s=10.0, rounds=3))
     waited = [later.at - earlier.at for earlier, later in pairwise(rounds)]
     assert min(waited) >= 300.0
     assert rounds[1].room > rounds[0].room  # and the pace is kept
 
 
 def test_with_nothing_to_plan_it_waits() -> None:
-    ground = Pages(Working(), 0)
-    _, rounds = go(ground, WatchBudget(per_hour=60, cycle_s=60.0, rounds=3))
+    session = Pages(Working(), 0)
+    _, rounds = go(session, WatchBudget(per_hour=60, cycle_s=60.0, rounds=3))
     assert [(one.planned, one.fetched) for one in rounds] == [(0, 0)] * 3
 
 

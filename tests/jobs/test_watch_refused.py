@@ -12,12 +12,12 @@ from honeyguide import load_profile
 from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app.watch import StoreGround, WatchRequest
+from honeyguide.app.watch import watch_session
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, FetchError, ForbiddenError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.jobs.watch import HOUR_S, WatchBudget, watch
+from honeyguide.jobs.watch import HOUR_S, WatchBudget, WatchRequest
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 
@@ -78,9 +78,14 @@ class Watched:
 
     def watch(self, hours: int) -> None:
         pace = WatchBudget(per_hour=2, cycle_s=HOUR_S, until=self.clock.now() + hours * HOUR_S)
-        request = WatchRequest(pace, NEWS, on_page=lambda record, _: self.records.append(record))
-        ground = StoreGround(self.store, self.reader, request, self.site, self.clock)
-        assert asyncio.run(watch(ground, self.clock, pace, self.rounds.append)) == "until"
+        request = WatchRequest(
+            pace,
+            NEWS,
+            on_page=lambda record, _: self.records.append(record),
+            on_round=self.rounds.append,
+        )
+        session = watch_session((self.store, self.reader), request, self.site, self.clock)
+        assert asyncio.run(session.watch()) == "until"
 
     def known(self, path: str) -> HistoryEntry:
         known = self.store.history.get(digest_of(Url.parse(ROOT + path), NEWS.scope.tracking))

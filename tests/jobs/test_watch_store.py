@@ -16,13 +16,13 @@ from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
-from honeyguide.app.watch import StoreGround, WatchRequest
+from honeyguide.app.watch import watch_session
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
-from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, watch
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 
@@ -109,9 +109,9 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         assert len(site.log) == 24
         pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 10 * DAY_S)
-        request = WatchRequest(pace, PROFILE)
-        ground = StoreGround(store, reader, request, site, clock)
-        assert asyncio.run(watch(ground, clock, pace, rounds.append)) == "until"
+        request = WatchRequest(pace, PROFILE, on_round=rounds.append)
+        session = watch_session((store, reader), request, site, clock)
+        assert asyncio.run(session.watch()) == "until"
     times = [at for at, _ in site.log[24:]]
     assert max(sum(start <= at < start + HOUR_S for at in times) for start in times) <= 6
 
@@ -147,8 +147,8 @@ def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) 
     site = Living(clock)
     with crawled(tmp_path / "h.db", clock, site, "https://b.example/") as (store, reader):
         pace = WatchBudget(per_hour=12, cycle_s=600.0, until=START + 13 * HOUR_S)
-        ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
-        asyncio.run(watch(ground, clock, pace, lambda _: None))
+        session = watch_session((store, reader), WatchRequest(pace, PROFILE), site, clock)
+        asyncio.run(session.watch())
     late = [(at, path) for at, path in site.log if at > START + 2 * HOUR_S]
     assert len(late) >= 11 * 12 * 0.9  # the budget is spent on the other site
     assert {"/", "/slow-3"} <= {path for _, path in late}
@@ -178,18 +178,20 @@ def rounds_of(path: Path, page_s: float) -> list[tuple[float, int]]:
     site = Lame(clock)
     done: list[tuple[float, int]] = []
 
-    async def go_round(ground: StoreGround) -> None:
+    async def go_round(session: WatchSession) -> None:
         while sum(fetched for _, fetched in done) < 12 and len(done) < 99:
             began = clock.now()
-            fetched = await ground.fetch(12)
+            fetched = await session.fetch(12)
             done.append((clock.now() - began, fetched))
 
     with crawled(path, clock, site) as (store, reader):
         asyncio.run(clock.sleep(HOUR_S))
         site.page_s, site.log, site._turn = page_s, [], asyncio.Lock()  # noqa: SLF001 - a lock for another loop
-        ground = StoreGround(store, reader, WatchRequest(WatchBudget(per_hour=600), PROFILE), site, clock)
-        assert ground.plan(12, clock.now()) == 12
-        asyncio.run(go_round(ground))
+        session = watch_session(
+            (store, reader), WatchRequest(WatchBudget(per_hour=600), PROFILE), site, clock
+        )
+        assert session.plan(12, clock.now()) == 12
+        asyncio.run(go_round(session))
         assert (
             len({path for _, path in site.log}) == len(site.log) == 12
         )  # nothing is lost, and nothing done twice
@@ -214,8 +216,8 @@ def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> N
         pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 12 * HOUR_S)
         feeds = ("nowhere.xml", f"{ROOT}/feed")
         request = WatchRequest(pace, PROFILE, sitemaps=feeds, listen_s=2 * HOUR_S, on_note=notes.append)
-        ground = StoreGround(store, reader, request, site, clock)
-        asyncio.run(watch(ground, clock, pace, lambda _: None))
+        session = watch_session((store, reader), request, site, clock)
+        asyncio.run(session.watch())
         digest = digest_of(Url.parse(f"{ROOT}/slow-7"), PROFILE.scope.tracking)
         known = store.history.get(digest)
     times = [at - START for at, path in site.log if path == "/feed"]
@@ -234,8 +236,8 @@ def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None
         store._db.write("DELETE FROM entry WHERE url LIKE '%/slow-1%'")  # noqa: SLF001 - a run that never met them
         store.flush()
         pace = WatchBudget(per_hour=6, cycle_s=HOUR_S, rounds=4)
-        ground = StoreGround(store, reader, WatchRequest(pace, PROFILE), site, clock)
-        asyncio.run(watch(ground, clock, pace, lambda _: None))
+        session = watch_session((store, reader), WatchRequest(pace, PROFILE), site, clock)
+        asyncio.run(session.watch())
     again = Counter(path for _, path in site.log[24:])
     assert not [path for path in again if path.startswith("/slow-1")]
     assert {"/", "/slow-0", "/slow-2", "/dead"} <= set(again)
@@ -250,10 +252,10 @@ def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
     with crawled(tmp_path / "h.db", clock, site) as (store, reader):
         store._db.write("UPDATE run SET request = NULL")  # noqa: SLF001 - as an older version left it
         with pytest.raises(InputError, match="run 1"):
-            StoreGround(store, reader, request, site, clock)
+            watch_session((store, reader), request, site, clock)
         crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="water"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
-        StoreGround(store, reader, request, site, clock)
+        watch_session((store, reader), request, site, clock)
     assert len(notes) == 1
     assert "run 1" in notes[0]
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from honeyguide.adapters.html.content import Documents
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app.watch import take_announced
+from honeyguide.app.watch import watch_session
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler
 from honeyguide.jobs.request import CrawlRequest, context_of
 from honeyguide.jobs.sitemaps import Listing, queue_listed
+from honeyguide.jobs.watch import WatchBudget, WatchRequest
 from honeyguide.ports.fetch import Fetched, Headers, Robots
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 from honeyguide.testing.memory_store import MemoryStore
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from honeyguide.adapters.store.known import StoreReader
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
     from honeyguide.ports.store import Store
@@ -172,11 +174,13 @@ def test_announcements_reach_a_crawl_that_was_made_with_a_sitemap_and_obey_its_l
         f"{home}/calendar?date=2026-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 28)
     ]
     foreign = "https://b.example/x"
-    runs = {run.id: (CrawlRequest((), spec=run.spec), FIRE)}
+    request = WatchRequest(WatchBudget(1), FIRE, sitemaps=(f"{home}/s.xml",))
+    unread = cast("StoreReader", None)  # listening needs no more than the store
     for _ in range(2):  # the second time nothing is new
         for some in (days[:100], days[100:200]):
             source = Announcing(*some, f"{home}/new", foreign)
-            asyncio.run(take_announced(store, runs, [f"{home}/s.xml"], source))
+            session = watch_session((store, unread), request, source, FrozenClock())
+            asyncio.run(session.listen(0.0))
     rows = list(frontier.rows())
     assert any(row.url == f"{home}/new" for row in rows)
     assert not any(row.url == foreign for row in rows)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
         select_links,
     )
     from honeyguide.app.simulate import SimulateRequest, simulate_policies
-    from honeyguide.app.watch import WatchRequest, watch_store
+    from honeyguide.app.watch import watch_store
+    from honeyguide.jobs.watch import WatchRequest
 
 
 _ROOMS = {

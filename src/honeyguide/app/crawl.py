@@ -95,7 +95,7 @@ def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
     store.flush()
 
 
-def asked_of(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
+def sitemap_request(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
     """Tell addresses, files and `auto` apart."""
     from honeyguide.adapters.html.sitemaps import read_file
     from honeyguide.jobs.sitemaps import SitemapRequest
@@ -123,7 +123,7 @@ async def _listed(
     from honeyguide.jobs.request import context_of, setup_time_s
     from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
-    asked = asked_of(sitemaps, request.seeds)
+    asked = sitemap_request(sitemaps, request.seeds)
     listing = await list_pages(asked, fetcher, read_sitemap, setup_time_s(request.max_time_s))
     for problem in listing.problems:
         if on_note is not None:

@@ -1,65 +1,50 @@
 """Watch: plan and crawl in a loop, within a budget, until stopped.
 
-Owns: when to plan, how many pages a round may fetch, how long to rest. Must not know: how a plan is made, how pages are
-fetched, where visits are kept: `WatchGround` does. Start reading at `watch`.
+Owns: when to plan, how many pages a round may fetch, how long to rest, and how a plan gets into the queues. Must not
+know: how URLs are ranked, HTTP, SQL. Start reading at `WatchSession.watch`.
 
-The budget is a sliding hour, counted from the visits that history has recorded, whoever made them. So a watch that was
-killed and started again keeps it. What a round has scheduled stays scheduled: the next one, or the next process, first
-fetches what is left, in the order of the plan, before it plans anew.
+The budget is a sliding hour, counted from the visits in the history, whichever process made them. So a watch that was
+killed and started again keeps it. Scheduled visits stay scheduled: the next round, or the next process, fetches them
+in the order of the plan before it plans again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
+from honeyguide.errors import FetchError, InputError
+from honeyguide.jobs.request import context_of
+from honeyguide.jobs.sitemaps import Listing, queue_listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Run
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Tracking
+    from honeyguide.jobs.crawl import Crawler, PageAttachments
+    from honeyguide.jobs.request import CrawlRequest
     from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Queue, Store
+
+    Resumable = Mapping[int, tuple[CrawlRequest, Profile]]  # by the number of the run
 
 HOUR_S = 3600.0
 _PLANS = 3  # in one round, at most
 _LATE = 0.05  # of a visit: nobody wakes up on time
-_REST_PER_PLAN = (
-    9.0  # a round rests at least so many times as long as its plan took: planning stays a tenth of the work
-)
-
-
-class WatchGround(Protocol):
-    """What a watch works on: a store, a planner and a crawler."""
-
-    def latest(self, limit: int, since: float) -> Sequence[float]:
-        """Give the times of the latest visits, the last one first; nobody asks for those before `since`."""
-        ...
-
-    async def listen(self, now: float) -> None:
-        """Take in what sites announce, if it is time to."""
-        ...
-
-    def is_due(self, now: float) -> bool:
-        """Tell whether something is scheduled."""
-        ...
-
-    def plan(self, count: int, now: float) -> int:
-        """Schedule the best URLs, at most `count` of them; gives how many there were."""
-        ...
-
-    async def fetch(self, count: int) -> int:
-        """Fetch what is scheduled, at most `count` pages; gives how many were fetched."""
-        ...
+_REST_PER_PLAN = 9.0  # a round rests nine times as long as its plan took: planning stays a tenth of the work
+_MIN_ROUND_S = 120.0  # what a page may take with all its tries (trip_timeout_s, and the last of them)
+_TRIES = 5  # plans in one round, if no run can fetch what the first one chose
 
 
 @dataclass(frozen=True, slots=True)
 class WatchBudget:
-    """How much a watch may do: so many visits in any hour, a round in each cycle, until a time or for some rounds."""
+    """How much a watch may do: `per_hour` visits in any hour, one round per cycle, until a time or for some rounds."""
 
     per_hour: int
     cycle_s: float = 60.0
@@ -67,7 +52,7 @@ class WatchBudget:
     rounds: int | None = None
 
     def room(self, latest: Sequence[float], now: float) -> int:
-        """Say how many visits the hour before `now` leaves.
+        """Give how many visits are left after those of the hour before `now`.
 
         >>> WatchBudget(per_hour=3).room([5000.0, 4000.0, 1000.0], 5000.0)
         1
@@ -75,7 +60,7 @@ class WatchBudget:
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
     def free_at(self, latest: Sequence[float], now: float) -> float:
-        """Say when there is room again.
+        """Give the time when a visit is allowed again.
 
         >>> WatchBudget(per_hour=2).free_at([5000.0, 4000.0, 3900.0], 5000.0)
         7600.0
@@ -84,7 +69,7 @@ class WatchBudget:
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
 
     def share(self, passed_s: float) -> int:
-        """Say how many visits are due after so many seconds, at an even pace.
+        """Give how many visits are due after so many seconds, at an even pace.
 
         >>> WatchBudget(per_hour=100).share(60.0)
         2
@@ -93,7 +78,7 @@ class WatchBudget:
         return max(1, ceil(visits - _LATE))
 
     def is_over(self, now: float, rounds: int) -> bool:
-        """Tell whether the time has come, or the rounds are done."""
+        """Tell whether the end has come, or the rounds are done."""
         return (self.until is not None and now >= self.until) or (
             self.rounds is not None and rounds >= self.rounds
         )
@@ -101,10 +86,7 @@ class WatchBudget:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: how many visits there was room for, how many URLs were planned and pages fetched, when the next is.
-
-    `spent` is how many visits the hour before its end has seen.
-    """
+    """One round: how many visits were allowed, planned and made; `spent` counts those of the hour before its end."""
 
     number: int
     at: float
@@ -115,53 +97,206 @@ class Round:
     next_at: float
 
 
-async def watch(
-    ground: WatchGround, clock: Clock, pace: WatchBudget, on_round: Callable[[Round], None]
-) -> str:
-    """Go round and round; gives why it ended. Whoever cancels it loses nothing: the store has what is done."""
-    rounds, begun = 0, clock.now() - pace.cycle_s
-    while not pace.is_over(clock.now(), rounds):
-        await ground.listen(clock.now())
-        now = clock.now()
-        latest = ground.latest(pace.per_hour, now - HOUR_S)
-        room = min(pace.room(latest, now), pace.share(now - begun))
-        planned, fetched, planning_s = await _round(ground, clock, room, now + pace.cycle_s)
-        rounds += 1
-        begun, ended = now, clock.now()
-        latest = ground.latest(pace.per_hour, ended - HOUR_S)
-        spent = pace.per_hour - pace.room(latest, ended)
-        next_at = max(begun + pace.cycle_s, ended + _REST_PER_PLAN * planning_s, pace.free_at(latest, ended))
-        on_round(Round(rounds, now, room, planned, fetched, spent, next_at))
-        if not pace.is_over(ended, rounds):
-            await clock.sleep(max(0.0, (next_at if pace.until is None else min(next_at, pace.until)) - ended))
-    return "until" if pace.until is not None and clock.now() >= pace.until else "rounds"
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """How a store is watched: its budget, the rules and the recrawl policy that rank URLs, and who receives what.
 
-
-async def _round(ground: WatchGround, clock: Clock, room: int, until: float) -> tuple[int, int, float]:
-    """Fetch what is left of an earlier plan; while there is room and time, plan and fetch. Gives planned, fetched, seconds.
-
-    What was planned may have to wait, because its site asks for a pause: then the next best have their turn.
+    No page is visited sooner than `rest_s` after its last visit. `sitemaps`, which may be feeds, are read again every
+    `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_store` receives the store before
+    anything is fetched, `on_note` the runs that cannot be resumed and the sitemaps that cannot be read.
     """
-    fetched = await ground.fetch(room) if room > 0 and ground.is_due(clock.now()) else 0
-    planned, planning_s = 0, 0.0
-    for turn in range(_PLANS):
-        if fetched >= room or (turn and clock.now() >= until):
-            break
-        began = clock.now()
-        more = ground.plan(room - fetched, began)
-        planning_s += clock.now() - began
-        if not more:
-            break
-        planned += more
-        fetched += await ground.fetch(room - fetched)
-    return planned, fetched, planning_s
+
+    budget: WatchBudget
+    profile: Profile
+    policy: str = "learned"
+    rest_s: float = 60.0
+    per_host: int | None = None
+    concurrency: int = 32
+    sitemaps: tuple[str, ...] = ()
+    listen_s: float = 3600.0
+    on_page: Callable[[Record, PageAttachments], None] = lambda _record, _attachments: None
+    on_round: Callable[[Round], None] = lambda _round: None
+    on_store: Callable[[Store], None] = lambda _store: None
+    on_note: Callable[[str], None] = lambda _note: None
+
+
+class VisitLog(Protocol):
+    """What a watch reads of a store besides its ports."""
+
+    def latest_visits(self, limit: int, since: float) -> list[float]:
+        """Give the times of the latest visits, the last one first; those before `since` are not needed."""
+        ...
+
+    def due_runs(self, now: float) -> list[int]:
+        """Give the runs that have something scheduled for now, the newest first."""
+        ...
+
+
+@dataclass
+class WatchSession:
+    """One process that watches a store whose `runs` can be resumed.
+
+    `best_urls` ranks what is not scheduled yet and not among the given URLs; `list_sitemap` reads one sitemap, with
+    the seeds whose robots.txt may name it.
+    """
+
+    request: WatchRequest
+    store: Store
+    log: VisitLog
+    clock: Clock
+    runs: Resumable
+    crawler: Callable[[Profile], Crawler]
+    best_urls: Callable[[int, float, Collection[str]], Sequence[str]]
+    list_sitemap: Callable[[str, tuple[Url, ...]], Awaitable[Listing]]
+    _unfetchable: set[str] = field(default_factory=set)
+    _forget_at: float = 0.0
+    _listen_at: float = 0.0
+    _patience_s: dict[int, float] = field(default_factory=dict)
+
+    async def watch(self) -> str:
+        """Work round by round; gives why it ended. Cancelling it loses nothing: the store has what is done."""
+        budget, clock = self.request.budget, self.clock
+        rounds, begun = 0, clock.now() - budget.cycle_s
+        while not budget.is_over(clock.now(), rounds):
+            await self.listen(clock.now())
+            now = clock.now()
+            latest = self.latest(budget.per_hour, now - HOUR_S)
+            room = min(budget.room(latest, now), budget.share(now - begun))
+            planned, fetched, planning_s = await self._round(room, now + budget.cycle_s)
+            rounds += 1
+            begun, ended = now, clock.now()
+            latest = self.latest(budget.per_hour, ended - HOUR_S)
+            next_at = max(
+                begun + budget.cycle_s, ended + _REST_PER_PLAN * planning_s, budget.free_at(latest, ended)
+            )
+            spent = budget.per_hour - budget.room(latest, ended)
+            self.request.on_round(
+                Round(
+                    number=rounds,
+                    at=now,
+                    room=room,
+                    planned=planned,
+                    fetched=fetched,
+                    spent=spent,
+                    next_at=next_at,
+                )
+            )
+            if not budget.is_over(ended, rounds):
+                wake_at = next_at if budget.until is None else min(next_at, budget.until)
+                await clock.sleep(max(0.0, wake_at - ended))
+        return "until" if budget.until is not None and clock.now() >= budget.until else "rounds"
+
+    async def _round(self, room: int, until: float) -> tuple[int, int, float]:
+        """Fetch what is left of an earlier plan; while there is room and time, plan and fetch.
+
+        Gives the numbers of planned and fetched pages, and the seconds of planning. A planned page may have to wait,
+        because its site asks for a pause: then the next best are planned.
+        """
+        clock = self.clock
+        fetched = await self.fetch(room) if room > 0 and self.is_due(clock.now()) else 0
+        planned, planning_s = 0, 0.0
+        for turn in range(_PLANS):
+            if fetched >= room or (turn and clock.now() >= until):
+                break
+            began = clock.now()
+            more = self.plan(room - fetched, began)
+            planning_s += clock.now() - began
+            if not more:
+                break
+            planned += more
+            fetched += await self.fetch(room - fetched)
+        return planned, fetched, planning_s
+
+    def latest(self, limit: int, since: float) -> Sequence[float]:
+        """Give the times of the latest visits, the last one first."""
+        return self.log.latest_visits(limit, since)
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether something is scheduled that may be fetched."""
+        return any(run in self.runs for run in self.log.due_runs(now))
+
+    async def listen(self, now: float) -> None:
+        """Read sitemaps and feeds again, if it is time to; what cannot be read is no reason to stop."""
+        if not self.request.sitemaps or now < self._listen_at:
+            return
+        runs = [run for run in self.store.runs.list() if run.id in self.runs]
+        seeds = dict.fromkeys(seed for run in runs for seed in self.store.ledger(run).seeds())
+        for sitemap in self.request.sitemaps:
+            try:
+                listing = await self.list_sitemap(sitemap, tuple(seeds))
+            except (FetchError, InputError) as error:
+                listing = Listing(problems=[str(error)])
+            for problem in listing.problems:
+                self.request.on_note(problem)
+            for run in runs:
+                self._queue(run, listing)
+            self.store.flush()
+        self._listen_at = now + self.request.listen_s
+
+    def _queue(self, run: Run, listing: Listing) -> None:
+        """Queue the listed pages that a run may fetch and does not know yet, and note their lastmod."""
+        ledger = self.store.ledger(run)
+        sites, seeds = ledger.sites(), ledger.seeds()
+        own = Listing({url: lastmod for url, lastmod in listing.pages.items() if url.site in sites})
+        if own.pages and seeds:
+            context = context_of(*self.runs[run.id])
+            with self.store.transaction():
+                queue = self.store.queue(run)
+                self.store.history.note_lastmods(queue_listed(queue, own, seeds, sites, context))
+
+    def plan(self, count: int, now: float) -> int:
+        """Schedule the best URLs that are not scheduled already and that some run can fetch; gives how many."""
+        takers = [
+            Taker(run, self.runs[run.id][1].scope.tracking)
+            for run in current(self.store.runs.list())
+            if run.id in self.runs
+        ]
+        if now >= self._forget_at:
+            self._unfetchable.clear()  # another process may have been fetching it
+            self._forget_at = now + HOUR_S
+        found = 0
+        for _ in range(_TRIES):
+            scheduled = schedule(
+                self.store, self.best_urls(count - found, now, self._unfetchable), now, takers
+            )
+            found += scheduled.total
+            self._unfetchable.update(scheduled.left)
+            if found >= count or not scheduled.left:
+                break
+        return found
+
+    async def fetch(self, count: int) -> int:
+        """Fetch what is scheduled, at most `count` pages, the newest run first; gives how many were fetched."""
+        left = count
+        for number in self.log.due_runs(self.clock.now()):
+            if left <= 0 or number not in self.runs:
+                continue
+            request, profile = self.runs[number]
+            limit_s = self._patience_s.get(number, self._round_s)
+            request = replace(request, budgets=replace(request.budgets, max_pages=left), max_time_s=limit_s)
+            before = next(run.fetched for run in self.store.runs.list() if run.id == number)
+            summary = await self.crawler(profile).crawl(request, self.request.on_page)
+            fetched = summary.counts.fetched - before
+            # A page that takes longer than a round would be begun again in each: the next round is longer.
+            is_vain = summary.stopped == "max_time" and not fetched
+            self._patience_s[number] = 2 * limit_s if is_vain else self._round_s
+            left -= fetched
+        return count - left
+
+    @property
+    def _round_s(self) -> float:
+        """How long a site that asks for pauses may hold up the others: a cycle, or what a page with its tries takes."""
+        return max(self.request.budget.cycle_s, _MIN_ROUND_S)
+
+
+# --- a plan in the queues ---
 
 
 _AT_ONCE = 500  # URLs
 
 
 class Taker(NamedTuple):
-    """A run that may take URLs, and which parameters it ignores when it compares them."""
+    """A run that may fetch URLs, and the parameters that it ignores when it compares them."""
 
     run: Run
     tracking: Tracking
@@ -169,7 +304,7 @@ class Taker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """What became of a plan: how many URLs each run will fetch, and which URLs none will."""
+    """How many URLs each run will fetch, and which URLs none can."""
 
     runs: Mapping[int, int]
     left: tuple[str, ...] = ()
@@ -181,15 +316,15 @@ class Scheduled:
 
 
 def current(runs: Iterable[Run]) -> list[Run]:
-    """Give the runs that a command goes on with, the newest first: of those that were started over, the last."""
+    """Give the latest run of each key, the newest first: a restarted run hides its predecessors."""
     return sorted({run.spec.key: run for run in runs}.values(), key=lambda run: -run.id)
 
 
 def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Taker]) -> Scheduled:
-    """Schedule URLs, the first of them first, each in the first of the runs that can fetch it; all of them, or none.
+    """Schedule URLs in their order, each in the first run that can fetch it, in one transaction.
 
-    A run cannot fetch what it has never met, what its rules put out, and what it is fetching just now. The same plan
-    once more changes nothing.
+    A run cannot fetch a URL that it never met, that its rules rejected, or that is being fetched just now. Scheduling
+    the same plan again changes nothing.
     """
     parsed = [Url.parse(url) for url in urls]
     left = list(range(len(urls)))

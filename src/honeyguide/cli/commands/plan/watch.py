@@ -150,14 +150,14 @@ def _watch(store: str, pace: WatchBudget, out: Output, asked: dict[str, Any]) ->
     progress = WatchProgress(pace, time.monotonic())
     with shown(progress, quiet=asked["quiet"], no_color=is_plain()) as watcher:
         request = app.WatchRequest(
-            pace,
-            load_profile(asked["profile"]),
-            asked["policy"],
-            asked["rest"],
-            asked["per_host"],
-            asked["concurrency"],
-            asked["sitemaps"],
-            asked["listen"],
+            budget=pace,
+            profile=load_profile(asked["profile"]),
+            policy=asked["policy"],
+            rest_s=asked["rest"],
+            per_host=asked["per_host"],
+            concurrency=asked["concurrency"],
+            sitemaps=asked["sitemaps"],
+            listen_s=asked["listen"],
             on_page=_pages(out, progress, watcher),
             on_round=_rounds(progress, watcher),
             on_store=lambda opened: out.begin(_truth(opened)) if out.name else None,
