@@ -3,7 +3,7 @@
     python tools/make_reference.py           write both
     python tools/make_reference.py --check   exit with 1 if one is stale
 
-The keys and their types come from `config.shape`, the facts from `core.facts`, the tests from `config.conditions`, the
+The keys and their types come from `config.shapes`, the facts from `core.rules.facts`, the tests from `config.conditions`, the
 commands from `cli`. What a key means is said in profile_keys.toml; a key without a sentence is an error.
 """
 
@@ -84,11 +84,22 @@ def _head() -> list[str]:
         "<!-- Written by tools/make_reference.py; change that, not this. -->",
         "",
         'A profile is a TOML file. Unknown keys are mistakes, and nothing is converted: `cap = "4"` is refused.',
-        "All mistakes are told at once; [Profiles](../guides/profiles.md) shows how they look and how to start.",
+        "[Profiles](../guides/profiles.md) shows how to start one, and what mistakes look like.",
         "",
-        "A profile that extends another has its keys and replaces some. Tables are joined key by key. Lists are replaced",
-        "as a whole, and so is each entry of `terms`, `scorecard`, `strategy` and `traversal`.",
-        "A key is required in the joined profile, not in each file.",
+        "A profile that extends another changes it piece by piece:",
+        "",
+        "- Tables are joined key by key: a key changes that key only. So are cards, strategies and traversals.",
+        "- Entries of a list that have an `id` or a `name` (rules, groups, filters, skips, drops, buckets, levels) are joined",
+        "  by it. An entry whose `id` is inherited changes the keys that it has. Another one is added at the end, or before",
+        '  the entry that its key `before = "ID"` names. `remove = true` removes the inherited entry.',
+        '- Lists of words are changed with `add` and `remove`: `absolute.add = ["gutter"]`, `absolute.remove = ["design"]`.',
+        "- Any other value takes the place of the inherited one: numbers, texts, a whole `when`, and lists that are written out,",
+        '  as in `absolute = ["gutter"]` and the bands of a traversal.',
+        '- `replace = ["scorecard.link", "filter"]` at the top of the file names what is not joined but replaced as a whole: any',
+        "  table, list or entry, such as `scorecard.link.group[anchor]`.",
+        "",
+        "`profile check` and `profile show --format json` report every card and list that a file replaces as a whole.",
+        "A key is required in the joined profile, not in each file. In messages, entries are named by their `id` or `name`.",
         "",
     ]
 

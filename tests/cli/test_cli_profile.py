@@ -72,7 +72,9 @@ def test_init_writes_a_profile_that_is_ok(run: Run, extends: str) -> None:
     result = run("profile", "init", "mine", "--extends", extends)
     assert (result.exit_code, result.stdout) == (0, "")
     checked = run("profile", "check", "mine.toml")
-    assert (checked.exit_code, checked.stderr) == (0, "")  # every word in it is used
+    assert checked.exit_code == 0
+    assert checked.stderr.startswith("Note: mine.toml: replaces as a whole what it inherits: terms.")
+    assert checked.stderr.count("Note") == 1  # every word in it is used
     assert load_profile("mine.toml").name == "mine"
     advised = result.stderr.strip().partition("honeyguide ")[2].split()
     assert run(*advised).exit_code == 0
@@ -92,7 +94,20 @@ def test_check_says_which_term_nothing_uses(run: Run) -> None:
         file.write('absolut = ["roof"]\n')
     result = run("profile", "check", "mine.toml")
     assert result.exit_code == 0
-    assert result.stderr == "Note: mine.toml: terms.absolut: no rule uses it; did you mean absolute?\n"
+    assert "Note: mine.toml: terms.absolut: no rule uses it; did you mean absolute?\n" in result.stderr
+
+
+def test_check_and_show_report_a_card_that_is_replaced(run: Run) -> None:
+    Path("mine.toml").write_text(
+        'schema = 1\nextends = "company"\nname = "mine"\nreplace = ["scorecard.strong"]\n'
+        '[scorecard.strong]\ngroup = []\n[terms]\ntier2.add = ["roof"]\n',
+        "utf-8",
+    )
+    report = "Note: mine.toml: replaces as a whole what it inherits: scorecard.strong\n"
+    checked = run("profile", "check", "mine.toml")
+    assert (checked.stderr, json.loads(checked.stdout)["replaced"]) == (report, ["scorecard.strong"])
+    shown = run("profile", "show", "mine.toml", "--format", "json")
+    assert (shown.stderr, "replace" in json.loads(shown.stdout)) == (report, False)
 
 
 def test_init_never_overwrites_without_force(run: Run) -> None:

@@ -126,6 +126,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
     pytest.importorskip("polars")  # an extra
     (tmp_path / "slugs.toml").write_text(
         'schema = 1\nextends = "docs"\nname = "slugs"\ndescription = "By slug."\n'
+        'replace = ["scorecard.link"]\n'
         '[scorecard.link]\nrange = [0, 10]\n[[scorecard.link.group]]\nname = "slug"\nmode = "all"\n'
         'rules = [{ id = "slug", reason = "named so", points = 5, when = { slug = { has = ["asyncio"] } } }]\n',
         "utf-8",

@@ -24,7 +24,7 @@ from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.known import open_known
-from honeyguide.config.files import MAX_TOLD
+from honeyguide.config.files import MAX_PROBLEMS
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap
 from honeyguide.core.recrawl.plan import PlanQuery
@@ -139,13 +139,13 @@ PROFILES = {
     "lists in lists": (START + "a = " + "[" * 200 + "]" * 200, "is nested too deeply"),
     "terms that double in a circle": (doubled("$t0"), "in a circle"),
     "terms that name each other without end": (START + "[terms]\n" + "".join(f't{n} = ["$t{n + 1}"]\n' for n in range(9_000)) + '[content]\nkeywords = ["$t0"]\n', "over more than 20 steps"),
-    "facts that are none": (START + "[[filter]]\nid = 'f'\nreason = 'r'\nwhen = { any = [" + "{ a = {} }," * 20_000 + "] }", "more mistakes; mend these first"),
-    "terms that are none": (START + "[terms]\n" + "".join(f"t{n} = []\n" for n in range(9_000)) + filters(2_000, "{ path = { has = '$u' } }"), "more mistakes; mend these first"),
+    "facts that are none": (START + "[[filter]]\nid = 'f'\nreason = 'r'\nwhen = { any = [" + "{ a = {} }," * 20_000 + "] }", "more mistakes; correct these first"),
+    "terms that are none": (START + "[terms]\n" + "".join(f"t{n} = []\n" for n in range(9_000)) + filters(2_000, "{ path = { has = '$u' } }"), "more mistakes; correct these first"),
     "a long list named often": (START + f"[terms]\nlong = [{LONG}]\n" + filters(900, "{ path = { has = '$long' } }"), "100,000 words in all"),
     "too many tests": (START + filters(1_300, "{ path = { has = 'a', ends = 'b', is = 'c', word = 'd' } }"), "5,000 tests in all"),
     "too many patterns": (START + filters(300, "{ path = { matches = 'a.b' } }"), "200 patterns in all"),
     "too many cards": (WHOLE + cards(1_000), "scorecard: dictionary should have at most 100 items"),
-    "too many rules": (WHOLE.replace("rules = [", "rules = [" + '{ id = "i", reason = "j" },' * 2_000), "at most 500 items"),
+    "too many rules": (WHOLE.replace("rules = [", "rules = [" + "".join(f'{{ id = "i{n}", reason = "j" }},' for n in range(2_000))), "at most 500 items"),
     "a number beyond floats": (WHOLE.replace("above = 3", "above = 1" + "0" * 400), "should be a number up to 1e+15"),
     "a number that is none": (WHOLE.replace("above = 3", "is = nan"), "should be a number up to 1e+15"),
     "a date for a number": (WHOLE.replace("above = 3", "above = 1979-05-27"), "should be a number up to 1e+15"),
@@ -162,7 +162,7 @@ def test_profiles_are_refused_with_a_sentence(name: str, tmp_path: Path) -> None
     with pytest.raises(ConfigError) as error:
         load_profile(file)
     assert sentence in str(error.value)
-    assert len(error.value.problems) <= MAX_TOLD + 1
+    assert len(error.value.problems) <= MAX_PROBLEMS + 1
     assert len(str(error.value)) < 40_000
 
 
@@ -197,7 +197,7 @@ def test_mistakes_are_counted_where_there_are_too_many(tmp_path: Path) -> None:
     file.write_text(START + "".join(f"k{n} = 1\n" for n in range(500)), "utf-8")
     with pytest.raises(ConfigError) as error:
         load_profile(file)
-    assert str(error.value.problems[-1]) == f"{500 - MAX_TOLD} more mistakes; mend these first"
+    assert str(error.value.problems[-1]) == f"{500 - MAX_PROBLEMS} more mistakes; correct these first"
 
 
 # --- patterns -------------------------------------------------------------------------------------------------------

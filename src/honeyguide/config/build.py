@@ -1,7 +1,7 @@
 """From checked shapes to a core `Profile`.
 
 Owns: putting the parts together, and checking that what one part names exists in another.
-Must not know: files, TOML syntax.
+Must not know: files, TOML syntax. Start reading at `build`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from honeyguide.config.conditions import RELATED, ConditionReader
-from honeyguide.config.fields import stable_hash
-from honeyguide.config.files import told
+from honeyguide.config.files import limit_problems
+from honeyguide.config.shapes import stable_hash
 from honeyguide.core.page.faults import ContentRules
 from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
@@ -36,12 +36,11 @@ from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.url.scope import Scope
 from honeyguide.core.url.url import Tracking
-from honeyguide.errors import ConfigError, PatternError, Problem
+from honeyguide.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from honeyguide.config.check import Checked
     from honeyguide.config.shapes import (
         BandShape,
         BucketShape,
@@ -51,185 +50,27 @@ if TYPE_CHECKING:
         ProfileShape,
         RuleShape,
         StrategyShape,
+        TraversalShape,
     )
 
 
-_SOME_TOPIC = "topic"
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
-class Builder:
-    """Builds one profile; problems of all parts end up in `reader.problems`."""
+def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Profile:
+    """Put a profile together, or raise all mistakes of meaning at once.
 
-    def __init__(self, shape: ProfileShape, said: Checked | None) -> None:
-        self.shape = shape
-        self.said = said
-        self.refused: PatternError | None = None
-        unsure: frozenset[str] = frozenset() if said is None else said.unsure
-        self.topic = self._topic(is_sure="topic" not in unsure)
-        terms = {**shape.terms, RELATED: list(shape.topic.related)}
-        self.reader = ConditionReader(terms, frozenset(shape.scorecard), self.topic.pattern, unsure)
-        self.idle = frozenset(
-            name
-            for name, card in shape.scorecard.items()
-            if self.topic.pattern is None and _reads_topic(card)
-        )
-
-    def _topic(self, *, is_sure: bool) -> Topic:
-        """Read the topic; any will do where it is not known, since cards that read it are read only with one."""
-        shape = self.shape.topic
-        pattern = None if is_sure else compile_pattern(_SOME_TOPIC)
-        if shape.pattern is not None:
-            try:
-                pattern = compile_pattern(shape.pattern)
-            except PatternError as error:
-                self.refused, pattern = error, compile_pattern(_SOME_TOPIC)
-        return Topic(pattern, tuple(shape.related))
-
-    def _wrong(self, where: str, what: str) -> None:
-        self.reader.problems.append(Problem(where, what))
-
-    def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
-        """Read a rule; `points`, `per` and the rest only where a rule may have them."""
-        when = self.reader.condition(shape.when, f"{where}.when")
-        extras = {name: value for name, value in shape.table().items() if name != "when"}
-        per = extras.get("per")
-        if per is not None and (kind := self.reader.kind(per, f"{where}.per")) is not FactKind.NUMBER:
-            extras["per"] = None  # nothing follows from a fact that is none
-            if kind is not None:
-                self._wrong(f"{where}.per", f"{per} is not a number")
-        return Rule(when=when, **extras)
-
-    def card(self, name: str, shape: CardShape) -> Scorecard:
-        """Read a scorecard."""
-        where = f"scorecard.{name}"
-        ids: set[str] = set()
-        groups = []
-        for g, group in enumerate(shape.group):
-            rules = tuple(
-                self.rule(rule, f"{where}.group[{g}].rules[{r}]") for r, rule in enumerate(group.rules)
-            )
-            for r, rule in enumerate(rules):
-                if rule.id in ids:
-                    at = f"{where}.group[{g}].rules[{r}].id"
-                    self._wrong(at, f"{rule.id!r} is taken; ids are unique within a card")
-                ids.add(rule.id)
-            groups.append(Group(group.name, group.mode, rules, group.at_most))
-        bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
-        if bounds and bounds["low"] > bounds["high"]:
-            self._wrong(f"{where}.range", "the first number should not be above the second")
-        if name in CARDS and not (bounds and bounds["low"] >= 0 and bounds["high"] <= SCALE):
-            self._wrong(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
-        return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
-
-    def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
-        """Read an ordered list of filters or drops."""
-        return RuleList(self.rule(shape, f"{where}[{i}]") for i, shape in enumerate(shapes))
-
-    def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
-        """Read a strategy, and find out which cards it needs."""
-        where = f"strategy.{name}"
-        if shape.card not in self.shape.scorecard and "scorecard" not in self.reader.unsure:
-            known = ", ".join(sorted(self.shape.scorecard))
-            self._wrong(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
-        drops = self.decisions(shape.drop, f"{where}.drop")
-        read = [node.field for rule in drops.rules for node in leaves(rule.when)]
-        asked = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
-        return Strategy(
-            name,
-            shape.card,
-            tuple(dict.fromkeys(card for name in asked for card in chains.get(name, ()))),
-            shape.cap,
-            tuple(shape.order),
-            shape.epsilon,
-            self.decisions(shape.filter, f"{where}.filter"),
-            drops,
-            dict(shape.quota),
-            shape.reads_heads,
-            shape.distinct,
-            self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
-        )
-
-    def kinds(self, shapes: list[BucketShape], where: str) -> Kinds:
-        """Read buckets; one may have several entries, the first of which sets its priority."""
-        rules = [
-            Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{i}].when"))
-            for i, b in enumerate(shapes)
-        ]
-        return Kinds(
-            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
-        )
-
-    def families(self, shape: FamilyShape) -> FamilyWords:
-        """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
-
-        def folded(name: str) -> tuple[str, ...]:
-            return tuple(plain(word) for word in self.reader.words(getattr(shape, name), f"family.{name}"))
-
-        return FamilyWords(
-            shape.min_size,
-            frozenset(folded("places")),
-            frozenset(folded("states")),
-            frozenset(folded("before_names")),
-            tuple(word.removesuffix("*") for word in folded("no_names")),
-            frozenset(folded("generic")),
-        )
-
-    def cards(self) -> dict[str, Scorecard]:
-        """Read all cards; idle ones, which need a topic, only for mistakes in them, of which our own have none."""
-        shapes = self.shape.scorecard.items()
-        return {name: self.card(name, s) for name, s in shapes if self.said or name not in self.idle}
-
-    def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:
-        """Order the cards that read each other; a circle is told at one of its cards."""
-        chains = {}
-        circles = set()
-        for name in cards:
-            try:
-                chain = chain_of(name, cards)
-            except ValueError as error:
-                circle = frozenset(str(error).split(" -> "))
-                if str(error).endswith(f" -> {name}") and circle not in circles:
-                    circles.add(circle)
-                    self._wrong(f"scorecard.{name}", f"cards read each other in a circle: {error}")
-                continue
-            if name in self.idle:
-                continue
-            if not self.idle.isdisjoint(chain):
-                self._wrong(f"scorecard.{name}", "reads a card that needs a topic")
-            chains[name] = chain
-        return chains
-
-    def refuse(self, file: str) -> None:
-        """Tell everything that is wrong, if anything is: first what was said of the structure, then what was found here."""
-        said = self.said
-        found = [one for one in self.reader.problems if said is None or said.is_news(one)]
-        if self.refused is not None:
-            found.insert(0, Problem("topic.pattern", str(self.refused)))
-        problems = [*(said.problems if said else ()), *found]
-        alone = self.refused or (said.broken if said else None)
-        if alone is not None and len(problems) == 1:
-            raise alone
-        if problems:
-            raise ConfigError(file, told(problems))
-
-
-def build(
-    shape: ProfileShape, file: str, own: ProfileShape | None = None, said: Checked | None = None
-) -> Profile:
-    """Put a profile together, or tell everything that is wrong with it.
-
-    `own` is what it says without another's topic; `said` is what checking it came to, unless it is one of ours.
+    `own` is what the profile says without a topic from elsewhere, if `shape` has one.
     """
-    builder = Builder(shape, said)
-    cards = builder.cards()
+    builder = _Builder(shape)
+    cards = {name: builder.card(name, card) for name, card in shape.scorecard.items()}
     chains = builder.chains(cards)
-    full_hash = stable_hash(shape)
+    profile_hash = stable_hash(shape)
     profile = Profile(
         name=shape.name,
         description=shape.description,
-        hash=full_hash,
-        own_hash=full_hash if own is None else stable_hash(own),
+        hash=profile_hash,
+        own_hash=profile_hash if own is None else stable_hash(own),
         scope=Scope(
             frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
             Tracking(tuple(shape.scope.tracking)),
@@ -247,21 +88,160 @@ def build(
             builder.reader.words(shape.content.keywords, "content.keywords"),
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
-        traversals={
-            n: Traversal(n, _bands(t.links), _bands(t.pages), t.tunnel, t.moves_up, t.order, t.lookahead)
-            for n, t in shape.traversal.items()
-        },
+        traversals={name: builder.traversal(name, t) for name, t in shape.traversal.items()},
         levels=tuple(
-            Level(lv.name, lv.at_least, lv.advice)
-            for lv in sorted(shape.plan.levels, key=lambda lv: -lv.at_least)
+            Level(level.name, level.at_least, level.advice)
+            for level in sorted(shape.plan.levels, key=lambda level: -level.at_least)
         ),
-        query=_query(shape, builder.reader.problems),
+        query=builder.query(),
         topic=builder.topic,
         crawl=CrawlRules(**shape.crawl.table()),
         traps=_traps(shape),
     )
-    builder.refuse(file)
+    if problems := builder.reader.problems:
+        raise ConfigError(file, limit_problems(problems))
     return profile
+
+
+class _Builder:
+    """Builds the parts of one profile; the mistakes of all of them are in `reader.problems`.
+
+    `idle` are the cards that read the topic where there is none: they are read for their mistakes only.
+    """
+
+    def __init__(self, shape: ProfileShape) -> None:
+        self.shape = shape
+        pattern = None if shape.topic.pattern is None else compile_pattern(shape.topic.pattern)
+        self.topic = Topic(pattern, tuple(shape.topic.related))
+        terms = {**shape.terms, RELATED: list(shape.topic.related)}
+        self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
+        self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
+
+    def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
+        """Read a rule; `points`, `per` and the rest only where a rule may have them."""
+        when = self.reader.condition(shape.when, f"{where}.when")
+        extras = {name: value for name, value in shape.table().items() if name != "when"}
+        per = extras.get("per")
+        if per is not None and (kind := self.reader.kind(per, f"{where}.per")) is not FactKind.NUMBER:
+            extras["per"] = None  # so that no card is looked for that does not exist
+            if kind is not None:
+                self.reader.wrong(f"{where}.per", f"{per} is not a number")
+        return Rule(when=when, **extras)
+
+    def card(self, name: str, shape: CardShape) -> Scorecard:
+        """Read a scorecard."""
+        where = f"scorecard.{name}"
+        ids: set[str] = set()
+        groups = []
+        for group in shape.group:
+            path = f"{where}.group[{group.name}].rules"
+            rules = tuple(self.rule(rule, f"{path}[{rule.id}]") for rule in group.rules)
+            for rule in rules:
+                if rule.id in ids:
+                    self.reader.wrong(f"{path}[{rule.id}].id", "is taken; ids are unique within a card")
+                ids.add(rule.id)
+            groups.append(Group(group.name, group.mode, rules, group.at_most))
+        bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
+        if bounds and bounds["low"] > bounds["high"]:
+            self.reader.wrong(f"{where}.range", "the first number should not be above the second")
+        if name in CARDS and not (bounds and bounds["low"] >= 0 and bounds["high"] <= SCALE):
+            self.reader.wrong(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
+        return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
+
+    def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:
+        """Order the cards that read each other; a circle is reported at one of its cards."""
+        chains = {}
+        circles = set()
+        for name in cards:
+            try:
+                chain = chain_of(name, cards)
+            except ValueError as error:
+                circle = frozenset(str(error).split(" -> "))
+                if str(error).endswith(f" -> {name}") and circle not in circles:
+                    circles.add(circle)
+                    self.reader.wrong(f"scorecard.{name}", f"cards read each other in a circle: {error}")
+                continue
+            if name in self.idle:
+                continue
+            if not self.idle.isdisjoint(chain):
+                self.reader.wrong(f"scorecard.{name}", "reads a card that needs a topic")
+            chains[name] = chain
+        return chains
+
+    def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
+        """Read an ordered list of filters or drops."""
+        return RuleList(self.rule(shape, f"{where}[{shape.id}]") for shape in shapes)
+
+    def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
+        """Read a strategy, and find out which cards it needs."""
+        where = f"strategy.{name}"
+        card = self.shape.scorecard.get(shape.card)
+        if card is None:
+            known = ", ".join(sorted(self.shape.scorecard))
+            self.reader.wrong(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
+        elif not card.group:
+            self.reader.wrong(f"{where}.card", f"scorecard.{shape.card} has no group, so no link gets points")
+        drops = self.decisions(shape.drop, f"{where}.drop")
+        read = [node.field for rule in drops.rules for node in leaves(rule.when)]
+        needed = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
+        return Strategy(
+            name=name,
+            card=shape.card,
+            cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
+            cap=shape.cap,
+            order=tuple(shape.order),
+            epsilon=shape.epsilon,
+            filters=self.decisions(shape.filter, f"{where}.filter"),
+            drops=drops,
+            quotas=dict(shape.quota),
+            reads_heads=shape.reads_heads,
+            distinct=shape.distinct,
+            kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
+        )
+
+    def kinds(self, shapes: list[BucketShape], where: str) -> Kinds:
+        """Read buckets; one may have several entries, the first of which sets its priority."""
+        rules = [
+            Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{b.name}].when"))
+            for b in shapes
+        ]
+        return Kinds(
+            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
+        )
+
+    def families(self, shape: FamilyShape) -> FamilyWords:
+        """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
+
+        def folded(name: str) -> tuple[str, ...]:
+            return tuple(plain(word) for word in self.reader.words(getattr(shape, name), f"family.{name}"))
+
+        return FamilyWords(
+            min_size=shape.min_size,
+            places=frozenset(folded("places")),
+            states=frozenset(folded("states")),
+            before_names=frozenset(folded("before_names")),
+            no_names=tuple(word.removesuffix("*") for word in folded("no_names")),
+            generic=frozenset(folded("generic")),
+        )
+
+    def traversal(self, name: str, shape: TraversalShape) -> Traversal:
+        """Read a traversal; without a topic, `breadth` and `depth` put every link into the highest band."""
+        table = shape.table() | {"links": _bands(shape.links), "pages": _bands(shape.pages)}
+        if shape.order != "score" and table["links"][0].lane == "skip":
+            what = (
+                f'the highest band is skipped, but order = "{shape.order}" follows every link without a topic'
+            )
+            self.reader.wrong(f"traversal.{name}.links", what)
+        return Traversal(name, **table)
+
+    def query(self) -> Query:
+        """Read the query of the contextual score."""
+        shape = self.shape.query
+        for name in shape.fields:
+            if name not in QUERY_FIELDS:
+                self.reader.wrong(f"query.fields.{name}", f"allowed are {', '.join(QUERY_FIELDS)}")
+        fields = tuple(TextField(n, f.weight, f.usual_words) for n, f in shape.fields.items())
+        return Query(shape.text, fields, shape.k1, shape.b)
 
 
 def _traps(shape: ProfileShape) -> TrapLimits:
@@ -270,15 +250,6 @@ def _traps(shape: ProfileShape) -> TrapLimits:
     for name in ("sessions", "soft_404"):
         table[name] = tuple(fold(word) for word in table[name])
     return TrapLimits(**table)
-
-
-def _query(shape: ProfileShape, problems: list[Problem]) -> Query:
-    allowed = f"allowed are {', '.join(QUERY_FIELDS)}"
-    problems.extend(
-        Problem(f"query.fields.{name}", allowed) for name in shape.query.fields if name not in QUERY_FIELDS
-    )
-    fields = tuple(TextField(n, f.weight, f.usual_words) for n, f in shape.query.fields.items())
-    return Query(shape.query.text, fields, shape.query.k1, shape.query.b)
 
 
 def _bands(shapes: list[BandShape]) -> tuple[Band, ...]:

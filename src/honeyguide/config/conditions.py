@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.config.files import proposal
+from honeyguide.config.files import suggestion
 from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
 from honeyguide.core.rules.language import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
 from honeyguide.core.text.fold import fold_case
@@ -46,7 +46,6 @@ class ConditionReader:
     terms: dict[str, list[str]]
     cards: frozenset[str]
     topic: Pattern | None
-    unsure: frozenset[str] = frozenset()  # tables that are not known as a whole: what they lack is no mistake
     problems: list[Problem] = field(default_factory=list)
     _left: dict[str, int] = field(default_factory=_LIMITS.copy)
     _read_terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -54,9 +53,9 @@ class ConditionReader:
     def condition(self, raw: Any, where: str, depth: int = 0) -> Condition:
         """Read one `when` table; its entries must all hold."""
         if not isinstance(raw, dict):
-            return self._wrong(where, 'should be a table such as { path = { has = ["fire"] } }')
+            return self.wrong(where, 'should be a table such as { path = { has = ["fire"] } }')
         if depth > MAX_DEPTH:
-            return self._wrong(where, f"is nested deeper than {MAX_DEPTH}")
+            return self.wrong(where, f"is nested deeper than {MAX_DEPTH}")
         if len(self.problems) >= _ENOUGH:
             return ALWAYS
         parts = tuple(self._entry(key, value, f"{where}.{key}", depth) for key, value in raw.items())
@@ -66,7 +65,7 @@ class ConditionReader:
         match key:
             case "all" | "any":
                 if not isinstance(value, list) or not value:
-                    return self._wrong(where, "should be a list of conditions")
+                    return self.wrong(where, "should be a list of conditions")
                 parts = tuple(
                     self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value)
                 )
@@ -82,7 +81,7 @@ class ConditionReader:
             self._look_through(name, raw, where)
             return ALWAYS
         if not isinstance(raw, dict) or not raw:
-            return self._wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
+            return self.wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
         if not self._has("tests", len(raw), where):
             return ALWAYS
         parts = tuple(self._test(name, kind, test, value, f"{where}.{test}") for test, value in raw.items())
@@ -106,17 +105,14 @@ class ConditionReader:
             card = name.removeprefix(CARD)
             if card in self.cards:
                 return FactKind.NUMBER
-            if "scorecard" not in self.unsure:
-                self._wrong(
-                    where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}"
-                )
+            self.wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
             return None
-        self._wrong(where, f"no fact is named {name!r}; {proposal(name, FIELDS, 'known are')}")
+        self.wrong(where, f"no fact is named {name!r}; {suggestion(name, FIELDS, 'known are')}")
         return None
 
     def _test(self, name: str, kind: FactKind, test: str, value: Any, where: str) -> Condition:
         if test not in _FOR_KIND[kind]:
-            return self._wrong(
+            return self.wrong(
                 where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}"
             )
         match test:
@@ -144,14 +140,14 @@ class ConditionReader:
             return (
                 Is(name, (value,))
                 if isinstance(value, bool)
-                else self._wrong(where, "should be true or false")
+                else self.wrong(where, "should be true or false")
             )
         number = self._number(value, where)
         return ALWAYS if number is None else Is(name, (number,))
 
     def _number(self, value: Any, where: str) -> float | None:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
-            self._wrong(where, f"should be a number up to {MAX_NUMBER:g}")
+            self.wrong(where, f"should be a number up to {MAX_NUMBER:g}")
             return None
         return float(value)
 
@@ -160,7 +156,7 @@ class ConditionReader:
         had = self._left[what]
         self._left[what] = had - count
         if had >= 0 > had - count:
-            self._wrong(where, f"is one too many: a profile has at most {_LIMITS[what]:,} {what} in all")
+            self.wrong(where, f"is one too many: a profile has at most {_LIMITS[what]:,} {what} in all")
         return had >= count
 
     def words(self, raw: Any, where: str, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -171,28 +167,26 @@ class ConditionReader:
         listed = raw if isinstance(raw, list) else [raw]
         for word in listed:
             if not isinstance(word, str):
-                self._wrong(where, "should be a word or a list of words")
+                self.wrong(where, "should be a word or a list of words")
             elif word.startswith("$"):
                 found.update(dict.fromkeys(self._term(word[1:], where, seen)))
             elif not word.strip() or "\x1f" in word:
-                self._wrong(where, f"the word {word!r} matches everything or nothing; remove it")
+                self.wrong(where, f"the word {word!r} matches everything or nothing; remove it")
             else:
                 found[fold_case(word)] = None
         return tuple(found) if self._has("words", len(found), where) else ()
 
     def _term(self, name: str, where: str, seen: tuple[str, ...]) -> tuple[str, ...]:
         if name in seen:
-            self._wrong(where, f"terms refer to each other in a circle: {' -> '.join([*seen, name])}")
+            self.wrong(where, f"terms refer to each other in a circle: {' -> '.join([*seen, name])}")
             return ()
         if len(seen) >= MAX_DEPTH:
-            self._wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
+            self.wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
             return ()
         if name not in self.terms:
-            if "terms" in self.unsure:
-                return ()
             known = (f"${term}" for term in self.terms)
-            self._wrong(
-                where, f"the term ${name} is not defined; {proposal(f'${name}', known, 'defined are')}"
+            self.wrong(
+                where, f"the term ${name} is not defined; {suggestion(f'${name}', known, 'defined are')}"
             )
             return ()
         if name not in self._read_terms:  # once: terms that name each other twice would double with each step
@@ -204,7 +198,7 @@ class ConditionReader:
         if raw == "$topic":
             return self.topic  # cards that read the topic are left out while there is none
         if not isinstance(raw, str):
-            self._wrong(where, "should be a pattern, or $topic")
+            self.wrong(where, "should be a pattern, or $topic")
             return None
         if not self._has("patterns", 1, where):
             return None
@@ -214,6 +208,7 @@ class ConditionReader:
             self.problems.append(Problem(where, str(error)))
             return None
 
-    def _wrong(self, where: str, what: str) -> Condition:
+    def wrong(self, where: str, what: str) -> Condition:
+        """Note a mistake; the condition stands in for what could not be read."""
         self.problems.append(Problem(where, what))
         return ALWAYS

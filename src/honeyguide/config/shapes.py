@@ -1,15 +1,115 @@
-"""The keys a profile may have, and their types.
+"""The keys that a profile may have, their types and bounds; a `Shape` is one table of a profile.
 
-Owns: structure and ranges. Must not know: what terms and conditions refer to (`build` checks that), how tables are
-checked against this (`check`) and read (`fields`).
+Owns: structure and ranges, reading tables that are known to be right, and hashing them. Must not know: what terms and
+conditions refer to (`build` checks that). pydantic checks tables against the same classes (`check`), and is imported
+only there because the import takes a tenth of a second. Start reading at `ProfileShape`.
 """
 
-# No `from __future__ import annotations` here: profiles are read by these annotations, which are to be types, not texts.
+# No `from __future__ import annotations` here: tables are read by these annotations, which must be types, not texts.
 
-from dataclasses import field
-from typing import Annotated, Any, Literal
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 
-from honeyguide.config.fields import Shape, ValueBounds, shape
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+class ValueBounds:
+    """The bounds of a value, by the names that pydantic has for them."""
+
+    def __init__(self, **bounds: float) -> None:
+        self.bounds = bounds
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return {**handler(kind), **self.bounds}
+
+
+@dataclass_transform(kw_only_default=True)
+class Shape:
+    """A table: its keys are the fields of the class. Unknown keys are mistakes, and no value is converted."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, kind: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        schema = handler(kind)
+        table: Any = handler.resolve_ref_schema(schema)
+        table["strict"] = False  # a strict dataclass takes no tables, only instances; its fields stay strict
+        return schema
+
+    @classmethod
+    def read(cls, raw: dict[str, Any]) -> Self:
+        """Read a table that is known to be right: checked, or one of the bundled profiles.
+
+        >>> BandShape.read({"at_least": 3, "lane": "deep"}).table()
+        {'at_least': 3.0, 'lane': 'deep', 'bonus': 0.0}
+        """
+        kind: Any = cls
+        read: Self = _reader(kind)(raw)
+        return read
+
+    def table(self) -> dict[str, Any]:
+        """Return the fields by name; inner shapes stay shapes."""
+        return {name: getattr(self, name) for name in type(self).__annotations__}
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """Return a function that reads a value of a type: tables become shapes, whole numbers become floats."""
+    if isinstance(kind, type) and issubclass(kind, Shape):
+        readers = {name: _reader(inner) for name, inner in kind.__annotations__.items()}
+        return lambda raw: kind(**{name: readers[name](value) for name, value in raw.items()})
+    if kind is float:
+        return float
+    origin, parts = get_origin(kind), [part for part in get_args(kind) if part is not NoneType]
+    if origin is Annotated or (origin in (Union, UnionType) and len(parts) == 1):
+        return _reader(parts[0])
+    each = _reader(parts[-1]) if origin in (list, dict) else _unchanged
+    if each is _unchanged:
+        return _unchanged
+    if origin is list:
+        return lambda raw: [each(value) for value in raw]
+    return lambda raw: {name: each(value) for name, value in raw.items()}
+
+
+def _unchanged(raw: Any) -> Any:
+    return raw
+
+
+def stable_hash(data: Any) -> str:
+    """Hash what a profile says, not how its file looks.
+
+    >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_jsonable)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _jsonable(value: Any) -> Any:
+    """Turn what JSON has no type for into what it has: shapes into tables, dates into texts."""
+    return value.table() if isinstance(value, Shape) else str(value)
+
 
 WORD_CHARS = 200
 
@@ -20,7 +120,6 @@ Positive = Annotated[float, ValueBounds(allow_inf_nan=False, gt=0, le=1e9)]
 Words = list[Annotated[str, ValueBounds(min_length=1, max_length=WORD_CHARS)]]
 
 
-@shape
 class RuleShape(Shape):
     """A rule of a scorecard."""
 
@@ -34,7 +133,6 @@ class RuleShape(Shape):
     tag: str = ""
 
 
-@shape
 class DecisionShape(Shape):
     """A filter or drop: no points, a condition that is not optional; `show` names a fact that the reason ends with."""
 
@@ -44,7 +142,6 @@ class DecisionShape(Shape):
     show: Name | None = None
 
 
-@shape
 class GroupShape(Shape):
     """A group of rules."""
 
@@ -54,7 +151,6 @@ class GroupShape(Shape):
     at_most: Positive | None = None
 
 
-@shape
 class CardShape(Shape):
     """A scorecard."""
 
@@ -64,7 +160,6 @@ class CardShape(Shape):
     group: Annotated[list[GroupShape], ValueBounds(max_length=100)]
 
 
-@shape
 class ScopeShape(Shape):
     """What is no page, and what is no part of a URL's identity."""
 
@@ -72,7 +167,6 @@ class ScopeShape(Shape):
     tracking: Words
 
 
-@shape
 class TextFieldShape(Shape):
     """A field of the query."""
 
@@ -80,7 +174,6 @@ class TextFieldShape(Shape):
     usual_words: Positive
 
 
-@shape
 class QueryShape(Shape):
     """The query of contextual scoring, with BM25's constants."""
 
@@ -90,7 +183,6 @@ class QueryShape(Shape):
     fields: dict[str, TextFieldShape]
 
 
-@shape
 class BucketShape(Shape):
     """A kind of page."""
 
@@ -100,7 +192,6 @@ class BucketShape(Shape):
     when: dict[str, Any]
 
 
-@shape
 class StrategyShape(Shape):
     """How pick orders and takes."""
 
@@ -116,7 +207,6 @@ class StrategyShape(Shape):
     bucket: list[BucketShape] = field(default_factory=list)
 
 
-@shape
 class BandShape(Shape):
     """A range of scores."""
 
@@ -125,7 +215,6 @@ class BandShape(Shape):
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
-@shape
 class TraversalShape(Shape):
     """How a crawl moves."""
 
@@ -137,7 +226,6 @@ class TraversalShape(Shape):
     order: Literal["score", "breadth", "depth"] = "score"
 
 
-@shape
 class CrawlShape(Shape):
     """The numbers of the crawl itself."""
 
@@ -152,7 +240,6 @@ class CrawlShape(Shape):
     hub_points: Number = 60.0
 
 
-@shape
 class TrapShape(Shape):
     """Where a site without end is recognised."""
 
@@ -171,7 +258,6 @@ class TrapShape(Shape):
     min_twin_chars: Annotated[int, ValueBounds(ge=0)] = 100
 
 
-@shape
 class LevelShape(Shape):
     """A name for a range of plan scores."""
 
@@ -180,7 +266,6 @@ class LevelShape(Shape):
     advice: Sentence
 
 
-@shape
 class FamilyShape(Shape):
     """What families of pages that differ in a name are recognised by."""
 
@@ -192,7 +277,6 @@ class FamilyShape(Shape):
     generic: Words | str = field(default_factory=list)
 
 
-@shape
 class ContentShape(Shape):
     """When a page is empty, what a page that is not there says, and which words are worth noting."""
 
@@ -202,14 +286,12 @@ class ContentShape(Shape):
     keywords: Words = field(default_factory=list)
 
 
-@shape
 class PlanShape(Shape):
     """Settings of plan."""
 
     levels: Annotated[list[LevelShape], ValueBounds(min_length=1)]
 
 
-@shape
 class TopicShape(Shape):
     """What a crawl is about."""
 
@@ -217,7 +299,6 @@ class TopicShape(Shape):
     related: Words = field(default_factory=list)
 
 
-@shape
 class ProfileShape(Shape):
     """A whole profile, after joining it with what it extends."""
 

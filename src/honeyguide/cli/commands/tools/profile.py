@@ -16,7 +16,7 @@ import click
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import Column, note, output_options, print_table, say, write_records
 from honeyguide.config import bundled_profiles, load_profile, profile_source
-from honeyguide.config.files import read_merged, unused_terms
+from honeyguide.config.extend import read_profile, unused_terms
 from honeyguide.core.records import SCHEMA
 from honeyguide.errors import ConfigError, InputError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "portfolio"  # what select and pick choose by
 LIST_COLUMNS = ("schema", "name", "description", "strategies", "hash")
-CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "problems")
+CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "replaced", "problems")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
@@ -82,11 +82,12 @@ def list_(output: Format) -> None:
 )
 def show(name: str, output: str) -> None:
     """Print a profile as it is written, or joined with what it extends."""
-    text = (
-        profile_source(name)
-        if output == "toml"
-        else json.dumps(read_merged(name), indent=2, ensure_ascii=False, default=str)
-    )
+    if output == "toml":
+        text = profile_source(name)
+    else:
+        extended = read_profile(name)
+        _note_replaced(name, extended.replaced)
+        text = json.dumps(extended.table, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write(_harmless(text.rstrip("\n")) + "\n")
 
 
@@ -160,19 +161,36 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
 def _checked(file: str) -> Record:
     try:
         loaded = load_profile(file)
+        replaced = read_profile(file).replaced
         for problem in unused_terms(file):
             note(f"{file}: {problem}")
     except ConfigError as error:
         problems = str(error).split("\n")
-        return {"schema": SCHEMA, "file": file, "ok": False, "name": None, "hash": None, "problems": problems}
+        return {
+            "schema": SCHEMA,
+            "file": file,
+            "ok": False,
+            "name": None,
+            "hash": None,
+            "replaced": [],
+            "problems": problems,
+        }
+    _note_replaced(file, replaced)
     return {
         "schema": SCHEMA,
         "file": file,
         "ok": True,
         "name": loaded.name,
         "hash": loaded.hash,
+        "replaced": list(replaced),
         "problems": [],
     }
+
+
+def _note_replaced(file: str, replaced: tuple[str, ...]) -> None:
+    """Report the cards and lists that a profile replaces as a whole: a rule or word of its parent may be missed."""
+    if replaced:
+        note(f"{file}: replaces as a whole what it inherits: {', '.join(replaced)}")
 
 
 def _harmless(text: str) -> str:
@@ -182,7 +200,7 @@ def _harmless(text: str) -> str:
 
 def _starter(name: str, extends: str) -> str:
     """Write a first profile, with the words that the rules of its parent use."""
-    used = read_merged(extends).get("terms", {})
+    used = read_profile(extends).table.get("terms", {})
     words = "".join(text for term, text in _TERMS.items() if term in used)
     query = _QUERY if load_profile(extends).strategies else ""
     return _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words
@@ -210,7 +228,7 @@ _QUERY = """
 text = "services repair installation maintenance about"
 """
 _OWN_WORDS = """
-# Words that rules refer to as $name. An entry here replaces the inherited one as a whole.
+# Words that rules refer to as $name. An entry here replaces the inherited list; NAME.add = [...] adds words to it.
 [terms]
 """
 _TERMS = {
