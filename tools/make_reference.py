@@ -1,6 +1,6 @@
-"""Write the generated pages of the reference: docs/reference/profile-format.md and docs/reference/cli.md.
+"""Write what is generated: docs/reference/profile-format.md, docs/reference/cli.md, and the stub of the public names.
 
-    python tools/make_reference.py           write both
+    python tools/make_reference.py           write all of them
     python tools/make_reference.py --check   exit with 1 if one is stale
 
 The keys and their types come from `config.shapes`, the facts from `core.rules.facts`, the tests from `config.conditions`, the
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import TypeAdapter
 
+import honeyguide
 from honeyguide.cli.main import root
 from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
+STUB = Path(honeyguide.__file__).with_name("__init__.pyi")
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 # Where each table of a profile stands, what it is for, and the shape that checks it.
@@ -329,7 +331,24 @@ def _choices(option: click.Option) -> str:
 
 def pages() -> dict[Path, str]:
     """Make every generated page."""
-    return {REFERENCE / "profile-format.md": profile_format(), REFERENCE / "cli.md": command_line()}
+    return {
+        REFERENCE / "profile-format.md": profile_format(),
+        REFERENCE / "cli.md": command_line(),
+        STUB: public_names(),
+    }
+
+
+def public_names() -> str:
+    """Write the public names for type checkers, from the table that loads them."""
+    table: dict[str, str] = honeyguide._NAMES  # type: ignore[attr-defined]  # noqa: SLF001 - the stub hides it
+    imports = [
+        f"from honeyguide.{module} import {name} as {name}"
+        for module in sorted(table)
+        for name in sorted(table[module].split())
+    ]
+    listed = [f'    "{name}",' for name in honeyguide.__all__]
+    head = "# ruff: noqa: RUF022\n# fmt: off\n# Written by tools/make_reference.py from the table of __init__.py."
+    return "\n".join([head, *imports, "", "__version__: str", "__all__ = [", *listed, "]", ""])
 
 
 def main(args: list[str]) -> int:

@@ -11,8 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from honeyguide import __version__
 from honeyguide.cli.main import COMMANDS, root
-from honeyguide.version import __version__
 
 if TYPE_CHECKING:
     import subprocess

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide import __version__
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import HoneyguideError
-from honeyguide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

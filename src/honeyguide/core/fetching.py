@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide import __version__
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import (
@@ -27,7 +28,6 @@ from honeyguide.errors import (
     TooLargeError,
     UrlError,
 )
-from honeyguide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

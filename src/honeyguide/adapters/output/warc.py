@@ -19,10 +19,10 @@ from http import HTTPStatus
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
+from honeyguide import __version__
 from honeyguide.adapters.output.write import check_regular, hold, unwritable
 from honeyguide.core.text.printable import legible
 from honeyguide.errors import HoneyguideError, InputError
-from honeyguide.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,144 @@
+# ruff: noqa: RUF022
+# fmt: off
+# Written by tools/make_reference.py from the table of __init__.py.
+from honeyguide.adapters.files.rows import Rejected as Rejected
+from honeyguide.adapters.html.markdown import parse_markdown_links as parse_markdown_links
+from honeyguide.app import SimulateRequest as SimulateRequest
+from honeyguide.app import WatchRequest as WatchRequest
+from honeyguide.app import classify as classify
+from honeyguide.app import crawl_site as crawl_site
+from honeyguide.app import extract_links as extract_links
+from honeyguide.app import judge_picks as judge_picks
+from honeyguide.app import open_store as open_store
+from honeyguide.app import parse_markdown as parse_markdown
+from honeyguide.app import parse_page as parse_page
+from honeyguide.app import pick_sites as pick_sites
+from honeyguide.app import plan_file as plan_file
+from honeyguide.app import plan_store as plan_store
+from honeyguide.app import rank_urls as rank_urls
+from honeyguide.app import score_link as score_link
+from honeyguide.app import score_links as score_links
+from honeyguide.app import score_page as score_page
+from honeyguide.app import score_url as score_url
+from honeyguide.app import select_files as select_files
+from honeyguide.app import select_links as select_links
+from honeyguide.app import simulate_policies as simulate_policies
+from honeyguide.app import watch_store as watch_store
+from honeyguide.config import load_profile as load_profile
+from honeyguide.core.crawl.frontier import Budgets as Budgets
+from honeyguide.core.fetching import FetchPolicy as FetchPolicy
+from honeyguide.core.page.page import Head as Head
+from honeyguide.core.page.page import Link as Link
+from honeyguide.core.page.page import Occurrence as Occurrence
+from honeyguide.core.page.page import Page as Page
+from honeyguide.core.page.page import Position as Position
+from honeyguide.core.pick.evaluate import Evaluation as Evaluation
+from honeyguide.core.pick.select import Candidate as Candidate
+from honeyguide.core.pick.select import Selection as Selection
+from honeyguide.core.recrawl.plan import Plan as Plan
+from honeyguide.core.recrawl.plan import ScoredUrl as ScoredUrl
+from honeyguide.core.recrawl.plan import UrlSignals as UrlSignals
+from honeyguide.core.rules.language import Reason as Reason
+from honeyguide.core.rules.language import Score as Score
+from honeyguide.core.rules.profile import Profile as Profile
+from honeyguide.core.url.scope import Verdict as Verdict
+from honeyguide.core.url.url import Url as Url
+from honeyguide.core.url.url import display as display
+from honeyguide.core.url.url import normalize as normalize
+from honeyguide.errors import AddressRefusedError as AddressRefusedError
+from honeyguide.errors import AskedToWaitError as AskedToWaitError
+from honeyguide.errors import ConfigError as ConfigError
+from honeyguide.errors import FetchError as FetchError
+from honeyguide.errors import ForbiddenError as ForbiddenError
+from honeyguide.errors import HoneyguideError as HoneyguideError
+from honeyguide.errors import InputError as InputError
+from honeyguide.errors import LeaseLostError as LeaseLostError
+from honeyguide.errors import NameNotFoundError as NameNotFoundError
+from honeyguide.errors import NotTextError as NotTextError
+from honeyguide.errors import PatternError as PatternError
+from honeyguide.errors import Problem as Problem
+from honeyguide.errors import SchemaMismatchError as SchemaMismatchError
+from honeyguide.errors import StoreBusyError as StoreBusyError
+from honeyguide.errors import StoreError as StoreError
+from honeyguide.errors import TimedOutError as TimedOutError
+from honeyguide.errors import TooLargeError as TooLargeError
+from honeyguide.errors import UnreachableError as UnreachableError
+from honeyguide.errors import UrlError as UrlError
+from honeyguide.jobs.crawl import CrawlSummary as CrawlSummary
+from honeyguide.jobs.pick import PickRequest as PickRequest
+from honeyguide.jobs.request import CrawlRequest as CrawlRequest
+from honeyguide.jobs.watch import WatchBudget as WatchBudget
+from honeyguide.simulation.measures import Outcome as Outcome
+
+__version__: str
+__all__ = [
+    "__version__",
+    "AddressRefusedError",
+    "AskedToWaitError",
+    "Budgets",
+    "Candidate",
+    "ConfigError",
+    "CrawlRequest",
+    "CrawlSummary",
+    "Evaluation",
+    "FetchError",
+    "FetchPolicy",
+    "ForbiddenError",
+    "Head",
+    "HoneyguideError",
+    "InputError",
+    "LeaseLostError",
+    "Link",
+    "NameNotFoundError",
+    "NotTextError",
+    "Occurrence",
+    "Outcome",
+    "Page",
+    "PatternError",
+    "PickRequest",
+    "Plan",
+    "Position",
+    "Problem",
+    "Profile",
+    "Reason",
+    "Rejected",
+    "SchemaMismatchError",
+    "Score",
+    "ScoredUrl",
+    "Selection",
+    "SimulateRequest",
+    "StoreBusyError",
+    "StoreError",
+    "TimedOutError",
+    "TooLargeError",
+    "UnreachableError",
+    "Url",
+    "UrlError",
+    "UrlSignals",
+    "Verdict",
+    "WatchBudget",
+    "WatchRequest",
+    "classify",
+    "crawl_site",
+    "display",
+    "extract_links",
+    "judge_picks",
+    "load_profile",
+    "normalize",
+    "open_store",
+    "parse_markdown",
+    "parse_markdown_links",
+    "parse_page",
+    "pick_sites",
+    "plan_file",
+    "plan_store",
+    "rank_urls",
+    "score_link",
+    "score_links",
+    "score_page",
+    "score_url",
+    "select_files",
+    "select_links",
+    "simulate_policies",
+    "watch_store",
+]
