@@ -38,7 +38,7 @@ from honeyguide import (
 )
 from honeyguide.app import simulate as simulating
 from honeyguide.simulation import generated as made
-from honeyguide.simulation import trials
+from honeyguide.simulation import run as trials
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 NOW = datetime(2024, 6, 15, 8, tzinfo=UTC)

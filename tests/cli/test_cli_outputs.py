@@ -25,7 +25,7 @@ WRITERS = {
     "export": ("export", "pages", "-o", "{}"),
     "plan": ("plan", "known.csv", "-o", "{}"),
     "plan of a store": ("plan", "--store", "honeyguide.db", "-o", "{}"),
-    "simulate": ("simulate", WORLD, "--policies", "uniform", "-o", "{}"),
+    "simulate": ("simulate", "recrawl", WORLD, "--policies", "uniform", "-o", "{}"),
 }
 writing = pytest.mark.parametrize("command", WRITERS.values(), ids=list(WRITERS))
 
@@ -45,9 +45,9 @@ def named(command: tuple[str, ...], file: str) -> list[str]:
         ("plan", "known.csv", "-o", "known.csv"),
         ("plan", "kno*.csv", "-o", "known.csv"),
         ("plan", "--store", "honeyguide.db", "-o", "honeyguide.db", "--format", "csv"),
-        ("simulate", "changes.csv", "-o", "changes.csv"),
-        ("simulate", WORLD, "--report", "r.html", "-o", "r.html", "--format", "csv"),
-        ("simulate", "--store", "honeyguide.db", "-o", "honeyguide.db", "--format", "csv"),
+        ("simulate", "recrawl", "changes.csv", "-o", "changes.csv"),
+        ("simulate", "recrawl", WORLD, "--report", "r.html", "-o", "r.html", "--format", "csv"),
+        ("simulate", "recrawl", "--store", "honeyguide.db", "-o", "honeyguide.db", "--format", "csv"),
     ],
 )
 def test_what_is_read_is_not_written_over(run: Run, crawled: Path, words: tuple[str, ...]) -> None:
@@ -121,7 +121,7 @@ def test_a_report_does_not_take_the_place_of_something_else(
 ) -> None:
     (folder / name).write_text(content)
     commands: list[tuple[str, ...]] = [("pick", "127.0.0.1:9", "--allow-private", "--retries", "0")]
-    commands += [("simulate", WORLD, "--policies", "uniform")] if name == "r.html" else []
+    commands += [("simulate", "recrawl", WORLD, "--policies", "uniform")] if name == "r.html" else []
     for command in commands:
         result = run(*command, "--report", name)
         assert (result.exit_code, result.stdout) == (1, "")  # before anything is asked for
@@ -181,7 +181,7 @@ def test_crawls_and_picks_say_the_same(run: Run, words: tuple[str, ...]) -> None
 
 
 def test_a_report_that_cannot_be_written_is_told_before_the_work(run: Run) -> None:
-    for command in (("pick", "127.0.0.1:9"), ("simulate", WORLD)):
+    for command in (("pick", "127.0.0.1:9"), ("simulate", "recrawl", WORLD)):
         result = run(*command, "--report", "no/r.html")
         assert (result.exit_code, result.stdout) == (1, "")
         assert (

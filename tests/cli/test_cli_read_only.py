@@ -21,7 +21,7 @@ READING = (
     ("export", "links"),
     ("plan", "--top", "3", "--now", "2026-01-01T00:00:00Z"),
     ("plan", "--explain", "https://docs.example.org/about", "--now", "2026-01-01T00:00:00Z"),
-    ("simulate",),
+    ("simulate", "recrawl"),
 )
 NO_CHANGE = "no visit has seen a change yet"  # as far as simulate comes with a store of one crawl
 

@@ -37,7 +37,7 @@ def options(
 EVERY = [
     pytest.param(words, one, id=" ".join((*words, one.opts[0])))
     for words, one in options(root)
-    if words != ("simulate",) or one.name != "days"  # the library has its bounds
+    if words != ("simulate", "recrawl") or one.name != "days"  # the library has its bounds
 ]
 
 

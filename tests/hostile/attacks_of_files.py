@@ -31,9 +31,8 @@ from honeyguide.core.recrawl.ranking import RowTable
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
-from honeyguide.simulation.generated import made_world
-from honeyguide.simulation.run import Budget, simulate
-from honeyguide.simulation.trials import POLICIES
+from honeyguide.simulation.generated import generate_world
+from honeyguide.simulation.run import POLICIES, Budget, simulate
 
 # --- addresses, patterns, profiles --------------------------------------------------------------------------------
 
@@ -280,15 +279,15 @@ def compared_urls(over: int, _limit: int) -> None:
 
 def world_changes(over: int, _limit: int) -> None:
     with pytest.raises(InputError, match="take fewer pages or days"):
-        made_world(f"poisson:pages={over},days=2,interval=1,spread=0", 1)
+        generate_world(f"poisson:pages={over},days=2,interval=1,spread=0", 1)
 
 
 def simulated_fetches(over: int, _limit: int) -> None:
-    world = made_world("poisson:pages=5,days=1", 1)
+    world = generate_world("poisson:pages=5,days=1", 1)
     with pytest.raises(InputError, match="take less of it"):
         simulate(world, Budget("", over + 1), lambda sight: POLICIES["uniform"](sight, world))
 
 
 def world_rows(over: int, _limit: int) -> None:
     rows = "page,timestamp\n" + "".join(f"a,2026-01-01T00:00:{n:02}Z\n" for n in range(over + 1))
-    _refused(rows.encode(), "split it", "simulate", "FILE", "--policies", "uniform", suffix=".csv")
+    _refused(rows.encode(), "split it", "simulate", "recrawl", "FILE", "--policies", "uniform", suffix=".csv")

@@ -26,7 +26,7 @@ from honeyguide.core.recrawl.rate import Rate, chance, changes, prior
 from honeyguide.core.recrawl.signals import PageState
 from honeyguide.core.recrawl.visits import ChangeObservation, after_visit
 from honeyguide.simulation.clocks import Ages, HubDays, SiteClocks
-from honeyguide.simulation.generated import made_world
+from honeyguide.simulation.generated import generate_world
 from honeyguide.simulation.measures import (
     all_knowing,
     discovery_delay,
@@ -46,6 +46,7 @@ from honeyguide.simulation.policies import (
 )
 from honeyguide.simulation.priors import Rates, rebased, refit
 from honeyguide.simulation.run import (
+    POLICIES,
     Budget,
     FetchLog,
     Sight,
@@ -55,8 +56,8 @@ from honeyguide.simulation.run import (
     best_within,
     simulate,
     tick_of,
+    try_policies,
 )
-from honeyguide.simulation.trials import POLICIES, try_policies
 from honeyguide.simulation.worlds import World
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ BLIND = {"heuristic", "uniform", "proportional", "adaptive-interval"}  # neither
 
 def world_of(changes: list[list[float]], hours: float, **more: object) -> World:
     size = len(changes)
-    world = made_world(f"poisson:pages={size},days={hours / 24},hosts=1,importance=0", 1)
+    world = generate_world(f"poisson:pages={size},days={hours / 24},hosts=1,importance=0", 1)
     offsets = np.cumsum([0, *map(len, changes)])
     times = np.array([time for page in changes for time in page])
     return replace(world, offsets=offsets, times=times, is_steady=False, **more)  # type: ignore[arg-type]  # a test may set any field
@@ -110,7 +111,7 @@ def test_a_page_counts_from_its_birth_to_its_end_and_has_no_copy_before_its_firs
 @given(st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
 def test_fresh_and_stale_make_up_the_whole_life(seed: int) -> None:
-    world = made_world("mixed:pages=30,days=10,interval=2", seed)
+    world = generate_world("mixed:pages=30,days=10,interval=2", seed)
     rng = np.random.default_rng(seed)
     times = np.sort(rng.random(60) * world.hours)
     pages = rng.integers(0, 30, 60)
@@ -126,7 +127,7 @@ def test_fresh_and_stale_make_up_the_whole_life(seed: int) -> None:
 
 
 def test_no_policy_passes_the_bound_and_known_rates_reach_the_optimum() -> None:
-    world = made_world("poisson:pages=600,days=40", 4)
+    world = generate_world("poisson:pages=600,days=40", 4)
     for cycle in (2.0, 10.0):
         budget = Budget("", 600 / cycle)
         edges = np.array([world.hours / 2, world.hours])
@@ -137,7 +138,7 @@ def test_no_policy_passes_the_bound_and_known_rates_reach_the_optimum() -> None:
 
 
 def test_the_optimum_of_like_pages_is_round_robin() -> None:
-    world = made_world("poisson:pages=100,spread=0,importance=0,hosts=1", 1)
+    world = generate_world("poisson:pages=100,spread=0,importance=0,hosts=1", 1)
     changes = 10.0 / 10.0  # in a cycle of ten days
     assert optimal_freshness(world, Budget("", 10.0)) == pytest.approx(
         (1 - math.exp(-changes)) / changes, rel=1e-6
@@ -154,7 +155,7 @@ def run(name: str, world: World, budget: Budget) -> FetchLog:
 
 
 def test_budget_and_host_limit_are_kept() -> None:
-    world = made_world("poisson:pages=300,hosts=5,days=20", 1)
+    world = generate_world("poisson:pages=300,hosts=5,days=20", 1)
     free, limited = Budget("", 60.0), Budget("", 60.0, host_per_day=12.0)
     assert len(run("learned", world, free).pages) == 60 * 20
     log = run("learned", world, limited)
@@ -167,7 +168,7 @@ def test_budget_and_host_limit_are_kept() -> None:
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_the_same_seed_gives_the_same_fetches(name: str) -> None:
     budget = Budget("", 40.0)
-    first, again = (run(name, made_world("news:articles=20,days=10", 3), budget) for _ in range(2))
+    first, again = (run(name, generate_world("news:articles=20,days=10", 3), budget) for _ in range(2))
     assert first.pages.tobytes() == again.pages.tobytes()
     assert first.times.tobytes() == again.times.tobytes()
 
@@ -184,7 +185,7 @@ def test_articles_are_unknown_until_their_hub_is_visited() -> None:
         def scores(self, now: float) -> Floats:
             return np.where(self._sight.kind == 1, -math.inf, super().scores(now))
 
-    world = made_world("news:articles=20,days=10", 3)
+    world = generate_world("news:articles=20,days=10", 3)
     assert len(simulate(world, Budget("", 40.0), Never).pages) == 0
 
 
@@ -456,7 +457,7 @@ def test_the_day_of_a_hub_is_the_core_s() -> None:
 
 def test_news_without_classes_are_told_by_their_age() -> None:
     """Articles as plain pages, without hubs to find them: nobody says that they calm down, and it is learned."""
-    world = made_world("archive:days=30,hubs=2,articles=40,hosts=1", 1)
+    world = generate_world("archive:days=30,hubs=2,articles=40,hosts=1", 1)
     assert not world.kind.any()
     outcomes = {item.policy: item for item in try_policies(world, Budget("60/day", 60.0), tuple(POLICIES))}
     others = [item.late for name, item in outcomes.items() if name in POLICIES and name != "learned"]
@@ -467,7 +468,7 @@ def test_news_without_classes_are_told_by_their_age() -> None:
 
 
 def test_learned_from_nothing_comes_near_the_optimum_and_starts_well() -> None:
-    world = made_world("poisson:pages=1000,days=50", 1)
+    world = generate_world("poisson:pages=1000,days=50", 1)
     outcomes = {item.policy: item for item in try_policies(world, Budget("5d", 200.0), tuple(POLICIES))}
     learned, uniform = outcomes["learned"], outcomes["uniform"]
     assert learned.of_best is not None
@@ -482,7 +483,7 @@ def test_learned_from_nothing_comes_near_the_optimum_and_starts_well() -> None:
 
 @pytest.mark.parametrize("name", ["bursty", "periodic", "seasonal", "mixed"])
 def test_learned_is_ahead_in_other_worlds(name: str) -> None:
-    world = made_world(f"{name}:pages=500,days=40", 2)
+    world = generate_world(f"{name}:pages=500,days=40", 2)
     budget = Budget("5d", world.alive / 5)
     outcomes = {item.policy: item for item in try_policies(world, budget, tuple(POLICIES))}
     blind = [item for item in outcomes.values() if not item.is_reference and item.policy != "learned"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from honeyguide.errors import InputError
-from honeyguide.simulation.generated import MAKERS, made_world
+from honeyguide.simulation.generated import MAKERS, generate_world
 from honeyguide.simulation.worlds import ARTICLE, HUB, Window, World, read_world
 
 ROWS = """page,timestamp,kind,pages_in_commit
@@ -116,7 +116,7 @@ def test_a_window_beyond_the_history_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_next_change_is_the_one_a_plain_search_finds() -> None:
-    world = made_world("poisson:pages=50,days=30,interval=2", 3)
+    world = generate_world("poisson:pages=50,days=30,interval=2", 3)
     rng = np.random.default_rng(5)
     pages, moments = rng.integers(0, 50, 300), rng.random(300) * 800 - 20
     for number, moment, found in zip(pages, moments, world.next_change(pages, moments), strict=True):
@@ -127,7 +127,7 @@ def test_the_next_change_is_the_one_a_plain_search_finds() -> None:
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_one_seed_one_world(name: str) -> None:
     text = f"{name}:pages=100,days=20,articles=10"
-    first, again, other = (made_world(text, seed) for seed in (7, 7, 8))
+    first, again, other = (generate_world(text, seed) for seed in (7, 7, 8))
     assert first.times.tobytes() == again.times.tobytes() != other.times.tobytes()
     for number in range(first.size):
         times = first.times[first.offsets[number] : first.offsets[number + 1]]
@@ -139,14 +139,14 @@ def test_one_seed_one_world(name: str) -> None:
 
 
 def test_steady_pages_change_at_their_rates() -> None:
-    world = made_world("poisson:pages=400,days=400,interval=5,spread=0.5", 2)
+    world = generate_world("poisson:pages=400,days=400,interval=5,spread=0.5", 2)
     seen, expected = np.diff(world.offsets), world.rates * world.hours
     assert abs(np.mean((seen - expected) / np.sqrt(expected))) < 0.15
     assert 0.85 < np.var((seen - expected) / np.sqrt(expected)) < 1.15
 
 
 def test_articles_are_found_through_hubs_and_change_early() -> None:
-    world = made_world("news:articles=50,days=30,hubs=4", 2)
+    world = generate_world("news:articles=50,days=30,hubs=4", 2)
     articles = np.flatnonzero(world.kind == ARTICLE)
     assert set(world.hub[articles]) <= {0, 1, 2, 3}
     assert np.all(world.hub[world.kind == HUB] == -1)
@@ -168,5 +168,5 @@ def test_articles_are_found_through_hubs_and_change_early() -> None:
 )
 def test_wrong_settings_are_one_sentence(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        made_world(text, 1)
+        generate_world(text, 1)
     assert str(error.value).startswith(message)

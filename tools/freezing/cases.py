@@ -37,13 +37,13 @@ _SLOW = "--allow-private --delay 0.01 --retries 0 --concurrency 1"
 _CRAWL = f"crawl {{site}} {_TOPIC} {_SLOW}"
 _BASE = "--base https://larkspur.example/"
 _PLAN = "--now 2024-06-15T08:00:00Z"
-_WORLD = "simulate poisson:pages=6,days=4 --budgets 2d"
+_WORLD = "simulate recrawl poisson:pages=6,days=4 --budgets 2d"
 
 _HELP = tuple(
     Case(f"help{'-' if command else ''}{command.replace(' ', '-')}", f"{command} --help".strip())
     for command in (
         "", "pick", "crawl", "explain", "runs", "export", "eval", "select", "links", "score", "score link",
-        "score links", "score page", "plan", "simulate", "watch", "url", "url normalize", "url classify", "url explain",
+        "score links", "score page", "plan", "simulate", "simulate recrawl", "watch", "url", "url normalize", "url classify", "url explain",
         "profile", "profile list", "profile show", "profile check", "profile init", "demo",
     )
 )  # fmt: skip
@@ -196,7 +196,7 @@ _FILES = (
     Case("simulate-table", f"{_WORLD} --format table --quiet"),
     Case("simulate-jsonl", f"{_WORLD} --policies learned,uniform --quiet"),
     Case("simulate-csv", f"{_WORLD} --policies heuristic --seed 2 --format csv"),
-    Case("simulate-changes", "simulate changes.csv --policies learned --budgets 3d,6/day --quiet --format table"),
+    Case("simulate-changes", "simulate recrawl changes.csv --policies learned --budgets 3d,6/day --quiet --format table"),
     Case("simulate-report", f"{_WORLD} --policies uniform --report simulated.html -o simulated.csv"),
     Case("profile-list-table", "profile list --format table"),
     Case("profile-list-jsonl", "profile list"),
@@ -263,10 +263,10 @@ _ERRORS = (
     Case("error-select-no-base", "select home.html"),
     Case("error-position", "score link https://larkspur.example/ --topic fire --position side"),
     Case("error-score-url", "score link larkspur --topic fire"),
-    Case("error-world", "simulate poisson:pages=x"),
-    Case("error-budget", "simulate poisson:pages=6,days=4 --budgets soon"),
+    Case("error-world", "simulate recrawl poisson:pages=x"),
+    Case("error-budget", "simulate recrawl poisson:pages=6,days=4 --budgets soon"),
     Case("error-policy", f"{_WORLD} --policies luck"),
-    Case("error-simulate-store", "simulate --store honeyguide.db --budgets 2d --quiet"),
+    Case("error-simulate-store", "simulate recrawl --store honeyguide.db --budgets 2d --quiet"),
     Case("error-profile-show", "profile show roofers"),
     Case("error-profile-init", "profile init ladders"),
     Case("error-url", "url explain http://"),
@@ -287,7 +287,7 @@ _CHANGED = (
     Case("changed-explain-gone", f"explain /blog/how-often-to-check-an-alarm {_AGED} --format table", LATER),
     Case("changed-runs", f"runs {_AGED} --format table", LATER),
     Case("changed-plan-explain", f"plan {_AGED} --now {THEN} --explain / --format table"),
-    Case("changed-simulate", f"simulate {_AGED} --policies uniform --budgets 2d --days 2 --quiet", THEN),
+    Case("changed-simulate", f"simulate recrawl {_AGED} --policies uniform --budgets 2d --days 2 --quiet", THEN),
 )  # fmt: skip
 
 CASES = (*_HELP, *_PICKS, *_CRAWLS, *_FILES, *_AGAIN, *_CHANGED, *_ERRORS)

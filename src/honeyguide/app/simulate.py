@@ -1,7 +1,7 @@
 """Simulations: what recrawl policies are worth in worlds whose changes are known.
 
-Owns: the library call, what may be asked of it, and how budgets are written. Must not know: arguments, terminals, how worlds
-are made or runs go (`adapters.simulation`, which needs numpy and is loaded when something runs).
+Owns: the library call, its request, how budgets are written, and the record of an outcome. Must not know: arguments,
+terminals, how worlds are made or policies run (`simulation`, which needs numpy and is imported when something runs).
 Start reading at `SimulateRequest` and `simulate_policies`.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.app.arguments import moment_of
 from honeyguide.app.runs import open_store
+from honeyguide.core.records import SCHEMA
 from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.errors import InputError, shown
 
@@ -23,27 +24,28 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from honeyguide.simulation.measures import Outcome
+    from honeyguide.core.records import Record
+    from honeyguide.simulation.measures import Outcome as Outcome  # noqa: PLC0414 - front ends import it from here
     from honeyguide.simulation.run import Budget
     from honeyguide.simulation.worlds import World
 
 
-REFERENCE = "known-rates"  # is told what nobody can know, and shown beside all others
+REFERENCE = "known-rates"  # knows every change rate, and is shown beside all others
 NAMES = (*POLICIES, REFERENCE)
 WORLDS = ("poisson", "bursty", "periodic", "seasonal", "mixed", "news", "archive")
 MOST_DAYS = 36_500.0
 _MOST = 1e9  # of anything that a budget counts
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
-_DAY_H = 24.0
+_PER_DAY = {"/day": 1.0, "/hour": 24.0}
 
 
 @dataclass(frozen=True, slots=True)
 class SimulateRequest:
-    """What to simulate: every policy in every world with every budget. Raises `InputError` where that makes no sense.
+    """What to simulate: every policy in every world with every budget. Raises `InputError` if that makes no sense.
 
-    A world is a CSV file of change times, or a made-up one such as `poisson:pages=500`. A budget is `60d`, every page once in
-    60 days, or `500/day`, or `20/hour`. `start` and `days` are the part of a history that counts. Copies are there at the
-    beginning unless `is_empty`.
+    A world is a CSV file of change times, or a generated one such as `poisson:pages=500`. A budget is `60d`, every page
+    once in 60 days, or `500/day`, or `20/hour`. `start` and `days` select a part of a history. The simulation starts
+    with a copy of every page unless `is_empty`.
     """
 
     worlds: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class SimulateRequest:
             if name not in NAMES:
                 raise InputError(f"{name!r} is none of {', '.join(NAMES)}", field="policies")
         for text in self.budgets:
-            _cycle_and_rate(text)
+            _amount_of_budget(text)
         self.host_per_day()
         if self.days is not None and not 0.0 < self.days <= MOST_DAYS:
             raise InputError(
@@ -70,14 +72,14 @@ class SimulateRequest:
             )
 
     def _check_worlds(self) -> None:
-        """Refuse worlds that are none, before one of them is simulated."""
+        """Reject unknown worlds before one of them is simulated."""
         known = ", ".join(WORLDS)
         if not self.worlds and not self.store:
             raise InputError(f"name one: a CSV file, one of {known}, or a store", field="worlds")
         if self.start is not None:
             moment_of(self.start)
         for text in self.worlds:
-            if is_made(text):
+            if is_generated(text):
                 if self.start is not None:
                     raise InputError(
                         f"only a history has a time to begin at; {shown(text)} is made up", field="start"
@@ -92,88 +94,81 @@ class SimulateRequest:
         return places * len({*self.policies, REFERENCE})
 
     def host_per_day(self) -> float | None:
-        """Give the most fetches of one host in a day."""
+        """Return the most fetches of one host in a day."""
         if self.host_limit is None:
             return None
-        found = _amount(self.host_limit)
-        if found is None or found[1] == "d":
+        number, unit = _amount(self.host_limit) or (0.0, "d")
+        if unit == "d":
             raise InputError(f"{self.host_limit!r} is no limit; write 100/day or 6/hour", field="host_limit")
-        return found[0] * (_DAY_H if found[1] == "/hour" else 1.0)
+        return number * _PER_DAY[unit]
 
 
-def is_made(world: str) -> bool:
-    """Say whether a text names a made-up world rather than a file."""
+def is_generated(world: str) -> bool:
+    """Tell whether a text names a generated world rather than a file."""
     return world.partition(":")[0] in WORLDS
 
 
 def simulate_policies(
     request: SimulateRequest, on_policy: Callable[[str], None] | None = None
 ) -> list[Outcome]:
-    """Run every policy in every world with every budget, the one that knows the rates beside them.
-
-    `on_policy` hears what runs next.
-    """
-    tell = on_policy or (lambda _: None)
+    """Run every policy, and the reference, in every world with every budget; `on_policy` hears what runs next."""
     return [
         outcome
         for world in _worlds(request)
-        for text in request.budgets
-        for outcome in _outcomes(world, text, request, tell)
+        for budget in request.budgets
+        for outcome in _outcomes(world, budget, request, on_policy or (lambda _: None))
     ]
 
 
 def _outcomes(
-    world: World, text: str, request: SimulateRequest, tell: Callable[[str], None]
+    world: World, budget: str, request: SimulateRequest, on_policy: Callable[[str], None]
 ) -> list[Outcome]:
-    from honeyguide.simulation.trials import try_policies
+    from honeyguide.simulation.run import try_policies
 
     return try_policies(
         world,
-        _budget(world, text, request),
+        _budget(world, budget, request),
         request.policies,
         is_copied=not request.is_empty,
-        on_policy=lambda policy: tell(f"{policy}, budget {text}, {world.name}"),
+        on_policy=lambda policy: on_policy(f"{policy}, budget {budget}, {world.name}"),
     )
 
 
 def _worlds(request: SimulateRequest) -> Iterator[World]:
     try:
-        from honeyguide.simulation.generated import made_world
+        from honeyguide.simulation.generated import generate_world
+        from honeyguide.simulation.worlds import Window, read_world, stored_world
     except ImportError:  # an extra
         raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
-    from honeyguide.simulation.worlds import Window, read_world
 
     window = Window(request.start, request.days)
     for text in request.worlds:
-        if is_made(text):
-            yield made_world(text, request.seed, request.days)
+        if is_generated(text):
+            yield generate_world(text, request.seed, request.days)
         else:
             yield read_world(text, window, request.seed)
     if request.store:
-        from honeyguide.simulation.worlds import stored_world
-
-        open_store(request.store, read_only=True).close()  # says what is wrong with it, if anything is
+        open_store(request.store, read_only=True).close()  # raises if it is no store
         yield stored_world(str(request.store), window, request.seed)
 
 
 def _budget(world: World, text: str, request: SimulateRequest) -> Budget:
-    """Turn what was written into fetches a day of this world."""
+    """Turn a budget into fetches a day of this world."""
     from honeyguide.simulation.run import Budget
 
-    cycle_days, per_day = _cycle_and_rate(text)
-    return Budget(text, per_day or world.alive / (cycle_days or 1.0), request.host_per_day())
+    number, unit = _amount_of_budget(text)
+    per_day = world.alive / number if unit == "d" else number * _PER_DAY[unit]
+    return Budget(text, per_day, request.host_per_day())
 
 
-def _cycle_and_rate(text: str) -> tuple[float | None, float | None]:
-    """Read a budget: every page once in so many days, or so many fetches a day."""
-    found = _amount(text)
-    if found is None:
+def _amount_of_budget(text: str) -> tuple[float, str]:
+    amount = _amount(text)
+    if amount is None:
         raise InputError(
             f"{text!r} is no budget; write 60d (every page once in 60 days), 500/day or 20/hour",
             field="budgets",
         )
-    number, unit = found
-    return (number, None) if unit == "d" else (None, number * (_DAY_H if unit == "/hour" else 1.0))
+    return amount
 
 
 def _amount(text: str) -> tuple[float, str] | None:
@@ -181,3 +176,30 @@ def _amount(text: str) -> tuple[float, str] | None:
     match = _BUDGET.fullmatch(text)
     number = float(match[1]) if match else 0.0
     return (number, match[2]) if match and 0.0 < number <= _MOST else None
+
+
+def outcome_record(outcome: Outcome) -> Record:
+    """Write an outcome as data."""
+    return {
+        "schema": SCHEMA,
+        "world": outcome.world,
+        "budget": outcome.budget,
+        "policy": outcome.policy,
+        "is_reference": outcome.is_reference,
+        "freshness": _rounded(outcome.freshness),
+        "freshness_late": _rounded(outcome.late),
+        "of_best": _rounded(outcome.of_best),
+        "of_all_knowing": _rounded(outcome.of_all_knowing),
+        "mean_age_h": _rounded(outcome.mean_age_h),
+        "nothing_share": _rounded(outcome.nothing_share),
+        "discovery_h": _rounded(outcome.discovery_h),
+        "fetches": outcome.fetches,
+        "days": [_rounded(value) for value in outcome.days],
+        "curve": [_rounded(value) for value in outcome.curve],
+        "hosts": dict(outcome.hosts),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    """Keep four decimals: those that follow depend on the processor."""
+    return None if value is None else round(value, 4)

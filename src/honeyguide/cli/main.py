@@ -47,7 +47,7 @@ COMMANDS = {
     "links": ("tools.links", "List the links of a page, with what becomes of each."),
     "score": ("tools.score", "Score a link or a page against a topic."),
     "plan": ("plan.plan", "Rank known URLs by what a visit is worth now."),
-    "simulate": ("plan.simulate", "Say what a recrawl policy is worth, in a world whose changes are known."),
+    "simulate": ("plan.simulate", "Compare policies in worlds whose changes are known."),
     "watch": ("plan.watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("tools.url", "Normalise, classify and explain URLs."),
     "profile": ("tools.profile", "List, show, check and start profiles."),

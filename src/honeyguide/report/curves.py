@@ -10,10 +10,12 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.output.write import replacing
 from honeyguide.report.html import HEADINGS, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from honeyguide.simulation.measures import Outcome
 
@@ -32,14 +34,14 @@ svg text { fill: var(--soft); font-size: 11px; } .key { display: inline-block; m
 """
 # The words of the columns, in lines for a terminal.
 LEGEND = (
-    "Fresh: share of importance whose copy was up to date; Late: in the second half.",
-    "Best: Late in percent of optimum, or of known-rates where there is none.",
-    "Age: how long copies were out of date, on average. Idle: percent of fetches",
-    "that found nothing new. New: time until a new page is fetched. Day 1, Day 3:",
-    "Fresh then. known-rates: is told how often each page changes. optimum: the best",
-    "of fixed rates in the long run; short runs, which begin with fresh copies, and",
-    "pages that change in bursts can pass it. all-knowing: is told every change;",
-    "nobody passes it.",
+    "Fresh: share of pages, weighted by importance, whose copy matched the live page;",
+    "Late: the same in the second half. Best: Late in percent of optimum, or of",
+    "known-rates where there is no optimum. Age: how long copies were out of date, on",
+    "average. Idle: percent of fetches that found nothing new. New: time until a new",
+    "page is fetched. Day 1, Day 3: Fresh on that day. known-rates: knows how often",
+    "each page changes. optimum: the best fixed rates in the long run; short runs,",
+    "which begin with fresh copies, and pages that change in bursts can pass it.",
+    "all-knowing: knows every change; no policy passes it.",
 )
 _HEAD = (
     "Policy",
@@ -56,11 +58,17 @@ _HEAD = (
 )
 
 
+def write_curves(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write the report to a file; an older one stays until this one is whole."""
+    with replacing(path) as part:
+        part.write_text(curves_report(outcomes), "utf-8")
+
+
 def curves_report(outcomes: Sequence[Outcome]) -> str:
     """Write the report: for each world and budget a chart and a table."""
     groups = groupby(outcomes, lambda item: (item.world, item.budget))
     parts = "".join(_section(world, budget, list(group)) for (world, budget), group in groups)
-    about = "Freshness is the share of importance whose copy was as the page was, over time."
+    about = "Freshness: the share of pages, weighted by importance, whose stored copy matches the live page."
     top = opening("Honeyguide: what recrawl policies are worth", HEADINGS["simulate"], about, _STYLE)
     return f"""{top}{parts}<p><small>{escape(" ".join(LEGEND))} Bound: Late in percent of all-knowing. What
 is no policy is grey. Written by Honeyguide.</small></p>

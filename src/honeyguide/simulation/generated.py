@@ -1,7 +1,7 @@
 """Worlds that are made up: steady, bursty, periodic and seasonal pages, pages that die, and a news site.
 
 Owns: the makers of `World`s, their settings, and reading `poisson:pages=2000,days=30`. Must not know: policies,
-fetches. Start reading at `made_world`. One seed, one world, on every machine.
+fetches. Start reading at `generate_world`. One seed, one world, on every machine.
 """
 
 from __future__ import annotations
@@ -56,18 +56,13 @@ _MOST = {
 }
 
 
-def made_world(text: str, seed: int, days: float | None = None) -> World:
+def generate_world(text: str, seed: int, days: float | None = None) -> World:
     """Make the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrules it."""
     name, _, rest = text.partition(":")
     made = _settings(name, rest, GeneratedWorld())
     made = made if days is None else replace(made, days=days)
     world = MAKERS[name](made, np.random.Generator(np.random.PCG64(seed)))
     return replace(world, name=text)
-
-
-def is_made(text: str) -> bool:
-    """Say whether a text names a made-up world rather than a file."""
-    return text.partition(":")[0] in MAKERS
 
 
 def _settings(name: str, rest: str, made: GeneratedWorld) -> GeneratedWorld:

@@ -7,22 +7,42 @@ A policy learns of a change only by a visit. Fetches happen at the beginning of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from honeyguide.errors import InputError
+from honeyguide.simulation.measures import (
+    Outcome,
+    Spans,
+    all_knowing,
+    discovery_delay,
+    fresh_spans,
+    freshness,
+    mean_age,
+    optimal_freshness,
+    stale_spans,
+)
+from honeyguide.simulation.policies import (
+    SimulatedAdaptiveInterval,
+    SimulatedHeuristic,
+    SimulatedKnownRates,
+    SimulatedLearned,
+    SimulatedProportional,
+    SimulatedUniform,
+)
 from honeyguide.simulation.worlds import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from honeyguide.simulation.worlds import Floats, Ints, World
 
     Flags = NDArray[np.bool_]
+    PolicyMaker = Callable[["Sight", World], "SimPolicy"]
 
 
 MAX_FETCHES = 50_000_000
@@ -255,3 +275,90 @@ def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
     place[by_host] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = order[place < caps[host[order]]][:count]
     return np.sort(kept)
+
+
+# --- trials ---
+
+
+POLICIES: dict[str, PolicyMaker] = {
+    "learned": lambda sight, _: SimulatedLearned(sight),
+    "heuristic": lambda sight, _: SimulatedHeuristic(sight),
+    "uniform": lambda sight, _: SimulatedUniform(sight),
+    "proportional": lambda sight, _: SimulatedProportional(sight),
+    "adaptive-interval": lambda sight, _: SimulatedAdaptiveInterval(sight),
+    "known-rates": lambda sight, world: SimulatedKnownRates(sight, world.rates),
+}
+REFERENCE = "known-rates"  # is told what nobody can know
+OPTIMUM, ALL_KNOWING = "optimum", "all-knowing"  # bounds: no policy, only a freshness
+_POINTS = 120  # of a curve, at most
+
+
+def try_policies(
+    world: World,
+    budget: Budget,
+    names: Sequence[str],
+    *,
+    is_copied: bool = True,
+    on_policy: Callable[[str], None] = lambda _: None,
+) -> list[Outcome]:
+    """Run each policy, the one with known rates in any case, and compare: policies as asked, then the references.
+
+    `on_policy` hears of each policy before it runs. The best possible is the optimum of fixed rates where the world is steady, and else what known rates achieve.
+    """
+    asked = [name for name in names if name != REFERENCE]
+    outcomes = []
+    for name in (*asked, REFERENCE):
+        on_policy(name)
+        outcomes.append(_run(world, budget, name, is_copied))
+    bounds = list(_bounds(world, budget, is_copied))
+    best = next((item for item in bounds if item.policy == OPTIMUM), outcomes[-1])
+    top = bounds[-1]
+    return [
+        replace(item, of_best=_share(item.late, best.late), of_all_knowing=_share(item.late, top.late))
+        for item in (*outcomes, *bounds)
+    ]
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole > 0 else None
+
+
+def _run(world: World, budget: Budget, name: str, is_copied: bool) -> Outcome:
+    log = simulate(world, budget, lambda sight: POLICIES[name](sight, world), is_copied=is_copied)
+    fetched = np.bincount(world.host[log.pages], minlength=len(world.hosts))
+    return replace(
+        _measured(world, budget, name, fresh_spans(world, log)),
+        is_reference=name == REFERENCE,
+        mean_age_h=mean_age(world, stale_spans(world, log), 0.0),
+        nothing_share=float(1.0 - np.mean(log.is_news)) if len(log.pages) else None,
+        discovery_h=discovery_delay(world, log),
+        fetches=len(log.pages),
+        hosts=tuple((host, int(count)) for host, count in zip(world.hosts, fetched, strict=True)),
+    )
+
+
+def _measured(world: World, budget: Budget, name: str, spans: Spans) -> Outcome:
+    """Measure freshness: whole, in the second half, day by day at first, and as a curve."""
+    parts = max(2, min(_POINTS, round(world.hours / _DAY_H)))
+    curve = freshness(world, spans, np.linspace(0.0, world.hours, parts + 1))
+    halves = freshness(world, spans, np.array([world.hours / 2, world.hours]))
+    days = np.arange(0.0, min(5.0, world.hours // _DAY_H) + 1.0) * _DAY_H
+    whole = freshness(world, spans, np.array([0.0, world.hours]))
+    return Outcome(
+        world=world.name,
+        budget=budget.name,
+        policy=name,
+        is_reference=True,
+        freshness=float(whole[0]),
+        late=float(halves[0]),
+        days=tuple(map(float, freshness(world, spans, days))),
+        curve=tuple(map(float, curve)),
+    )
+
+
+def _bounds(world: World, budget: Budget, is_copied: bool) -> Iterator[Outcome]:
+    if world.is_steady:
+        best = optimal_freshness(world, budget)
+        yield Outcome(world.name, budget.name, OPTIMUM, True, best, best)
+    tick = tick_of(world, budget)
+    yield _measured(world, budget, ALL_KNOWING, all_knowing(world, budget, tick, is_copied))

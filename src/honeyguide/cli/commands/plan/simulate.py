@@ -1,7 +1,7 @@
-"""`honeyguide simulate`: what a recrawl policy is worth, in a world whose changes are known.
+"""`honeyguide simulate`: compare recrawl policies in worlds whose changes are known.
 
-Owns: the command and its options. Must not know: what may be asked (`app.simulating`), how outcomes look
-(`simulated.py`).
+Owns: the commands, their options, and the tables of outcomes. Must not know: worlds, policies, measures.
+Start reading at `recrawl`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
-from honeyguide.adapters.files.read import STDIN
-from honeyguide.adapters.output.write import replacing
-from honeyguide.cli.command import Command
+from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
+from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.files import (
     check_distinct,
     check_output,
@@ -33,47 +31,66 @@ from honeyguide.cli.output import (
     is_plain,
     output_options,
     print_table,
-    rounded,
     say,
     write_records,
 )
 from honeyguide.cli.progress import LINE_EVERY_S, duration, watch
-from honeyguide.core.records import SCHEMA
 from honeyguide.errors import InputError, shown
-from honeyguide.report.curves import LEGEND, curves_report
+from honeyguide.report.curves import LEGEND, write_curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from honeyguide.app import SimulateRequest
+    from honeyguide.app.simulate import Outcome
     from honeyguide.cli.output import Format
-    from honeyguide.core.records import Record
-    from honeyguide.simulation.measures import Outcome
 
+COLUMNS = (
+    "schema", "world", "budget", "policy", "is_reference", "freshness", "freshness_late", "of_best",
+    "of_all_knowing", "mean_age_h", "nothing_share", "discovery_h", "fetches", "days",
+)  # fmt: skip
+_TABLE = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
 _REPORTS = (".html", ".htm")
-_HINTS = {
-    "worlds": "WORLD",
-    "start": "--from",
-    "host_limit": "--host-limit",
-}  # fields that options do not name
+_HINTS = {"worlds": "WORLD", "start": "--from", "host_limit": "--host-limit"}  # where fields are no options
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """The options of `recrawl`."""
+
+    worlds: tuple[str, ...]
+    store: str | None
+    policies: tuple[str, ...]
+    budgets: tuple[str, ...]
+    host_limit: str | None
+    start: datetime | None
+    days: float | None
+    seed: int
+    empty: bool
+    file: str | None
+    report: str | None
+    quiet: bool
+    output: Format
 
 
 def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in value.split(",")))
 
 
-@click.command(
-    cls=Command,
+@click.group(cls=CommandGroup, examples=("honeyguide simulate recrawl poisson:pages=500,days=30",))
+def simulate() -> None:
+    """Compare policies in worlds whose changes are known."""
+
+
+@simulate.command(
     examples=(
-        "honeyguide simulate changes.csv --budgets 20d,60d --report report.html",
-        "honeyguide simulate poisson:pages=500,days=30 bursty:pages=500,days=30",
-        "honeyguide simulate news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
+        "honeyguide simulate recrawl changes.csv --budgets 20d,60d --report report.html",
+        "honeyguide simulate recrawl poisson:pages=500,days=30 bursty:pages=500,days=30",
+        "honeyguide simulate recrawl news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
     ),
 )
 @click.argument("worlds", metavar="[WORLD]...", nargs=-1)
-@click.option(
-    "--store", metavar="FILE", help="A store whose visits have seen changes; a world as they tell it."
-)
+@click.option("--store", metavar="FILE", help="Use the changes that the visits of a store have seen.")
 @click.option(
     "--policies",
     callback=_parts,
@@ -90,56 +107,50 @@ def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[s
     metavar="BUDGET,...",
     help="How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour.",
 )
-@click.option("--host-limit", metavar="N/UNIT", help="The most of one host: 100/day or 6/hour.")
+@click.option("--host-limit", metavar="N/UNIT", help="The most fetches of one host: 100/day or 6/hour.")
 @click.option("--from", "start", callback=moment, metavar="TIME", help="Where in a history to begin.")
-@click.option(
-    "--days",
-    type=float,
-    metavar="N",
-    help="How many days to simulate.",
-)
+@click.option("--days", type=float, metavar="N", help="How many days to simulate.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     show_default=True,
     metavar="N",
-    help="One seed, one result.",
+    help="Seed of the random numbers: the same seed gives the same result.",
 )
-@click.option(
-    "--empty", is_flag=True, help="Begin without copies; else every page there is has just been fetched."
-)
+@click.option("--empty", is_flag=True, help="Begin without copies, not with a fresh copy of every page.")
 @click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file.")
 @click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
 @output_options
-def simulate(**asked: Any) -> None:
-    """Say what a recrawl policy is worth, in a world whose changes are known: how fresh it keeps the copies.
+def recrawl(**values: Any) -> None:
+    """Compare recrawl policies by how fresh they keep the copies, in worlds whose changes are known.
 
-    A WORLD is a CSV file of change times (columns page and timestamp), or a made-up one: poisson, bursty, periodic,
-    seasonal, mixed, news or archive, perhaps with settings, as in poisson:pages=20000,days=60. Or --store is one.
+    A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
+    seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
     """
-    file, kind = _destination(asked)
-    outcomes = _outcomes(_request(asked), quiet=asked["quiet"])
-    if asked["report"]:
-        write_report(asked["report"], outcomes)
+    options = _Options(**values)
+    file, kind = _destination(options)
+    outcomes = _simulate(_request(options), quiet=options.quiet)
+    if options.report:
+        write_curves(outcomes, Path(options.report))
     if file:
         write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
-        show_outcomes(asked["output"], outcomes)
-    if not asked["quiet"]:
-        tell_written([name for name in (file, asked["report"]) if name], len(outcomes), "outcome")
+        _show(options.output, outcomes)
+    if not options.quiet:
+        tell_written([name for name in (file, options.report) if name], len(outcomes), "outcome")
 
 
-def _destination(asked: dict[str, Any]) -> tuple[str | None, str]:
-    """Settle where the records go and how they are written; refuses what could only fail after everything was simulated."""
-    file, report = None if asked["file"] == STDIN else asked["file"], asked["report"]
+def _destination(options: _Options) -> tuple[str | None, str]:
+    """Settle the file and its format; what could only fail after the simulation is rejected now."""
+    file, report = None if options.file == "-" else options.file, options.report
     kind = format_of(file, given_format()) if file else ""
     if report and not report.lower().endswith(_REPORTS):
         raise click.BadParameter(
             f"{shown(report)} should end in {' or '.join(_REPORTS)}.", param_hint="--report"
         )
-    check_distinct((*asked["worlds"], asked["store"]), (file, report))
+    check_distinct((*options.worlds, options.store), (file, report))
     if file:
         check_output(file, COLUMNS)
     if report:
@@ -147,11 +158,20 @@ def _destination(asked: dict[str, Any]) -> tuple[str | None, str]:
     return file, kind
 
 
-def _request(asked: dict[str, Any]) -> SimulateRequest:
-    """Turn options into a request; what makes no sense is wrong usage, and named by its option."""
-    names = ("worlds", "store", "policies", "budgets", "host_limit", "start", "days", "seed")
+def _request(options: _Options) -> SimulateRequest:
+    """Turn options into a request; an invalid value is wrong usage, and named by its option."""
     try:
-        return app.SimulateRequest(**{name: asked[name] for name in names}, is_empty=asked["empty"])
+        return SimulateRequest(
+            worlds=options.worlds,
+            store=options.store,
+            policies=options.policies,
+            budgets=options.budgets,
+            host_limit=options.host_limit,
+            start=options.start,
+            days=options.days,
+            seed=options.seed,
+            is_empty=options.empty,
+        )
     except InputError as error:
         if not error.field:
             raise
@@ -159,8 +179,8 @@ def _request(asked: dict[str, Any]) -> SimulateRequest:
         raise click.BadParameter(f"{error.what}.", param_hint=hint) from None
 
 
-def _outcomes(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
-    """Simulate, and show how far it is."""
+def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
+    """Simulate, and show progress."""
     progress = SimulationProgress(request.runs, time.monotonic())
     with watch(progress, quiet=quiet, no_color=is_plain()) as watcher:
 
@@ -168,19 +188,12 @@ def _outcomes(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
             progress.begin(what)
             watcher.update()
 
-        return app.simulate_policies(request, on_policy)
-
-
-COLUMNS = (
-    "schema", "world", "budget", "policy", "is_reference", "freshness", "freshness_late", "of_best",
-    "of_all_knowing", "mean_age_h", "nothing_share", "discovery_h", "fetches", "days",
-)  # fmt: skip
-_SHOWN = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
+        return simulate_policies(request, on_policy)
 
 
 @dataclass(slots=True)
 class SimulationProgress:
-    """How far a simulation is: what runs now, and how much of all there is has been begun.
+    """The progress of a simulation: what runs now, and how many runs have begun.
 
     >>> progress = SimulationProgress(total=6, started=100.0)
     >>> progress.begin("learned, budget 10d, poisson")
@@ -199,52 +212,30 @@ class SimulationProgress:
         self._said_at = self.started
 
     def begin(self, what: str) -> None:
-        """Hear what runs from now on; what ran before is done."""
+        """Note what runs from now on; the run before it is done."""
         self.done, self._begun, self._what = self._begun, self._begun + 1, what
 
     def is_line_due(self, now: float) -> bool:
-        """Say whether a log should get a line now; a yes counts as said."""
+        """Tell whether a log should get a line now; a yes counts as written."""
         is_due = now - self._said_at >= LINE_EVERY_S
         if is_due:
             self._said_at = now
         return is_due
 
     def line(self, now: float) -> str:
-        """Say how far it is."""
+        """Write the progress as a line."""
         return f"{self._begun:,} of {self.total:,}, {duration(now - self.started)}: {self._what}"
 
 
-def outcome_record(outcome: Outcome) -> Record:
-    """Write an outcome as data."""
-    return {
-        "schema": SCHEMA,
-        "world": outcome.world,
-        "budget": outcome.budget,
-        "policy": outcome.policy,
-        "is_reference": outcome.is_reference,
-        "freshness": rounded(outcome.freshness),
-        "freshness_late": rounded(outcome.late),
-        "of_best": rounded(outcome.of_best),
-        "of_all_knowing": rounded(outcome.of_all_knowing),
-        "mean_age_h": rounded(outcome.mean_age_h),
-        "nothing_share": rounded(outcome.nothing_share),
-        "discovery_h": rounded(outcome.discovery_h),
-        "fetches": outcome.fetches,
-        "days": [rounded(value) for value in outcome.days],
-        "curve": [rounded(value) for value in outcome.curve],
-        "hosts": dict(outcome.hosts),
-    }
-
-
-def show_outcomes(output: Format, outcomes: Sequence[Outcome]) -> None:
-    """Print the outcomes; for people one table for each world and budget."""
+def _show(output: Format, outcomes: Sequence[Outcome]) -> None:
+    """Print the outcomes; for people, one table for each world and budget."""
     if output != "table":
         write_records(output, map(outcome_record, outcomes), COLUMNS)
         return
+    columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(_TABLE)]
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")
         say()
-        columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(_SHOWN)]
         print_table(columns, map(_row, group))
         say()
     for line in LEGEND:
@@ -279,9 +270,3 @@ def _duration(hours: float | None) -> str:
     if hours is None:
         return "-"
     return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} d"
-
-
-def write_report(file: str, outcomes: Sequence[Outcome]) -> None:
-    """Write the report for people."""
-    with replacing(Path(file)) as part:
-        part.write_text(curves_report(outcomes), "utf-8")
