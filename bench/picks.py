@@ -38,7 +38,7 @@ from honeyguide.core.pick.evaluate import judge_site, match_sites, page_name, si
 from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.pick.evaluate import Gold, Totals
 
@@ -257,7 +257,7 @@ class Meter:
 async def _run_ours(entrant: Entrant, sites: Sequence[str], _browser: Browser | None) -> list[Record]:
     records: dict[int, Record] = {}
 
-    def keep(place: int, record: Record) -> None:
+    def keep(place: int, record: Mapping[str, Any]) -> None:
         names = ("site", "homepage", "status", "selected", "elapsed_s")
         records[place] = {name: record[name] for name in names}
 

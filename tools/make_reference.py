@@ -1,4 +1,4 @@
-"""Write what is generated: docs/reference/profile-format.md, docs/reference/cli.md, and the stub of the public names.
+"""Write what is generated: profile-format.md, cli.md and records.md of docs/reference, and the stub of the public names.
 
     python tools/make_reference.py           write all of them
     python tools/make_reference.py --check   exit with 1 if one is stale
@@ -10,10 +10,12 @@ commands from `cli`. What a key means is said in profile_keys.toml; a key withou
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin
 
 import click
 from pydantic import TypeAdapter
@@ -22,6 +24,7 @@ import honeyguide
 from honeyguide.cli.main import root
 from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
+from honeyguide.core.records import fields as record_fields
 from honeyguide.core.rules.facts import FIELDS
 
 if TYPE_CHECKING:
@@ -326,6 +329,50 @@ def _choices(option: click.Option) -> str:
     return option.type.name.upper()
 
 
+# --- records.md -------------------------------------------------------------------------------------------------
+
+
+def records() -> str:
+    """Write the page about records: the tables of fields, in the frame of records_page.md."""
+    page = Path(__file__).with_name("records_page.md").read_text("utf-8")
+    source = inspect.getsource(record_fields)
+    for name in re.findall(r"^class (\w+)\(TypedDict\):$", source, re.MULTILINE):
+        if f"{{{name}}}" not in page:
+            raise LookupError(f"records_page.md has no place for {name}")
+        page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(record_fields, name))))
+    return page
+
+
+def _record(kind: type) -> Iterator[str]:
+    """Write the fields of a record; the comment beside a field is its sentence."""
+    yield from [
+        f"**{kind.__name__}**: {inspect.getdoc(kind)}",
+        "",
+        "| field | type | meaning |",
+        "|---|---|---|",
+    ]
+    lines = inspect.getsource(kind).splitlines()
+    for name, hint in record_fields.fields(kind).items():
+        line = next(line for line in lines if line.startswith(f"    {name}: "))
+        sentence = line.partition("  # ")[2]
+        if not sentence:
+            raise LookupError(f"{kind.__name__}.{name} has no sentence")
+        yield f"| `{name}` | {_field_type(hint)} | {sentence} |"
+
+
+def _field_type(hint: Any) -> str:
+    if get_origin(hint) is NotRequired:
+        return f"{_field_type(get_args(hint)[0])}, may be absent"
+    if isinstance(hint, UnionType):
+        return f"{_field_type(record_fields.known(hint))} or null"
+    args = get_args(hint)
+    if get_origin(hint) is list:
+        return f"list of {_field_type(args[0])}"
+    if get_origin(hint) is dict:
+        return f"{_field_type(args[1])} by name"
+    return {str: "text", int: "integer", float: "number", bool: "boolean"}.get(hint) or f"{hint.__name__}"
+
+
 # --- writing ----------------------------------------------------------------------------------------------------
 
 
@@ -334,6 +381,7 @@ def pages() -> dict[Path, str]:
     return {
         REFERENCE / "profile-format.md": profile_format(),
         REFERENCE / "cli.md": command_line(),
+        REFERENCE / "records.md": records(),
         STUB: public_names(),
     }
 

@@ -67,28 +67,6 @@ def test_lines_and_records_say_what_changed(run: Run, server: LoopbackServer) ->
     assert table.splitlines()[1].split(",")[column] == "new"
 
 
-def test_records_of_before_tell_what_changed_too(run: Run, server: LoopbackServer) -> None:
-    with served(server) as (home,):
-        crawled(run, home)
-        make_due(home, "/a")
-        run("crawl", "--due", *QUICK, "-o", "pages.jsonl")
-        whole = Path("pages.jsonl").read_bytes()
-        with closing(sqlite3.connect("honeyguide.db")) as db:
-            db.execute(
-                "UPDATE page SET record = json_remove(record, '$.change')"
-            )  # as an older version left it
-            db.commit()
-        lines = [json.loads(line) for line in whole.splitlines()]
-        old = [{name: value for name, value in line.items() if name != "change"} for line in lines]
-        Path("pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old), "utf-8")
-        assert run("crawl", home, "--topic", "fire", *QUICK, "-o", "pages.jsonl").exit_code == 0
-    assert Path("pages.jsonl").read_bytes() == whole
-    assert [record["change"] for record in records(run("export", "pages").stdout)] == [
-        *["new"] * 5,
-        "unchanged",
-    ]
-
-
 # --- what failed ---
 
 

@@ -227,7 +227,7 @@ def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
         assert first["markdown"].startswith("All about Manual, in a few words")
         link = next(one for one in first["links"] if one["url"].endswith("/library"))
         assert (link["anchor_text"], link["position"], link["relevance_score"]) == ("Library", "main", 3)
-        assert [reason["rule"] for reason in link["reasons"]] == ["in-main"]
+        assert [reason["rule"] for reason in link["points"]] == ["in-main"]
         gone = next(one for one in records(folder / "p.jsonl") if one["url"].endswith("/gone"))
         assert (gone["markdown"], gone["links"]) == (None, None)
         (folder / "p.jsonl").write_bytes(half)
@@ -260,7 +260,7 @@ def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
     with (folder / "p.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["url"] for row in rows} == {row["url"] for row in csv.DictReader(printed.splitlines())}
-    assert next(row for row in rows if row["url"].endswith("/asyncio"))["reasons"].startswith(
+    assert next(row for row in rows if row["url"].endswith("/asyncio"))["points"].startswith(
         "topic in title (+3)"
     )
 

@@ -54,7 +54,7 @@ def test_the_due_pages_of_a_store_without_a_word_about_the_crawl(run: Run, serve
         assert "3 pages visited: 1 changed, 1 unchanged, 1 gone; " in result.stderr
         assert "Stopped: nothing more is due." in result.stderr
         told = run("explain", f"{home}private/e", "--format", "jsonl").stdout
-        assert records(told)[0]["out"]["rule"] == "exclude"  # as the crawl was asked for
+        assert records(told)[0]["rejected"]["rule"] == "exclude"  # as the crawl was asked for
         again = run("crawl", "--due", *QUICK)
         assert (again.exit_code, again.stdout) == (0, "")
         assert "nothing is due" in again.stderr

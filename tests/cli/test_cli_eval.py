@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def _page(path: str, rank: int | None, score: float | None = 50, out: str | None = None) -> dict[str, Any]:
-    why = None if out is None else {"rule": out, "why": f"because of {out}"}
+    why = None if out is None else {"rule": out, "reason": f"because of {out}"}
     url = f"https://www.acme.example{path}"
-    return {"url": url, "rank": rank, "score": score, "bucket": "service", "out": why}
+    return {"url": url, "rank": rank, "score": score, "bucket": "service", "rejected": why}
 
 
 def _record(site: str, *pages: dict[str, Any], homepage: str | None = None) -> dict[str, Any]:
     selected = [page for page in pages if page["rank"]]
     return {
-        "schema": 1, "site": site, "homepage": homepage, "status": "ok", "selected": selected, "candidates": list(pages),
+        "schema": 2, "site": site, "homepage": homepage, "status": "ok", "selected": selected, "candidates": list(pages),
     }  # fmt: skip
 
 
@@ -123,9 +123,9 @@ def test_csv_has_a_row_for_each_site(judge: Run) -> None:
 def test_compare_says_what_changed_and_why(judge: Run) -> None:
     acme, other, _ = _records(judge("picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl"))
     about, alarms = acme["entered"]
-    assert about["why"] == "rank 2; score 30 to 70; was out by cap, because of cap"
-    assert alarms["why"] == "rank 3; score 50; was not linked"
-    assert acme["left"][0]["why"] == "rank was 2; score 50; is out by doorway, because of doorway"
+    assert about["reason"] == "rank 2; score 30 to 70; was out by cap, because of cap"
+    assert alarms["reason"] == "rank 3; score 50; was not linked"
+    assert acme["left"][0]["reason"] == "rank was 2; score 50; is out by doorway, because of doorway"
     assert (other["entered"], other["left"], other["moved"]) == ([], [], [])
     shown = judge(
         "picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", "table"
@@ -229,7 +229,7 @@ def test_bad_files(judge: Run) -> None:
 
 
 def test_strange_values_do_no_harm(judge: Run) -> None:
-    text = '{"site": "www.acme.example", "selected": [{"url": "%s", "rank": "x", "score": NaN, "bucket": 3, "out": []}]}'
+    text = '{"site": "www.acme.example", "selected": [{"url": "%s", "rank": "x", "score": NaN, "bucket": 3, "rejected": []}]}'
     Path("picks.jsonl").write_text(text % "\\u001b[31m\\ud800", "utf-8")
     result = judge("picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", "table")
     assert result.exit_code == 3

@@ -220,7 +220,7 @@ def test_exports_spell_a_page_in_one_way(run: Run, two_crawls: Path) -> None:
     pages = {page["url"] for page in exported("pages")}
     links = exported("links")
     assert {link["url"] for link in links} == pages
-    assert [link["as_linked"] for link in links] == [
+    assert [link["request_url"] for link in links] == [
         "http://a.example:8080/",
         "http://a.example:8080/gutters/",
     ]

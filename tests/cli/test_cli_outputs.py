@@ -64,7 +64,7 @@ def test_what_is_read_is_not_written_over(run: Run, crawled: Path, words: tuple[
     [
         ("mine.csv", "my,precious\n1,2\n"),
         ("mine.csv", "schema,url\n"),
-        ("mine.jsonl", '{"schema": 1, "site": "a.example"}\n'),
+        ("mine.jsonl", '{"schema": 2, "site": "a.example"}\n'),
         ("mine.jsonl", "[1]\n"),
         ("mine", "notes"),
     ],
@@ -233,7 +233,7 @@ def test_a_format_decides_where_the_name_says_nothing(
     for name, more in (("x", ("--format", "csv")), ("x.table", ("--format", "csv")), ("x.csv", ())):
         assert run(*named(command, name), *more).exit_code == 0
         assert (crawled / name).read_text().startswith("schema,")
-    assert run(*named(command, "-"), "--format", "jsonl").stdout.startswith('{"schema": 1, ')
+    assert run(*named(command, "-"), "--format", "jsonl").stdout.startswith('{"schema": 2, ')
     assert not (crawled / "-").exists()
 
 

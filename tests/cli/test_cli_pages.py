@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BASE = ("--base", "https://acme.example/")
 SELECT_NAMES = [
     "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown", "positions",
+    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "points", "parts", "rejected", "unknown", "positions",
 ]  # fmt: skip
 
 RULES = ("--strategy", "rules")
@@ -118,6 +118,7 @@ def test_score_link_has_the_record_of_a_link(run: Run) -> None:
         "context",
         "relevance_score",
         "position",
+        "reasons",
         "points",
         "unknown",
     ]
@@ -187,16 +188,16 @@ def test_select_gives_a_record_of_every_link(run: Run) -> None:
         ("/inspection", "B", 85),
         ("/about/team", "C", 75),
     ]
-    assert chosen[0]["reasons"] == [
+    assert chosen[0]["points"] == [
         {"rule": "A", "points": 80, "reason": "services hub"},
         {"rule": "A-boost", "points": 20, "reason": "absolute term under the hub"},
     ]
-    assert chosen[0]["out"] is None
+    assert chosen[0]["rejected"] is None
 
 
 def test_select_says_what_put_the_others_out(run: Run) -> None:
     found = _by_path(_records(run("select", "home.html", *BASE, *RULES)))
-    outs = {path: record["out"]["rule"] for path, record in found.items() if record["out"]}
+    outs = {path: record["rejected"]["rule"] for path, record in found.items() if record["rejected"]}
     expected = {
         "https://other.example/x": "other-site",
         "/brochure.pdf": "extension",
@@ -206,7 +207,7 @@ def test_select_says_what_put_the_others_out(run: Run) -> None:
     }
     assert expected.items() <= outs.items()
     assert found["/privacy"]["score"] is None
-    assert found["/privacy"]["reasons"] == []
+    assert found["/privacy"]["points"] == []
 
 
 def test_select_blend_uses_heads(run: Run) -> None:
@@ -258,8 +259,8 @@ def test_select_csv_has_one_row_per_link(run: Run) -> None:
         csv.DictReader(io.StringIO(run("select", "home.html", *BASE, *RULES, "--format", "csv").stdout))
     )
     assert [row["url"] for row in rows] == [record["url"] for record in records]
-    assert {row["out_rule"] for row in rows} >= {"", "service-area", "other-site"}
-    assert "services hub (+80); absolute term under the hub (+20)" in {row["reasons"] for row in rows}
+    assert {row["rejected_rule"] for row in rows} >= {"", "service-area", "other-site"}
+    assert "services hub (+80); absolute term under the hub (+20)" in {row["points"] for row in rows}
 
 
 def test_select_demo(run: Run) -> None:
@@ -321,9 +322,9 @@ def test_a_page_without_an_address_is_one_error_and_no_note(run: Run) -> None:
 )
 def test_what_the_cap_leaves_out_may_be_as_good(run: Run, cap: str, words: str) -> None:
     records = _records(run("select", "--demo", "--cap", cap))
-    assert {record["out"]["why"] for record in records if (record["out"] or {}).get("rule") == "cap"} == {
-        words
-    }
+    assert {
+        record["rejected"]["reason"] for record in records if (record["rejected"] or {}).get("rule") == "cap"
+    } == {words}
     table = run("select", "--demo", "--cap", cap, "--format", "table").stdout
     assert f"{cap} of {len(records)} links {'was' if cap == '1' else 'were'} chosen (strategy" in table
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.app import LINK_COLUMNS
-from honeyguide.cli.commands.crawl.outputs import PARQUET_COLUMNS
+from honeyguide.cli.commands.crawl.runs import RECORDS
+from honeyguide.core.records.fields import fields
 from honeyguide.testing.fakes import LoopbackServer, served
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("what", ["pages", *LINK_COLUMNS])
+@pytest.mark.parametrize("what", list(RECORDS))
 def test_parquet_has_the_names_and_values_of_json_lines(run: Run, crawled: Path, what: str) -> None:
     result = run("export", what, "-o", "x.parquet")
     found = rows(crawled / "x.parquet")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith(f"x.parquet: {len(found):,} ")
     expected = lines(run("export", what).stdout)
-    columns = PARQUET_COLUMNS if what == "pages" else LINK_COLUMNS[what]
+    columns = [name for name in fields(RECORDS[what]) if name != "markdown"]
     assert found
     assert found == [{name: record.get(name) for name in columns} for record in expected]
     before = (crawled / "x.parquet").read_bytes()
@@ -61,7 +61,7 @@ def test_types_do_not_depend_on_what_was_found(run: Run, crawled: Path) -> None:
         pl.Float64,
         pl.String,
     )
-    assert schema["links"].inner.fields[-1].name == "reasons"
+    assert schema["links"].inner.fields[-1].name == "points"
 
 
 def test_a_crawl_in_parquet_has_all_pages_of_the_run(run: Run, folder: Path, manual: Manual) -> None:
@@ -76,7 +76,7 @@ def test_a_crawl_in_parquet_has_all_pages_of_the_run(run: Run, folder: Path, man
         found = rows(file)
         assert len({row["url"] for row in found}) == len(found) == 6
         assert [row["links"] is None for row in found] == [True, True, True, False, False, True]
-        assert found[3]["links"][0]["reasons"][0]["points"] > 0
+        assert found[3]["links"][0]["points"][0]["points"] > 0
         assert run("export", "pages", "-o", "e.parquet").exit_code == 0
         assert rows(folder / "e.parquet") == found
         assert run(*command).exit_code == 0

@@ -37,7 +37,7 @@ def test_ranks_with_reasons_and_points(run: Run, file: str) -> None:
     ]
     assert records[0]["reasons"] == ["Changed in last 24h", "High topic relevance", "Is a hub page"]
     assert sum(entry["points"] for entry in records[0]["points"]) == 94
-    assert list(records[0]) == ["schema", "rank", "url", "score", "level", "reasons", "next_due", "points"]
+    assert list(records[0]) == ["schema", "rank", "url", "score", "level", "reasons", "points", "next_due"]
 
 
 def test_whole_numbers_have_no_fraction(run: Run) -> None:

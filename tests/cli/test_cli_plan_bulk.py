@@ -246,7 +246,7 @@ def test_diff_names_what_entered_left_and_changed_and_why(run: Run, earlier: str
     assert (entered["change"], entered["rank_before"]) == ("entered", None)
     changed = found["https://news.example/world"]
     assert (changed["change"], changed["score_before"], changed["score"]) == ("changed", 94, 74)
-    assert [(entry["rule"], entry["points"]) for entry in changed["why"]] == [("changed-24h", -20)]
+    assert [(entry["rule"], entry["points"]) for entry in changed["points"]] == [("changed-24h", -20)]
     assert "https://news.example/new" not in found
 
 
@@ -261,11 +261,11 @@ def test_diff_says_why_a_url_left(run: Run) -> None:
             run("plan", "known.csv", *NOW, "--diff", "plan.jsonl", "--min-score", "90", "--top", "1")
         )
     }
-    assert [(entry["rule"], entry["points"]) for entry in found["https://news.example/world"]["why"]] == [
+    assert [(entry["rule"], entry["points"]) for entry in found["https://news.example/world"]["points"]] == [
         ("hub", -10)
     ]
-    assert found["https://news.example/new"]["because"] == "not in the input any more"
-    assert found["https://news.example/a/b/c"]["because"] == "others are better, or it was not asked for"
+    assert found["https://news.example/new"]["reasons"][0] == "not in the input any more"
+    assert found["https://news.example/a/b/c"]["reasons"][0] == "others are better, or it was not asked for"
 
 
 def test_diff_for_people(run: Run) -> None:

@@ -55,7 +55,7 @@ def test_a_plan_is_compared_with_whatever_an_earlier_one_was_written_as(run: Run
     assert '"score_before": 94, ' in result.stdout  # whole numbers have no fraction
     assert (changed["change"], changed["rank_before"], changed["score"]) == ("changed", 1, 74)
     rule = None if earlier.endswith("csv") else "changed-24h"  # CSV names no rules, and none pays this now
-    assert changed["why"] == [{"points": -20, "reason": "Changed in last 24h", "rule": rule}]
+    assert changed["points"] == [{"points": -20, "reason": "Changed in last 24h", "rule": rule}]
 
 
 def test_csv_on_standard_input_is_a_plan_too(run: Run) -> None:
@@ -84,13 +84,13 @@ def test_csv_that_is_no_plan_is_one_sentence(run: Run, row: str) -> None:
 def test_what_entered_says_which_points_bring_it_in(run: Run) -> None:
     run("plan", "known.csv", *NOW, "--min-score", "95", "-o", "plan.jsonl")
     (entered,) = records(run("plan", "known.csv", *NOW, "--top", "1", "--diff", "plan.jsonl"))
-    assert [(entry["points"], entry["reason"], entry["rule"]) for entry in entered["why"]] == [
+    assert [(entry["points"], entry["reason"], entry["rule"]) for entry in entered["points"]] == [
         (50, "base", "base"),
         (20, "Changed in last 24h", "changed-24h"),
         (14, "High topic relevance", "relevance-high"),
         (10, "Is a hub page", "hub"),
     ]
-    assert entered["because"] == "was not in the earlier plan; these points bring it in now"
+    assert entered["reasons"][0] == "was not in the earlier plan; these points bring it in now"
     shown = run("plan", "known.csv", *NOW, "--top", "1", "--diff", "plan.jsonl", "--format", "table").stdout
     assert "+20 Changed in last 24h" in shown
 

@@ -162,7 +162,7 @@ def test_records_name_their_page(run: Run, folder: Path) -> None:
         ("https://other.example/", "mailto:a@b.example", None),
     ]
     assert list(found[0])[:3] == ["schema", "page", "url"]
-    assert [one["out"] and one["out"]["rule"] for one in found] == [None, "cap", None, "scheme"]
+    assert [one["rejected"] and one["rejected"]["rule"] for one in found] == [None, "cap", None, "scheme"]
     table = list(csv.DictReader(io.StringIO(run("select", "links.csv", "--format", "csv").stdout)))
     assert [row["page"] for row in table] == [one["page"] for one in found]
 
@@ -261,8 +261,8 @@ def test_a_link_at_two_places_scores_the_same_when_given_back(run: Run, folder: 
     )
     back = records(run("select", f"listed.{kind}", "--base", ACME, "--format", "jsonl"))
     assert whole[0]["positions"] == ["navigation", "main"]
-    assert "in the site's navigation" in [reason["reason"] for reason in whole[0]["reasons"]]
-    for name in ("url", "position", "positions", "score", "reasons"):
+    assert "in the site's navigation" in whole[0]["reasons"]
+    for name in ("url", "position", "positions", "score", "reasons", "points"):
         assert [record[name] for record in back] == [record[name] for record in whole]
 
 

@@ -79,7 +79,7 @@ def test_classify(run: Run, href: str, verdict: str, rule: str, id_: str) -> Non
     result = run("url", "classify", href, "--page", "https://acme.example/")
     record = json.loads(result.stdout)
     assert (record["href"], record["verdict"], record["rule"], record["id"]) == (href, verdict, rule, id_)
-    assert record["schema"] == 1
+    assert record["schema"] == 2
     assert set(record) == {"schema", "href", "url", "verdict", "rule", "id", "detail"}
 
 
@@ -102,7 +102,7 @@ def test_explain_shows_steps_and_forms(run: Run) -> None:
     assert record["url"] == "http://a.example/b%20c?utm_source=1"
     assert record["key"] == "a.example/b%20c"
     assert record["display"] == "http://a.example/b c?utm_source=1"
-    assert record["as_linked"] == "http://a.example/b%20c/?utm_source=1"
+    assert record["request_url"] == "http://a.example/b%20c/?utm_source=1"
     assert {"rule": "URL-3", "name": "trailing slash"}.items() <= record["steps"][-1].items()
     assert record["steps"][0]["before"] == text
     assert all(step["before"] != step["after"] for step in record["steps"])

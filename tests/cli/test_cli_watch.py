@@ -45,7 +45,7 @@ def test_the_output_has_all_visits_of_the_store(run: Run, crawled: Path, name: s
 
 
 def test_a_file_of_another_store_is_left_alone(run: Run, crawled: Path) -> None:
-    line = json.dumps({"schema": 1, "url": "https://b.example/", "fetched_at": "2024-01-01T00:00:00.000Z"})
+    line = json.dumps({"schema": 2, "url": "https://b.example/", "fetched_at": "2024-01-01T00:00:00.000Z"})
     (crawled / "p.jsonl").write_text(line + "\n", "utf-8")
     result = run("watch", "--per-hour", "10", *OVER, "-o", "p.jsonl")
     assert result.exit_code == 1
@@ -110,7 +110,7 @@ def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
 
 def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
     progress = WatchProgress(WatchBudget(per_hour=9), 100.0)
-    visit = {"action": "expand", "status": 200, "reasons": []}
+    visit = {"action": "expand", "status": 200, "points": []}
     told = []
     for number in (1, 2, 3):
         for _ in range(number - 1):

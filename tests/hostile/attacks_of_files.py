@@ -212,7 +212,7 @@ def list_line_chars(over: int, _limit: int) -> None:
 
 def earlier_entries(over: int, _limit: int) -> None:
     entry = {
-        "schema": 1,
+        "schema": 2,
         "rank": 1,
         "url": "https://a.example/",
         "score": 1,

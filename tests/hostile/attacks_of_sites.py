@@ -24,6 +24,7 @@ from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.core.fetching import FetchPolicy
+from honeyguide.core.records import Record
 from honeyguide.core.url.url import Url
 from honeyguide.errors import TooLargeError, UnreachableError
 from honeyguide.jobs.pick import PickRequest
@@ -222,7 +223,7 @@ def sitemap_seconds(over: int, _limit: int) -> None:
 # --- picks --------------------------------------------------------------------------------------------------------
 
 
-def _picked(strategy: str, links: int) -> tuple[dict[str, Any], list[str]]:
+def _picked(strategy: str, links: int) -> tuple[Record, list[str]]:
     """Pick from a site of so many links that are alike, none of which is there."""
     anchors = "".join(
         f"<a href=/services/repair-{n:03}>Fire protection inspection {n}</a> " for n in range(links)

@@ -177,7 +177,7 @@ def command_chars(over: int, _limit: int) -> None:
 
 
 def output_line(over: int, _limit: int) -> None:
-    line = b'{"schema": 1, "url": "https://a.example/", "x": "'.ljust(over + 1, b"x") + b'"}\n'
+    line = b'{"schema": 2, "url": "https://a.example/", "x": "'.ljust(over + 1, b"x") + b'"}\n'
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "p.jsonl")
         path.write_bytes(line)
@@ -223,7 +223,7 @@ def report_ranked(over: int, _limit: int) -> None:
 
 
 def report_listed(over: int, _limit: int) -> None:
-    gone = [{"url": f"https://a.example/{n}", "why": "x"} for n in range(over + 1)]
+    gone = [{"url": f"https://a.example/{n}", "reason": "x"} for n in range(over + 1)]
     assert _report({"site": "a", "replaced": gone}).count('<a href="https://a.example/') <= over
 
 
@@ -235,7 +235,7 @@ def report_named(over: int, _limit: int) -> None:
 
 def report_bytes(over: int, _limit: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        one = {"site": "s", "candidates": [{"url": "https://a.example/", "score": 1, "reasons": []}]}
+        one = {"site": "s", "candidates": [{"url": "https://a.example/", "score": 1, "points": []}]}
         write_report((one for _ in range(over // 300 + 2)), Path(folder, "r.html"))
         assert "candidate not shown" in Path(folder, "r.html").read_text("utf-8")
 

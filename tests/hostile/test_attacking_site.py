@@ -266,7 +266,7 @@ def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
 
     pages = rows(tmp_path / "pages.jsonl")
     ended = {
-        page["url"].partition(site.root)[2]: page["reasons"][-1]["rule"]
+        page["url"].partition(site.root)[2]: page["points"][-1]["rule"]
         for page in pages
         if page["action"] == "dropped"
     }

@@ -107,11 +107,11 @@ class Tags(HTMLParser):
 
 def lie(text: str) -> dict[str, Any]:
     page = {"url": text, "title": text, "rank": 1, "score": 1, "bucket": text, "category": text, "anchor_text": text,
-            "reasons": [{"rule": text, "points": 1, "reason": text}], "evidence": [{"keyword": text, "text": text}]}  # fmt: skip
-    out = {**page, "rank": None, "out": {"rule": text, "why": text}}
+            "points": [{"rule": text, "points": 1, "reason": text}], "evidence": [{"keyword": text, "text": text}]}  # fmt: skip
+    out = {**page, "rank": None, "rejected": {"rule": text, "reason": text}}
     return {"site": text, "homepage": text, "status": text, "reason": text, "strategy": text, "profile": text, "title": text,
             "selected": [page, {**page, "url": f"https://a.example/{text}"}], "candidates": [page, out],
-            "skipped": [{"href": text, "rule": text}], "replaced": [{"url": text, "why": text}]}  # fmt: skip
+            "skipped": [{"href": text, "rule": text}], "replaced": [{"url": text, "reason": text}]}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [*MARKUP, *ESCAPES.values()], ids=ascii)
@@ -222,7 +222,7 @@ def test_a_link_beside_an_output_is_not_written_through(tmp_path: Path) -> None:
 def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    line = {"schema": 1, "url": "https://a.example/", "fetched_at": None}
+    line = {"schema": 2, "url": "https://a.example/", "fetched_at": None}
     other = {**line, "url": "https://a.example/b"}
     path = tmp_path / "p.jsonl"
     path.write_text(f"{json.dumps(line)}\n{json.dumps(other)}\n")

@@ -140,7 +140,7 @@ def test_a_profile_cannot_say_that_it_is_fine(run: Run, tmp_path: Path) -> None:
 
 def test_picks_and_labels_of_strangers(run: Run, tmp_path: Path) -> None:
     record = {"site": f"a.example{ALL}", "status": ALL, "selected": [{"url": f"https://a.example/{ALL}", "rank": 1}],
-              "candidates": [{"url": f"https://a.example/{ALL}", "score": 1, "out": {"rule": ALL, "why": ALL}}]}  # fmt: skip
+              "candidates": [{"url": f"https://a.example/{ALL}", "score": 1, "rejected": {"rule": ALL, "reason": ALL}}]}  # fmt: skip
     (tmp_path / "now.jsonl").write_text(json.dumps(record))
     (tmp_path / "before.jsonl").write_text(json.dumps({**record, "selected": []}))
     (tmp_path / "gold.jsonl").write_text(json.dumps({"site": f"a.example{ALL}", "core": [f"/{ALL}"]}))
@@ -279,7 +279,7 @@ def test_files_of_a_crawl_stay_in_their_folder(crawled: Path) -> None:
 def test_lines_of_a_crawl_are_lines(crawled: Path) -> None:
     text = (crawled / "p.jsonl").read_text("utf-8")
     assert text.split("\n") == [*text.splitlines(), ""]  # nothing else ends a line
-    assert {json.loads(line)["schema"] for line in text.splitlines()} == {1}
+    assert {json.loads(line)["schema"] for line in text.splitlines()} == {2}
     assert not [char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs") and char != "\n"]
 
 

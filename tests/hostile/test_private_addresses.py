@@ -248,7 +248,7 @@ def test_a_public_site_that_points_inwards_gets_nobody_there(
     assert silent.knocks == []
     pages = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     refused = [
-        page["url"] for page in pages if page["reasons"] and page["reasons"][-1]["rule"] == "address-refused"
+        page["url"] for page in pages if page["points"] and page["points"][-1]["rule"] == "address-refused"
     ]
     assert len([url for url in refused if "/link" in url]) >= 15  # spellings of one address are one link
     assert len([url for url in refused if "/hop" in url]) >= 20

@@ -28,6 +28,7 @@ from honeyguide.ports.fetch import Fetched, Headers
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
+    from honeyguide.core.records import Record
     from honeyguide.testing.fakes import Answer
 
 PROSE = "Fire protection is what we do, every day, for owners of buildings of every size. " * 4
@@ -51,16 +52,14 @@ WEB: dict[str, Answer] = {
 }
 
 
-def pick(
-    web: dict[str, Answer], site: str = "acme.example", **asked: Any
-) -> tuple[dict[str, Any], FakeFetcher]:
+def pick(web: dict[str, Answer], site: str = "acme.example", **asked: Any) -> tuple[Record, FakeFetcher]:
     request = PickRequest(timings=False, **asked)
     fetcher = FakeFetcher(web)
     job = picker(request, fetcher, FrozenClock())
     return asyncio.run(job.pick(site)), fetcher
 
 
-def paths(record: dict[str, Any]) -> list[str]:
+def paths(record: Record) -> list[str]:
     return [Url.parse(item["url"]).path for item in record["selected"]]
 
 
@@ -70,7 +69,7 @@ def test_a_site_becomes_a_record() -> None:
     assert paths(record) == ["/services", "/about", "/gutters", "/siding"]
     first = record["selected"][0]
     assert (first["rank"], first["bucket"], first["title"], first["status"]) == (1, "hub", "services", 200)
-    assert sum(reason["points"] for reason in first["reasons"]) == first["score"]
+    assert sum(reason["points"] for reason in first["points"]) == first["score"]
     assert len(record["candidates"]) == record["counts"]["links"] == 6
     assert record["requests"] == len(fetcher.asked) == 5
     assert "elapsed_s" not in record
@@ -205,7 +204,7 @@ def test_short_pages_count_where_nothing_better_is_left() -> None:
     long = {f"https://acme.example/s{n}-repair": inner(str(n)) for n in range(2, 6)}
     better, _ = pick({"https://acme.example/": listing(6), **web, **long})
     assert paths(better) == [f"/s{n}-repair" for n in range(2, 6)]
-    assert {item["why"] for item in better["replaced"]} == {"is empty: 18 characters of text"}
+    assert {item["reason"] for item in better["replaced"]} == {"is empty: 18 characters of text"}
 
 
 @pytest.mark.parametrize(
@@ -265,11 +264,11 @@ def test_dead_and_empty_pages_are_replaced() -> None:
         }
     )
     assert paths(record) == ["/siding", "/windows"]
-    why = {Url.parse(item["url"]).path: item["why"] for item in record["replaced"]}
+    why = {Url.parse(item["url"]).path: item["reason"] for item in record["replaced"]}
     assert why["/services"] == "answered 404"
     assert why["/about"].startswith("is empty: ")
     assert why["/gutters"].startswith("redirects to /locations/akron: lists places served")
-    outs = {Url.parse(c["url"]).path: c["out"]["rule"] for c in record["candidates"] if c["out"]}
+    outs = {Url.parse(c["url"]).path: c["rejected"]["rule"] for c in record["candidates"] if c["rejected"]}
     assert outs["/services"] == "replaced"
     scores = {Url.parse(item["url"]).path: item["score"] for item in record["candidates"]}
     assert scores["/services"] == 104  # PICK-20: what was decided before it was fetched stays
@@ -279,7 +278,7 @@ def test_a_page_that_says_it_is_not_there() -> None:
     record, _ = pick(
         {**WEB, "https://acme.example/services": b"<title>404 Page not found</title><p>" + PROSE.encode()}
     )
-    assert record["replaced"][0]["why"].startswith("says '404'")
+    assert record["replaced"][0]["reason"].startswith("says '404'")
 
 
 def test_two_addresses_of_one_page_count_once() -> None:
@@ -290,7 +289,7 @@ def test_two_addresses_of_one_page_count_once() -> None:
     record, _ = pick({**WEB, "https://acme.example/gutters": twice})
     assert paths(record) == ["/services", "/about", "/siding", "/windows"]
     assert record["replaced"] == [
-        {"url": "https://acme.example/gutters", "why": "is the same page as /about"}
+        {"url": "https://acme.example/gutters", "reason": "is the same page as /about"}
     ]
 
 
@@ -359,7 +358,7 @@ def test_records_do_not_depend_on_how_many_run_at_once() -> None:
     runs = []
     for at_once in (1, 6):
         request = PickRequest(timings=False)
-        records: dict[int, dict[str, Any]] = {}
+        records: dict[int, Record] = {}
         job = picker(request, FakeFetcher(web), FrozenClock())
         asyncio.run(pick_all(job, sites, at_once, records.__setitem__))
         runs.append(records)

@@ -119,7 +119,7 @@ def test_a_page_that_is_refused_is_backed_off_and_the_others_have_their_turn(
     known = watched.known("/news")
     assert (known.visits, known.failures, known.status) == (visits + asked["/news"], asked["/news"], None)
     refused = [record for record in watched.records if record["action"] == "dropped"]
-    assert [record["reasons"][-1]["rule"] for record in refused] == [refusal.rule] * asked["/news"]
+    assert [record["points"][-1]["rule"] for record in refused] == [refusal.rule] * asked["/news"]
     watched.close()
 
 

@@ -84,9 +84,7 @@ def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
             )
             summary = await crawler.crawl(request, keep)
             assert summary.stopped == "max_pages"
-            for record in records:
-                record["url"] = record["url"].removeprefix(server.root)
-            return records, server.paths
+            return [{**one, "url": one["url"].removeprefix(server.root)} for one in records], server.paths
 
     return asyncio.run(run())
 
@@ -97,8 +95,8 @@ def test_the_sequence_is_the_same_whatever_the_network_does() -> None:
     assert len(sequences) == 1
     records, paths = runs[0]
     by_url = {record["url"]: record for record in records}
-    assert by_url["/private/fire"]["reasons"][-1]["rule"] == "forbidden"
-    assert by_url["/huge"]["reasons"][-1]["rule"] == "too-large"
+    assert by_url["/private/fire"]["points"][-1]["rule"] == "forbidden"
+    assert by_url["/huge"]["points"][-1]["rule"] == "too-large"
     assert by_url["/gone"]["status"] == 404
     assert by_url["/moved"]["final_url"].endswith("/fire-3")
     assert not {"/private/fire", "/fire.pdf"} & set(paths)

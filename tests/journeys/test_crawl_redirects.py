@@ -79,7 +79,7 @@ class Done(NamedTuple):
     def told(self, path: str) -> tuple[str, str]:
         """Give the rule and the reason of a page."""
         (found,) = [record for record in self.records if record["url"] == f"{A}{path}"]
-        return found["reasons"][-1]["rule"], found["reasons"][-1]["reason"]
+        return found["points"][-1]["rule"], found["points"][-1]["reason"]
 
 
 def crawl(web: Web, store: Store, **asked: object) -> Done:

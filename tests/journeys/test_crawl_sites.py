@@ -443,7 +443,7 @@ def test_a_page_that_leads_away_is_put_out() -> None:
     away = Fetched(Url.parse("https://o.example/"), Url.parse(f"{A}/go"), 200, Headers(), html("Other", "/x"))
     done = crawl(pages({"/": html("Home", "/go"), "/go": away}))
     assert done.records[1]["action"] == "dropped"
-    assert done.records[1]["reasons"][-1]["rule"] == "redirect-outside"
+    assert done.records[1]["points"][-1]["rule"] == "redirect-outside"
     assert done.summary.stopped == "complete"
 
 
@@ -552,7 +552,7 @@ def test_a_fetcher_with_a_bug_costs_a_page() -> None:
 
     done = crawl(make)
     assert done.urls == ["/", "/a", "/b"]
-    assert "ZeroDivisionError" in done.records[1]["reasons"][-1]["reason"]
+    assert "ZeroDivisionError" in done.records[1]["points"][-1]["reason"]
 
 
 def test_a_page_with_very_many_links() -> None:
@@ -615,7 +615,7 @@ def test_a_page_that_says_what_another_says_is_not_expanded() -> None:
         )
     )
     assert [record["action"] for record in done.records[:3]] == ["seed", "exhaust", "duplicate"]
-    assert done.records[2]["reasons"][-1] == {
+    assert done.records[2]["points"][-1] == {
         "rule": "TRAP-9",
         "points": 0,
         "reason": f"says what {A}/fire-a says",
@@ -843,4 +843,4 @@ def test_records_have_the_names_of_the_specification() -> None:
     )
     (link,) = done.records[0]["links"]
     assert (link["anchor_text"], link["position"], link["relevance_score"]) == ("fire", "main", 10)
-    assert sum(reason["points"] for reason in link["reasons"]) == 10
+    assert sum(reason["points"] for reason in link["points"]) == 10

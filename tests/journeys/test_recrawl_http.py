@@ -254,7 +254,7 @@ def test_a_304_that_nobody_asked_for_is_no_page(tmp_path: Path) -> None:
         world.site.server.answers["/plain"] = response(b"", status="304 Not Modified")
         async with world.site.server:
             _, records = await world.crawl()
-        assert (records["/plain"]["action"], records["/plain"]["reasons"][-1]["rule"]) == (
+        assert (records["/plain"]["action"], records["/plain"]["points"][-1]["rule"]) == (
             "dropped",
             "http-304",
         )

@@ -40,14 +40,14 @@ def _candidate(
         "category": None,
         "bucket": "services" if score else None,
         "score": score,
-        "reasons": [
+        "points": [
             _reason(score - 4, "a service"),
             _reason(4, "in the site's navigation"),
             _reason(0, "quiet"),
         ]
         if score
         else [],
-        "out": None if out is None else {"rule": out[0], "why": out[1]},
+        "rejected": None if out is None else {"rule": out[0], "reason": out[1]},
     }
 
 
@@ -69,10 +69,10 @@ def _record(site: str = "acme.example", **more: Any) -> dict[str, Any]:
         if c["rank"]
     ]
     return {
-        "schema": 1, "site": site, "homepage": HOME, "status": "ok", "reason": None, "strategy": "portfolio",
+        "schema": 2, "site": site, "homepage": HOME, "status": "ok", "reason": None, "strategy": "portfolio",
         "profile": "company", "profile_hash": "5a14", "title": "Acme", "selected": selected, "candidates": CANDIDATES,
         "skipped": [{"href": "mailto:a@acme.example", "rule": "scheme"}], "counts": {"links": 7},
-        "replaced": [{"url": f"{HOME}old", "why": "answered 404"}], "requests": 5, "elapsed_s": 1.5, **more,
+        "replaced": [{"url": f"{HOME}old", "reason": "answered 404"}], "requests": 5, "elapsed_s": 1.5, **more,
     }  # fmt: skip
 
 
@@ -160,12 +160,12 @@ def test_no_records_is_a_report_too(tmp_path: Path, suffix: str) -> None:
 def _evil(text: str) -> dict[str, Any]:
     page = {
         **_candidate("/x", 5, 1), "url": text, "title": text, "anchor_text": text, "bucket": text, "category": text,
-        "reasons": [_reason(5, text, text)], "evidence": [{"keyword": text, "text": text}],
+        "points": [_reason(5, text, text)], "evidence": [{"keyword": text, "text": text}],
     }  # fmt: skip
-    out = {**page, "rank": None, "out": {"rule": text, "why": text}}
+    out = {**page, "rank": None, "rejected": {"rule": text, "reason": text}}
     return _record(
         text, homepage=text, status=text, reason=text, title=text, strategy=text, profile=text, selected=[page],
-        candidates=[page, out], skipped=[{"href": text, "rule": text}], replaced=[{"url": text, "why": text}],
+        candidates=[page, out], skipped=[{"href": text, "rule": text}], replaced=[{"url": text, "reason": text}],
     )  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def test_the_policy_lets_nothing_in_and_nothing_is_asked_for(tmp_path: Path) -> 
 def test_everything_is_bounded(tmp_path: Path) -> None:
     long = "x" * 1_000_000
     crowd = [
-        {**_candidate(f"/{n}", 5, None, (f"rule-{n % 3}", long)), "reasons": [_reason(1, long)] * 1000}
+        {**_candidate(f"/{n}", 5, None, (f"rule-{n % 3}", long)), "points": [_reason(1, long)] * 1000}
         for n in range(2000)
     ]
     record = _evil(long)
@@ -239,13 +239,13 @@ def test_everything_is_bounded(tmp_path: Path) -> None:
                     "url": None,
                     "score": float("nan"),
                     "rank": "1",
-                    "reasons": [{"points": "x"}],
+                    "points": [{"points": "x"}],
                     "text_chars": 1e300,
                 }
             ]
         },
         {
-            "candidates": [{"score": 1, "rank": True, "out": {"rule": None, "why": 5}}],
+            "candidates": [{"score": 1, "rank": True, "rejected": {"rule": None, "reason": 5}}],
             "elapsed_s": float("inf"),
         },
     ],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 RUN = {
-    "schema": 1, "run": 3, "command": "crawl https://a.example/ --topic fire", "topic": "fire", "profile": "docs",
+    "schema": 2, "run": 3, "command": "crawl https://a.example/ --topic fire", "topic": "fire", "profile": "docs",
     "profile_hash": "5a14", "fetched": 9, "started_at": "2026-01-01T00:00:00.000Z",
     "updated_at": "2026-01-01T00:01:00.000Z", "stopped": "max_pages",
 }  # fmt: skip
@@ -36,8 +36,8 @@ def page(path: str, score: float | None, **more: Any) -> Record:
         {"rule": "quiet", "points": 0, "reason": "pays nothing"},
     ]
     return {
-        "schema": 1, "url": f"https://a.example{path}", "final_url": None, "status": 200, "depth": 1, "parent": None,
-        "relevance_score": score, "reasons": reasons, "action": "expand", "lane": "deep", "priority": 8,
+        "schema": 2, "url": f"https://a.example{path}", "final_url": None, "status": 200, "depth": 1, "parent": None,
+        "relevance_score": score, "points": reasons, "action": "expand", "lane": "deep", "priority": 8,
         "title": f"Title of {path}", "fetched_at": "2026-01-01T00:00:30.000Z", "elapsed_s": 0.1, "digest": "9c",
         **more,
     }  # fmt: skip
@@ -45,7 +45,7 @@ def page(path: str, score: float | None, **more: Any) -> Record:
 
 def gone(path: str, rule: str, status: int | None) -> Record:
     reason = {"rule": rule, "points": 0, "reason": "was not to be had"}
-    return page(path, None, status=status, action="dropped", reasons=[reason], title=None)
+    return page(path, None, status=status, action="dropped", points=[reason], title=None)
 
 
 PAGES = [
@@ -217,7 +217,7 @@ def entry(rank: int, url: str, **more: Any) -> Record:
         {"rule": "quiet", "points": 0, "reason": "pays nothing"},
     ]
     return {
-        "schema": 1, "rank": rank, "url": url, "score": 60, "level": "high", "reasons": ["Is a hub page"],
+        "schema": 2, "rank": rank, "url": url, "score": 60, "level": "high", "reasons": ["Is a hub page"],
         "next_due": "2026-01-02T00:00:00.000Z", "points": points, **more,
     }  # fmt: skip
 
@@ -288,7 +288,7 @@ def test_everything_that_is_told_is_written(tmp_path: Path, sheet: Sheet, suffix
 def evil(text: str) -> list[Sheet]:
     """Say it wherever a page, a profile or a file has a say."""
     reasons = [{"rule": text, "points": 5, "reason": text}]
-    bad = page("/x", 5, url=text, title=text, reasons=reasons, action=text, fetched_at=text)
+    bad = page("/x", 5, url=text, title=text, points=reasons, action=text, fetched_at=text)
     lost = gone(text, text, None)
     site = {"url": text, "site": text, "seen": 1}
     run = dict.fromkeys(("command", "topic", "profile", "profile_hash", "started_at"), text)
@@ -330,7 +330,7 @@ def test_nothing_from_a_page_becomes_markdown(tmp_path: Path, text: str) -> None
 def test_everything_is_bounded(tmp_path: Path) -> None:
     long = "x" * 1_000_000
     crowd = [
-        page(f"/{n}", 9, title=long, reasons=[{"rule": "r", "points": 1, "reason": long}] * 1000)
+        page(f"/{n}", 9, title=long, points=[{"rule": "r", "points": 1, "reason": long}] * 1000)
         for n in range(1000)
     ]
     sites = [{"url": f"https://s{n}.example/", "site": f"s{n}.example", "seen": 1} for n in range(1000)]
@@ -351,7 +351,7 @@ def test_everything_is_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", [{}, {"url": None, "relevance_score": "9", "reasons": 5, "status": []}, {"reasons": [7]}]
+    "record", [{}, {"url": None, "relevance_score": "9", "points": 5, "status": []}, {"points": [7]}]
 )
 def test_records_of_nonsense_are_counted_still(tmp_path: Path, record: Record) -> None:
     sheet = crawl_sheet(told([record, page("/a", 9)], [record]))

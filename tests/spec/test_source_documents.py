@@ -43,6 +43,7 @@ from honeyguide import (
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.app import picker
 from honeyguide.cli.main import root
+from honeyguide.core.records import Record
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -317,7 +318,7 @@ def test_heads_are_asked_for_five_at_a_time_and_five_seconds_each() -> None:
 PROSE = "Sprinklers are inspected, tested and repaired by our own people, day and night. " * 5
 
 
-def pick(pages: list[str], robots: str = "") -> tuple[dict[str, Any], list[str]]:
+def pick(pages: list[str], robots: str = "") -> tuple[Record, list[str]]:
     """Pick from a homepage that links these pages and another site; gives the record and what was asked for."""
     links = "".join(f"<a href={url}>Fire alarm inspection</a>" for url in [*pages, "https://other.com/fire"])
     web = {url: f"<title>{url}</title><a href=/deeper>Fire</a><p>{url} {PROSE}".encode() for url in pages}

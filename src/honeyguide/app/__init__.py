@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from honeyguide.app.pick import judge_picks, pick_sites, picker
     from honeyguide.app.plan import plan_file, plan_store, rank_urls, score_url
     from honeyguide.app.runs import (
-        LINK_COLUMNS,
-        RUN_COLUMNS,
         export_run,
         find_run,
         found_records,
@@ -51,7 +49,7 @@ _ROOMS = {
     "explain": "explain_url",
     "pick": "judge_picks pick_sites picker",
     "plan": "plan_file plan_store rank_urls score_url",
-    "runs": "LINK_COLUMNS RUN_COLUMNS export_run find_run found_records group_rules list_runs open_store profile_of_run resume_request rule_words run_record",
+    "runs": "export_run find_run found_records group_rules list_runs open_store profile_of_run resume_request rule_words run_record",
     "select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
     "simulate": "SimulateRequest simulate_policies",
     "watch": "WatchRequest watch_store",
@@ -59,8 +57,6 @@ _ROOMS = {
 
 
 __all__ = [
-    "LINK_COLUMNS",
-    "RUN_COLUMNS",
     "SimulateRequest",
     "WatchRequest",
     "classify",

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import time
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.app.arguments import complete_address, is_path, on_sites
 from honeyguide.app.runs import (
     ACTION_WORDS,
     find_run,
-    link_record,
     normalised,
     profile_of_run,
+    queue_record,
     reading,
     rule_words,
 )
 from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.crawl.sitemap import POSITION
-from honeyguide.core.records import SCHEMA, Record, change_of, complete, iso, was_read
+from honeyguide.core.records import SCHEMA, Record, change_of, iso, was_read
 from honeyguide.core.recrawl import signals
 from honeyguide.core.recrawl.clocks import HOUR_S
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     Note = Callable[[str], None]
 
 _OF_LINK = ("state", "relevance_score", "lane", "priority", "depth", "parent", "seen")
-_NOT_MET: Record = {**dict.fromkeys(("url", "as_linked", *_OF_LINK)), "seen": 0}
+_NOT_MET: Record = {**dict.fromkeys(("url", "request_url", *_OF_LINK)), "seen": 0}
 _BONUS = "parent-bonus"  # is paid to the priority of a link, not to its score (TOPIC-3)
 _SOURCES = {signals.SITEMAP: "Sitemaps", signals.HEADER: "Last-Modified headers"}
 
@@ -93,15 +93,15 @@ def _find_query(text: str, store: Store, number_: int | None, on_note: Note | No
 def _explained(text: str, store: Store, query: _Query) -> Record:
     run, profile, frontier = query.run, query.profile, query.frontier
     row, seen = frontier.find(query.digest) or (None, ())
-    link = _NOT_MET if row is None else link_record(row)
+    link: Record = _NOT_MET if row is None else queue_record(row)
     steps = [step for step in steps_of(query.address) if step.changed]
     visits = store.history.visits(query.digest)
     page, read = _pages(frontier, row, len(visits))
-    record: Record = {
+    record: dict[str, Any] = {
         "schema": SCHEMA,
         "text": text,
         "url": link["url"] or query.url.text,
-        "as_linked": link["as_linked"],
+        "request_url": link["request_url"],
         "key": query.url.key(profile.scope.tracking),
         "steps": [{"rule": s.rule, "name": s.name, "before": s.before, "after": s.after} for s in steps],
         "read_as": query.url.text,
@@ -112,7 +112,7 @@ def _explained(text: str, store: Store, query: _Query) -> Record:
         "sightings": [_sighting(parent, sighting, profile) for parent, sighting in seen],
         "attempts": 0 if row is None else row.attempts,
         "due_at": None if row is None or row.due_at is None else iso(row.due_at),
-        "out": {"rule": row.why.rule, "why": row.why.text} if row and row.why else None,
+        "rejected": {"rule": row.why.rule, "reason": row.why.text} if row and row.why else None,
         "page": page,
         "visits": [{"run": number_, "at": iso(at), "status": status} for number_, at, status in visits],
         "read": read,
@@ -186,10 +186,10 @@ def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Reco
     if last is None or page is None or claim != last:
         return None, None
     if was_read(page) or visits == 1:
-        return complete(page), None
+        return page, None
     earlier = (record for _, record in takewhile(lambda item: item[0] < last, frontier.pages()))
     read = [record for record in earlier if record["url"] == page["url"] and was_read(record)][-1:]
-    return complete(page), complete(read[0]) if read else None
+    return page, read[0] if read else None
 
 
 def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Iterator[str]:
@@ -306,10 +306,10 @@ def _page_lines(page: Record | None, read: Record | None, profile: Profile) -> I
     if last_read["relevance_score"] is not None:
         action = ACTION_WORDS.get(last_read["action"], last_read["action"])
         yield f"The page scores {number(last_read['relevance_score'])}; {action}."
-    for point in last_read["reasons"]:
+    for point in last_read["points"]:
         if change is None or point["rule"] != change.rule:
             yield f"    {_paid(point)}"
-    found = [point["reason"] or rule_words(point["rule"], profile) for point in page["reasons"] if read]
+    found = [point["reason"] or rule_words(point["rule"], profile) for point in page["points"] if read]
     if last_change := change_of(page):
         found = [last_change.text]
     if found:

@@ -25,7 +25,7 @@ from honeyguide.app.arguments import (
     signals_of,
 )
 from honeyguide.app.known import StoreTable, open_known, read_store
-from honeyguide.core.records import SCHEMA, iso, reason_records
+from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, POLICIES
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records import Record
+    from honeyguide.core.records.fields import PlanRecord
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
@@ -69,7 +70,17 @@ __all__ = [
 
 OWN_POLICIES = tuple(POLICIES)
 
-DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
+DIFF_COLUMNS = (
+    "schema",
+    "url",
+    "change",
+    "rank",
+    "rank_before",
+    "score",
+    "score_before",
+    "reasons",
+    "points",
+)
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999
 
@@ -219,10 +230,12 @@ class PlanSession:
             "score": tidy(scored.score.value),
             "level": level.name,
             "advice": level.advice,
+            "reasons": list(scored.score.words),
+            "points": point_records(scored.score.reasons),
             "next_due": _due(entry.next_due),
             "where": row.where,
             "signals": {name: _signal(getattr(row.signals, name)) for name in NAMES[1:]},
-            "rules": _rules(scored, self.profile) if is_card else reason_records(scored.score.reasons),
+            "rules": _rules(scored, self.profile) if is_card else point_records(scored.score.reasons),
             "unknown": list(scored.score.unknown),
         }
 
@@ -255,7 +268,7 @@ def input_files(files: Sequence[str], *, is_skipping: bool) -> list[str]:
 # --- records ---
 
 
-def plan_record(entry: PlanEntry) -> Record:
+def plan_record(entry: PlanEntry) -> PlanRecord:
     """Write an entry as data."""
     scored = entry.scored
     return {
@@ -265,8 +278,8 @@ def plan_record(entry: PlanEntry) -> Record:
         "score": tidy(scored.score.value),
         "level": scored.level.name,
         "reasons": list(scored.score.words),
+        "points": point_records(scored.score.reasons),
         "next_due": _due(entry.next_due),
-        "points": reason_records(scored.score.reasons),
     }
 
 
@@ -318,7 +331,7 @@ def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> 
     return [
         *(_entered(record) for url, record in after.items() if url not in before),
         *(_left(before[url], session.ranker.judge(rows[url], now) if url in rows else None) for url in gone),
-        *(change for change in kept if change["why"]),
+        *(change for change in kept if change["points"]),
     ]
 
 
@@ -333,33 +346,35 @@ def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
     if any(entry["rule"] is None for record in records for entry in record["points"]):
         rules = {entry["reason"]: entry["rule"] for record in now for entry in record["points"]}
         for record in records:
-            record["is_rounded"] = True
             for entry in record["points"]:
                 entry["rule"] = rules.get(entry["reason"])
+        return [{**record, "is_rounded": True} for record in records]
     return records
 
 
 def _entered(after: Record) -> Record:
     """Write the points of a URL that was not in the earlier plan."""
     paid = [entry for entry in after["points"] if entry["points"]]
-    because = "was not in the earlier plan"
-    return {
-        **_change("entered", None, after),
-        "why": [{name: entry[name] for name in ("points", "reason", "rule")} for entry in paid],
-        "because": f"{because}; these points bring it in now" if paid else because,
-    }
+    sentence = "was not in the earlier plan"
+    return _change(
+        "entered", None, after, f"{sentence}; these points bring it in now" if paid else sentence, paid
+    )
 
 
 def _left(before: Record, entry: PlanEntry | None) -> Record:
     if entry is None:
-        return {**_change("left", before, None), "because": "not in the input any more"}
-    change = _change("left", before, {**plan_record(entry), "rank": None})
-    return change if change["why"] else {**change, "because": "others are better, or it was not asked for"}
+        return _change("left", before, None, "not in the input any more")
+    after = {**plan_record(entry), "rank": None}
+    sentence = "" if _differences(before, after) else "others are better, or it was not asked for"
+    return _change("left", before, after, sentence)
 
 
-def _change(kind: str, before: Record | None, after: Record | None) -> Record:
-    """Write a change; `why` lists the rules whose points differ."""
+def _change(
+    kind: str, before: Record | None, after: Record | None, sentence: str = "", paid: Sequence[Record] = ()
+) -> Record:
+    """Write a change; `points` lists the rules whose points differ, `reasons` begins with the sentence."""
     known = after or before or {}
+    points = _differences(before, after) if before and after else list(paid)
     return {
         "schema": SCHEMA,
         "url": known["url"],
@@ -368,8 +383,8 @@ def _change(kind: str, before: Record | None, after: Record | None) -> Record:
         "rank_before": before["rank"] if before else None,
         "score": after["score"] if after else None,
         "score_before": before["score"] if before else None,
-        "why": _differences(before, after) if before and after else [],
-        "because": None,
+        "reasons": [*([sentence] if sentence else []), *(entry["reason"] for entry in points)],
+        "points": points,
     }
 
 
@@ -377,7 +392,7 @@ def _differences(before: Record, after: Record) -> list[Record]:
     old, new = _by_rule(before), _by_rule(after)
     least = _CSV_STEP if before.get("is_rounded") else 0.0
     return [
-        {"points": tidy(half_up(paid, 6)), "reason": entry["reason"], "rule": entry["rule"]}
+        {"rule": entry["rule"], "points": tidy(half_up(paid, 6)), "reason": entry["reason"]}
         for key, entry in {**old, **new}.items()
         if abs(paid := _points(new, key) - _points(old, key)) > least
     ]

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.crawl.limits import FULL, MANY
-from honeyguide.core.records import SCHEMA, complete, iso
+from honeyguide.core.records import SCHEMA, iso
+from honeyguide.core.records.fields import ExternalRecord, RejectedRecord, fields
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.url import scope
 from honeyguide.core.url.scope import OTHER_SITE
@@ -28,21 +29,10 @@ if TYPE_CHECKING:
     from honeyguide.adapters.store.sqlite.store import SqliteStore
     from honeyguide.core.crawl.frontier import Counts, FrontierRow, Run
     from honeyguide.core.records import Record
+    from honeyguide.core.records.fields import QueueRecord, RunRecord
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.store import Ledger, Store
 
-RUN_COLUMNS = (
-    "schema", "run", "command", "topic", "profile", "profile_hash", "fetched", "started_at", "updated_at", "stopped",
-)  # fmt: skip
-_LINK = (
-    "schema", "url", "state", "lane", "priority", "relevance_score", "depth", "parent", "seen", "rule", "why",
-    "as_linked",
-)  # fmt: skip
-LINK_COLUMNS = {
-    "links": _LINK,
-    "external": ("schema", "url", "site", "seen", "parent", "as_linked"),
-    "out": ("schema", "url", "rule", "why", "depth", "parent", "seen", "as_linked"),
-}
 # Rules of the crawl itself; a rule of the profile has its own reason.
 RULE_WORDS = {
     **scope.RULE_WORDS,
@@ -119,7 +109,7 @@ def reading(path: str | Path) -> Iterator[Store]:
         store.close()
 
 
-def list_runs(path: str | Path) -> list[Record]:
+def list_runs(path: str | Path) -> list[RunRecord]:
     """Give the records of all runs of a store, oldest first."""
     with reading(path) as store:
         return [run_record(run) for run in store.runs.list()]
@@ -177,7 +167,7 @@ def resume_request(run: Run) -> tuple[CrawlRequest, Profile]:
     return request, profile
 
 
-def run_record(run: Run) -> Record:
+def run_record(run: Run) -> RunRecord:
     """Write a run."""
     return {
         "schema": SCHEMA,
@@ -226,9 +216,9 @@ def found_records(what: str, frontier: Ledger, rule: str | None = None) -> Itera
     """Give the records of one kind; of what was rejected, perhaps only what one rule rejected."""
     match what:
         case "pages":
-            return (complete(record) for _, record in frontier.pages())
+            return (record for _, record in frontier.pages())
         case "links":
-            return map(link_record, frontier.rows())
+            return map(queue_record, frontier.rows())
         case "external":
             return map(_external, frontier.rows(rule=OTHER_SITE))
         case _:
@@ -236,7 +226,7 @@ def found_records(what: str, frontier: Ledger, rule: str | None = None) -> Itera
             return (_rejected(row) for row in rows if row.why is not None and row.state.name == "DROPPED")
 
 
-def link_record(row: FrontierRow) -> Record:
+def queue_record(row: FrontierRow) -> QueueRecord:
     """Write a URL that the run met."""
     return {
         "schema": SCHEMA,
@@ -249,8 +239,8 @@ def link_record(row: FrontierRow) -> Record:
         "parent": normalised(row.parent),
         "seen": row.seen,
         "rule": row.why.rule if row.why else None,
-        "why": row.why.text if row.why else None,
-        "as_linked": row.url,
+        "reason": row.why.text if row.why else None,
+        "request_url": row.url,
     }
 
 
@@ -259,13 +249,13 @@ def _external(row: FrontierRow) -> Record:
         site = Url.parse(row.url).site
     except UrlError:
         site = None
-    link = {**link_record(row), "site": site}
-    return {name: link[name] for name in LINK_COLUMNS["external"]}
+    link = {**queue_record(row), "site": site}
+    return {name: link[name] for name in fields(ExternalRecord)}
 
 
 def _rejected(row: FrontierRow) -> Record:
-    link = link_record(row)
-    return {name: link[name] for name in LINK_COLUMNS["out"]}
+    link: Record = queue_record(row)
+    return {name: link[name] for name in fields(RejectedRecord)}
 
 
 def normalised(url: str | None) -> str | None:

@@ -118,7 +118,7 @@ def check_output(file: str, columns: Sequence[str]) -> None:
 def has_columns(head: bytes, columns: Sequence[str]) -> bool:
     """Tell whether a file begins as records with these columns do, as CSV or as JSON lines; more may follow.
 
-    >>> has_columns(b'{"schema": 1, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
+    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
     (True, False)
     """
     line = head.split(b"\n", 1)[0]

@@ -122,7 +122,7 @@ def short_url(url: Url, page: Url) -> str:
 
 
 def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
-    """Write records as JSON lines, or the named columns as CSV; `out.rule` is column out_rule."""
+    """Write records as JSON lines, or the named columns as CSV; `rejected.rule` is column rejected_rule."""
     if output == "jsonl":
         for record in records:
             sys.stdout.write(printed_line(record) + "\n")

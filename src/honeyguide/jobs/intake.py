@@ -15,7 +15,7 @@ from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.crawl.sitemap import POSITION, place_external
 from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
-from honeyguide.core.records import Crawled, change_told, page_record
+from honeyguide.core.records import Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, kind_of, made_of
 from honeyguide.core.recrawl.visits import compared
@@ -257,7 +257,7 @@ class PageIntake:
         is_elsewhere = fetched is not None and fetched.url != ended.lease.url
         told = None
         if verdict is not None and known is not None and known.seen_at is not None:
-            told = change_told(verdict, known.seen_at)
+            told = describe_change(verdict, known.seen_at)
         crawled = Crawled(
             ended.at,
             action,

@@ -16,7 +16,7 @@ from honeyguide.core.fetching import addresses_of, failure_of, failure_of_answer
 from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates
-from honeyguide.core.records import ASKED, SCHEMA, Record, candidate_record, reason_records
+from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.text.keywords import find_keywords
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.pick.select import Candidate, Selection
+    from honeyguide.core.records.fields import PickOptions, PickRecord, SelectedRecord
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
@@ -58,9 +59,11 @@ class PickRequest:
     timings: bool = True
 
     @property
-    def asked(self) -> Record:
-        """The options that decide the answer beside strategy and profile; records repeat them."""
-        return {name: getattr(self, name) for name in ASKED}
+    def options(self) -> PickOptions:
+        """What the pick depends on besides strategy and profile; records repeat it."""
+        return {
+            "cap": self.cap, "query": self.query, "include": self.include, "exclude": self.exclude, "content": self.content,
+        }  # fmt: skip
 
 
 class FetchedPick(NamedTuple):
@@ -82,11 +85,11 @@ class Picker:
     request: PickRequest
     options: SelectionOptions = field(default_factory=SelectionOptions)
 
-    async def pick(self, site: str) -> Record:
+    async def pick(self, site: str) -> PickRecord:
         """Make the record of a site; never raises for what a site does."""
         return await SitePick(self, site, self.clock.now()).run()
 
-    def fail(self, site: str, failure: Why) -> Record:
+    def fail(self, site: str, failure: Why) -> PickRecord:
         """Make the record of a site that cannot be fetched, such as a row without an address."""
         return SitePick(self, site, self.clock.now()).record(failure)
 
@@ -104,7 +107,7 @@ class SitePick:
     pages: dict[Url, FetchedPick] = field(default_factory=dict)
     replaced: dict[Url, Why] = field(default_factory=dict)
 
-    async def run(self) -> Record:
+    async def run(self) -> PickRecord:
         """Pick from the site."""
         home, failure = await self._reach()
         if home is None:
@@ -263,10 +266,10 @@ class SitePick:
 
     # --- the record ---
 
-    def record(self, failure: Why | None, selection: Selection | None = None) -> Record:
+    def record(self, failure: Why | None, selection: Selection | None = None) -> PickRecord:
         """Make the record of the site."""
         request, page = self.picker.request, self.page
-        record: Record = {
+        record: PickRecord = {
             "schema": SCHEMA,
             "site": self.site,
             "homepage": self.homepage.as_linked if self.homepage else None,
@@ -275,7 +278,7 @@ class SitePick:
             "strategy": request.strategy,
             "profile": self.picker.profile.name,
             "profile_hash": self.picker.profile.hash,
-            "asked": request.asked,
+            "options": request.options,
             "title": page.title if page else None,
             "selected": [self._selected(c, self.pages[c.url]) for c in selection.selected]
             if selection
@@ -283,22 +286,23 @@ class SitePick:
             "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
             "skipped": [{"href": href, "rule": rule} for href, rule in page.skipped] if page else [],
             "counts": {**selection.counts, "skipped": len(page.skipped)} if selection and page else {},
-            "replaced": [{"url": url.text, "why": fault.text} for url, fault in self.replaced.items()],
+            "replaced": [{"url": url.text, "reason": fault.text} for url, fault in self.replaced.items()],
             "requests": self.requests,
         }
         if request.timings:
             record["elapsed_s"] = round(self.picker.clock.now() - self.started, 3)
         return record
 
-    def _selected(self, candidate: Candidate, fetched: FetchedPick) -> Record:
+    def _selected(self, candidate: Candidate, fetched: FetchedPick) -> SelectedRecord:
         page, got = fetched.page, fetched.fetched
-        record: Record = {
+        record: SelectedRecord = {
             "rank": candidate.rank,
             "url": candidate.url.text,
             "category": candidate.category,
             "bucket": candidate.bucket,
             "score": tidy(candidate.score.value) if candidate.score else None,
-            "reasons": reason_records(candidate.score.reasons) if candidate.score else [],
+            "reasons": list(candidate.score.words) if candidate.score else [],
+            "points": point_records(candidate.score.reasons) if candidate.score else [],
             "title": page.title if page else None,
             "text_chars": len(own_text(page, self.page)) if page and self.page else None,
             "status": got.status if got else None,
@@ -353,7 +357,7 @@ def _most_rejected(selection: Selection) -> str:
 
 
 async def pick_all(
-    picker: Picker, sites: Iterable[str], at_once: int, on_record: Callable[[int, Record], None]
+    picker: Picker, sites: Iterable[str], at_once: int, on_record: Callable[[int, PickRecord], None]
 ) -> None:
     """Pick from many sites, `at_once` in parallel; each record is handed over as it is finished."""
     queue = iter(enumerate(sites))

@@ -29,7 +29,7 @@ MAX_SITES = 100_000  # other sites that are told apart; links to further ones ar
 _FURTHER = "further sites"
 _STRETCHES, _SHORTEST = 20, 10  # of the crawl, at most, whose harvest is told; pages of the shortest
 _TRAP = "TRAP-"
-_NEEDED = ("url", "title", "relevance_score", "reasons", "action", "depth", "fetched_at")
+_NEEDED = ("url", "title", "relevance_score", "points", "action", "depth", "fetched_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +233,8 @@ def _answer(record: Record) -> str:
     status = figure(record.get("status"))
     if status is not None:
         return str(status)
-    reasons = record.get("reasons")
-    last = reasons[-1] if isinstance(reasons, list) and reasons else None
+    points = record.get("points")
+    last = points[-1] if isinstance(points, list) and points else None
     return str(last.get("rule")) if isinstance(last, dict) else "?"
 
 

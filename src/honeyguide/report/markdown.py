@@ -66,7 +66,7 @@ def site(site: ReportSite, *, detailed: bool) -> str:
     """Write a site; without details only its picks."""
     parts = [f"### {plain(site.name)}", _about(site)]
     if site.selected:
-        parts.append(_table(("#", "Score", "Kind", "Page", "Why"), map(_pick, site.selected)))
+        parts.append(_table(("#", "Score", "Bucket", "Page", "Why"), map(_pick, site.selected)))
     if site.replaced:
         parts.append(
             "Replaced:\n\n"

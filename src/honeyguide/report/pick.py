@@ -140,13 +140,13 @@ def _objects(record: Record, name: str) -> Iterator[Record]:
 
 def _best_first(page: Record) -> tuple[float, bool, float]:
     rank, score = figure(page.get("rank")), figure(page.get("score"))
-    return (math.inf if rank is None else rank, isinstance(page.get("out"), dict), -(score or 0))
+    return (math.inf if rank is None else rank, isinstance(page.get("rejected"), dict), -(score or 0))
 
 
 def read_row(page: Record) -> ReportRow:
     """Read a candidate, or a page that was selected; other records can be read by giving them these names."""
     url, rank = page.get("url"), figure(page.get("rank"))
-    out = page.get("out")
+    out = page.get("rejected")
     category, bucket = (clean(page.get(name), 40) for name in ("category", "bucket"))
     return ReportRow(
         url=clean(url, MAX_URL),
@@ -156,7 +156,7 @@ def read_row(page: Record) -> ReportRow:
         kind=bucket if bucket.startswith(category) else f"{category} {bucket}".strip(),
         score=figure(page.get("score")),
         reasons=tuple(islice(_reasons(page), MAX_LISTED)),
-        out=(clean(out.get("rule"), 60), clean(out.get("why"))) if isinstance(out, dict) else None,
+        out=(clean(out.get("rule"), 60), clean(out.get("reason"))) if isinstance(out, dict) else None,
         facts=tuple(_facts(page)),
         evidence=tuple(clean(e.get("text")) for e in islice(_objects(page, "evidence"), MAX_LISTED)),
     )
@@ -171,7 +171,7 @@ def link_of(url: Any) -> str | None:
 
 def _reasons(page: Record) -> Iterator[tuple[str, str]]:
     """Give what paid points, and what took them; reasons that paid nothing explain nothing."""
-    for reason in _objects(page, "reasons"):
+    for reason in _objects(page, "points"):
         points = figure(reason.get("points"))
         if points:
             sign = "" if points < 0 or reason.get("rule") == "base" else "+"
@@ -188,7 +188,9 @@ def _facts(page: Record) -> Iterator[str]:
 
 def _replaced(entry: Record) -> ReportRow:
     return ReportRow(
-        clean(entry.get("url"), MAX_URL), link_of(entry.get("url")), out=("replaced", clean(entry.get("why")))
+        clean(entry.get("url"), MAX_URL),
+        link_of(entry.get("url")),
+        out=("replaced", clean(entry.get("reason"))),
     )
 
 
@@ -196,9 +198,9 @@ def _outs(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[OutGroup,
     """Group what is out by the rule that put it there, in the order in which rules are asked."""
     counts: Counter[str] = Counter()
     rows: dict[str, list[ReportRow]] = {}
-    entries = [{"url": s.get("href"), "out": {"rule": s.get("rule"), "why": ""}} for s in skipped]
+    entries = [{"url": s.get("href"), "rejected": {"rule": s.get("rule"), "reason": ""}} for s in skipped]
     for page in (*entries, *pages):
-        out = page.get("out")
+        out = page.get("rejected")
         if isinstance(out, dict):
             rule = clean(out.get("rule"), 60) or "?"
             counts[rule] += 1

@@ -74,6 +74,6 @@ def _host(url: str) -> str:
 
 
 def _row(entry: Record) -> ReportRow:
-    row = read_row({**entry, "reasons": entry.get("points"), "bucket": entry.get("level")})
+    row = read_row({**entry, "bucket": entry.get("level")})
     due = clean(entry.get("next_due"), 40)
     return replace(row, facts=(f"due {due}",) if due else ())

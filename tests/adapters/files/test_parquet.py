@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
 from honeyguide.adapters.files import parquet
-from honeyguide.adapters.files.parquet import crawl_schema, first_rows, has_schema, write_parquet
+from honeyguide.adapters.files.parquet import first_rows, has_schema, parquet_schema, write_parquet
+from honeyguide.core.records.fields import LinkRecord, Point
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from honeyguide.core.records import Record
+
 pl = pytest.importorskip("polars")  # an extra
-COLUMNS = ("schema", "url", "status", "relevance_score", "reasons", "links")
+
+
+class Row(TypedDict):
+    schema: int
+    url: str
+    status: int
+    relevance_score: float | None
+    points: list[Point]
+    links: list[LinkRecord] | None
+
+
+SCHEMA = parquet_schema(Row)
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:
-    reasons = [{"rule": "r", "points": number, "reason": "because"}] * (number % 3)
-    return {"schema": 1, "url": f"https://a.example/{number}", "status": 200, "reasons": reasons, **more}
+    points = [{"rule": "r", "points": number, "reason": "because"}] * (number % 3)
+    return {"schema": 2, "url": f"https://a.example/{number}", "status": 200, "points": points, **more}
 
 
 @pytest.mark.parametrize(("rows", "entries"), [(1, 99), (3, 99), (99, 1), (99, 4), (1000, 1000)])
@@ -28,11 +43,11 @@ def test_batches_leave_no_trace(
     monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
     monkeypatch.setattr(parquet, "BATCH_ENTRIES", entries)
     path, given = tmp_path / "x.parquet", [row(n) for n in range(10)]
-    assert write_parquet(path, iter(given), crawl_schema(COLUMNS)) == 10
+    assert write_parquet(path, iter(given), SCHEMA) == 10
     assert pl.read_parquet(path).to_dicts() == [
         {**one, "relevance_score": None, "links": None} for one in given
     ]
-    assert has_schema(str(path), crawl_schema(COLUMNS))
+    assert has_schema(str(path), SCHEMA)
 
 
 def test_batches_are_bounded_by_what_their_lists_hold(
@@ -42,22 +57,22 @@ def test_batches_are_bounded_by_what_their_lists_hold(
     held: list[int] = []
     made = parquet._frame  # noqa: SLF001 - how much is in memory at once is not seen from outside
 
-    def frame(batch: list[dict[str, Any]], schema: Any) -> Any:
-        held.append(sum(len(one["reasons"]) for one in batch))
+    def frame(batch: Sequence[Record], schema: Any) -> Any:
+        held.append(sum(len(one["points"]) for one in batch))
         return made(batch, schema)
 
     monkeypatch.setattr(parquet, "_frame", frame)
     many = [{"rule": "r", "points": 1, "reason": "x"}] * 40
-    write_parquet(tmp_path / "x.parquet", (row(n, reasons=many) for n in range(20)), crawl_schema(COLUMNS))
+    write_parquet(tmp_path / "x.parquet", (row(n, points=many) for n in range(20)), SCHEMA)
     assert sum(held) == 800
     assert max(held) < 140
 
 
 def test_no_rows_have_their_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
-    assert write_parquet(path, (), crawl_schema(COLUMNS)) == 0
-    assert has_schema(str(path), crawl_schema(COLUMNS))
-    assert not has_schema(str(path), crawl_schema(COLUMNS[:-1]))
+    assert write_parquet(path, (), SCHEMA) == 0
+    assert has_schema(str(path), SCHEMA)
+    assert not has_schema(str(path), parquet_schema(Row, "links"))
     assert first_rows(str(path), ("url", "status"), 5) == []
 
 
@@ -65,14 +80,14 @@ def test_what_is_no_parquet_has_no_schema_and_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     for content in (b"", b"PAR1", b"PAR1 and more PAR1", b"schema,url\n1,2\n"):
         path.write_bytes(content)
-        assert not has_schema(str(path), crawl_schema(COLUMNS))
+        assert not has_schema(str(path), SCHEMA)
         assert first_rows(str(path), ("url",), 5) == []
-    assert not has_schema(str(tmp_path / "no.parquet"), crawl_schema(COLUMNS))
+    assert not has_schema(str(tmp_path / "no.parquet"), SCHEMA)
 
 
 def test_the_first_rows_are_read_by_their_names(tmp_path: Path) -> None:
     path = tmp_path / "a[1]*.parquet"  # no pattern
-    write_parquet(path, map(row, range(9)), crawl_schema(COLUMNS))
+    write_parquet(path, map(row, range(9)), SCHEMA)
     assert first_rows(str(path), ("status", "url"), 2) == [
         (200, "https://a.example/0"),
         (200, "https://a.example/1"),
@@ -83,4 +98,4 @@ def test_the_first_rows_are_read_by_their_names(tmp_path: Path) -> None:
 def test_a_disk_that_fails_is_an_error_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "BATCH_ROWS", 1)  # so that batches are joined
     with pytest.raises(OSError, match=r"."):
-        write_parquet(tmp_path / "no" / "x.parquet", map(row, range(3)), crawl_schema(COLUMNS))
+        write_parquet(tmp_path / "no" / "x.parquet", map(row, range(3)), SCHEMA)

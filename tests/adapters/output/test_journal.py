@@ -29,7 +29,7 @@ SETTINGS = {"strategy": "rules", "profile_hash": "5a", "cap": 4}
 
 def line(index: int, site: str, status: str = "ok") -> str:
     record = {
-        "schema": 1,
+        "schema": 2,
         "site": site,
         "status": status,
         "strategy": "rules",
@@ -45,7 +45,7 @@ def read_back(path: Path) -> Finished | None:
 
 def run_of(sites: tuple[str, ...] = SITES, **settings: Any) -> JournalSettings:
     def opening(site: str) -> str:
-        return json.dumps({"schema": 1, "site": site}, ensure_ascii=False)[:-1] + ","
+        return json.dumps({"schema": 2, "site": site}, ensure_ascii=False)[:-1] + ","
 
     return JournalSettings({**SETTINGS, **settings}, sites, opening, read_back)
 
@@ -140,7 +140,7 @@ def test_another_run_than_the_complete_one_is_refused(
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["my,own,table\n", "{}\n", '{"schema": 1, "site": \n', "x", "\x00" * 30])
+@pytest.mark.parametrize("content", ["my,own,table\n", "{}\n", '{"schema": 2, "site": \n', "x", "\x00" * 30])
 @pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("has_journal", [False, True])
 def test_a_file_that_is_not_ours_is_never_touched(
@@ -269,7 +269,7 @@ def test_a_complete_output_has_nothing_missing_and_stays(tmp_path: Path) -> None
         journal.complete()
 
 
-@pytest.mark.parametrize("torn", ["", '{"schema": 1, "site": "c.ex'])
+@pytest.mark.parametrize("torn", ["", '{"schema": 2, "site": "c.ex'])
 def test_a_list_that_grew_goes_on_where_the_complete_output_ends(tmp_path: Path, torn: str) -> None:
     path, longer = tmp_path / "picks.jsonl", (*SITES, "c.example", "d.example")
     pick(path, (0, 1, 2, 3, 4)).complete()

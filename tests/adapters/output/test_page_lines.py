@@ -16,7 +16,7 @@ FORM = Form(json.dumps)
 
 
 def record(name: str) -> Record:
-    return {"schema": 1, "url": f"https://a.example/{name}", "fetched_at": None}
+    return {"schema": 2, "url": f"https://a.example/{name}", "fetched_at": None}
 
 
 def line(name: str) -> str:
@@ -45,7 +45,7 @@ def truth(*names: str) -> Truth:
         "\nimportant notes",
         "\nimportant notes\n",
         '{"schema"\n',
-        '{"schema": 1, "site": "a.example"}',
+        '{"schema": 2, "site": "a.example"}',
         f"{OPENING[:9].decode()}\n{OPENING.decode()}",
     ],
 )
@@ -57,7 +57,7 @@ def test_what_is_not_ours_is_refused_and_not_touched(tmp_path: Path, text: str, 
     assert path.read_text() == text
 
 
-@pytest.mark.parametrize("text", [line("x") + '{"schema": 1, "ur', line("x") + line("y")])
+@pytest.mark.parametrize("text", [line("x") + '{"schema": 2, "ur', line("x") + line("y")])
 @pytest.mark.parametrize("pages", [(), ("a",)])
 def test_pages_of_another_crawl_are_refused_and_not_touched(
     tmp_path: Path, text: str, pages: tuple[str, ...]
@@ -73,7 +73,7 @@ def test_pages_of_another_crawl_are_refused_and_not_touched(
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize("text", [line("a"), line("a") + '{"schema": 1', '{"schema": 1, "url"', '{"sch'])
+@pytest.mark.parametrize("text", [line("a"), line("a") + '{"schema": 2', '{"schema": 2, "url"', '{"sch'])
 def test_nothing_changes_before_the_run_begins(tmp_path: Path, text: str, fresh: bool) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(text)

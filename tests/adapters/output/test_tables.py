@@ -10,11 +10,13 @@ import pytest
 
 from honeyguide import app
 from honeyguide.adapters.files import parquet
+from honeyguide.adapters.files.parquet import parquet_schema
 from honeyguide.adapters.output.journal import Finished
-from honeyguide.adapters.output.tables import COLUMNS, parquet_schema, read_back, write_table
+from honeyguide.adapters.output.tables import COLUMNS, read_back, write_table
 from honeyguide.app import picker
 from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.records import candidate_record
+from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.why import Why
 from honeyguide.errors import InputError
 from honeyguide.jobs.pick import PickRequest
@@ -37,9 +39,10 @@ def candidates() -> list[Record]:
 
 
 def record(site: str, **more: Any) -> Record:
-    reasons = [{"rule": "hub", "points": 100, "reason": "overview of all services"}]
+    points = [{"rule": "hub", "points": 100, "reason": "overview of all services"}]
     page = {
-        "rank": 1, "url": f"https://{site}/services", "category": None, "bucket": "hub", "score": 104, "reasons": reasons,
+        "rank": 1, "url": f"https://{site}/services", "category": None, "bucket": "hub", "score": 104,
+        "reasons": ["overview of all services"], "points": points,
         "title": "=HYPERLINK(1)", "text_chars": 1234, "status": 200, "markdown": "# Hi", "headings": ["Hi"],
         "keywords": ["sprinkler"], "evidence": [{"keyword": "sprinkler", "text": "a sprinkler"}],
     }  # fmt: skip
@@ -79,12 +82,12 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
         ("b.example", "ok", "1", "https://b.example/services"),
         ("b.example", "ok", "2", "https://b.example/services"),
     ]
-    assert rows[0]["selected_reasons"] == "overview of all services (+100)"
+    assert rows[0]["selected_points"] == "overview of all services (+100)"
     assert rows[0]["selected_title"] == "'=HYPERLINK(1)"
     assert rows[0]["counts_links"] == "3"
     assert "\x1b" not in path.read_text("utf-8")
     assert read_back(path, "csv") == Finished(
-        ("a.example", "'=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+        ("a.example", "'=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
 
@@ -94,31 +97,31 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "picks.parquet"
     write_table(path, "parquet", RECORDS, csv_cell)
     frame = pl.read_parquet(path)
-    assert dict(frame.schema) == parquet_schema()
+    assert dict(frame.schema) == parquet_schema(PickRecord)
     assert frame["site"].to_list() == ["a.example", "=cmd", "b.example"]
     first = frame.row(0, named=True)
-    assert first["selected"][0]["reasons"] == [
+    assert first["selected"][0]["points"] == [
         {"rule": "hub", "points": 100.0, "reason": "overview of all services"}
     ]
     assert first["selected"][0]["evidence"] == [{"keyword": "sprinkler", "text": "a sprinkler"}]
     assert first["selected"][1]["markdown"] is None
-    assert {"name": "rejected_doorway", "count": 1} in first["counts"]
+    assert {"name": "rejected_doorway", "value": 1} in first["counts"]
     assert [candidate["url"] for candidate in first["candidates"]] == [one["url"] for one in candidates()]
     assert frame["elapsed_s"].to_list() == [0.0, 0.0, 3.0]
     assert read_back(path, "parquet") == Finished(
-        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
 
 def test_parquet_of_failures_only_has_the_same_types(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")  # an extra
     write_table(tmp_path / "picks.parquet", "parquet", RECORDS[1:2], csv_cell)
-    assert dict(pl.read_parquet(tmp_path / "picks.parquet").schema) == parquet_schema()
+    assert dict(pl.read_parquet(tmp_path / "picks.parquet").schema) == parquet_schema(PickRecord)
 
 
 def test_parquet_has_everything_that_a_record_has() -> None:
     pytest.importorskip("polars")  # an extra
-    schema: dict[str, Any] = dict(parquet_schema())
+    schema: dict[str, Any] = dict(parquet_schema(PickRecord))
     assert set(schema) == set(RECORDS[0])
     assert {field.name for field in schema["candidates"].inner.fields} == set(candidates()[0])
     assert {field.name for field in schema["selected"].inner.fields} == set(RECORDS[0]["selected"][0])
@@ -126,36 +129,15 @@ def test_parquet_has_everything_that_a_record_has() -> None:
 
 def test_json_lines_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "picks.jsonl"
-    path.write_text("".join(json_line(one) + "\n" for one in RECORDS) + '{"schema": 1, "si', "utf-8")
+    path.write_text("".join(json_line(one) + "\n" for one in RECORDS) + '{"schema": 2, "si', "utf-8")
     assert read_back(path, "jsonl") == Finished(
-        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().asked}, STATUSES
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
-def test_older_files_are_read_back_without_what_they_do_not_say(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "picks"
-    older = [{name: value for name, value in one.items() if name != "asked"} for one in RECORDS]
-    if kind == "jsonl":
-        path.write_text("".join(json_line(one) + "\n" for one in older), "utf-8")
-    else:
-        if kind == "parquet":
-            pl = pytest.importorskip("polars")  # an extra
-        write_table(path, kind, older, csv_cell)
-        if kind == "csv":
-            rows = list(csv.reader(path.read_text("utf-8").splitlines()))
-            with path.open("w", encoding="utf-8") as file:
-                csv.writer(file).writerows(row[:-5] for row in rows)
-        else:
-            pl.read_parquet(path).drop("asked").write_parquet(path)
-    found = read_back(path, kind)
-    assert found is not None
-    assert (found.settings, found.statuses) == (SETTINGS, STATUSES)
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 @pytest.mark.parametrize(
-    "content", [b"site,url\na,b\n", b"\xff\xfe", b"{}\n", b"PAR1", b'{"schema": 1, "site": ]\n']
+    "content", [b"site,url\na,b\n", b"\xff\xfe", b"{}\n", b"PAR1", b'{"schema": 2, "site": ]\n']
 )
 def test_what_is_not_ours_is_not_read_back(tmp_path: Path, kind: str, content: bytes) -> None:
     if kind == "parquet":

@@ -83,7 +83,7 @@ def test_links_in_a_circle_are_one_sentence(tmp_path: Path) -> None:
 
 def _reorder(path: Path) -> list[str]:
     """Have a file of lines written anew, as its order is another than that of the store."""
-    first, second = ({"schema": 1, "url": f"https://a.example/{n}", "fetched_at": None} for n in "ab")
+    first, second = ({"schema": 2, "url": f"https://a.example/{n}", "fetched_at": None} for n in "ab")
     path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
     lines = PageLines.open(path, Form(json.dumps))
     lines.follow(Truth(lambda: iter([second, first]), lambda _: True))

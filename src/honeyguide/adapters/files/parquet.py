@@ -10,11 +10,12 @@ from __future__ import annotations
 import errno
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.links import NAMES
 from honeyguide.adapters.files.read import opened
 from honeyguide.adapters.files.rows import Raw
+from honeyguide.core.records.fields import fields, known
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def write_parquet(path: Path, rows: Iterable[Record], schema: Schema) -> int:
     return count
 
 
-def _frame(rows: list[Record], schema: Schema) -> pl.DataFrame:
+def _frame(rows: Sequence[Record], schema: Schema) -> pl.DataFrame:
     import polars as pl
 
     try:
@@ -72,7 +73,7 @@ def _frame(rows: list[Record], schema: Schema) -> pl.DataFrame:
         return pl.DataFrame(encodable(rows), schema=schema, strict=False)
 
 
-def _batches(rows: Iterable[Record]) -> Iterator[list[Record]]:
+def _batches(rows: Iterable[Record]) -> Iterator[Sequence[Record]]:
     """Give rows in batches that fit into memory; at least one, which may be empty."""
     batch: list[Record] = []
     entries = given = 0
@@ -119,30 +120,23 @@ def first_rows(file: str, columns: Sequence[str], limit: int) -> list[tuple[Any,
         return []
 
 
-def reason_type() -> pl.DataType:
-    """Give the type of `reasons` and `points`: one payment after the other."""
+def parquet_schema(kind: Any, *without: str) -> dict[str, pl.DataType]:
+    """Give the columns of a record in Parquet: its fields, always with the same types; times are text."""
+    return {name: _type(hint) for name, hint in fields(kind).items() if name not in without}
+
+
+def _type(hint: Any) -> pl.DataType:
     import polars as pl
 
-    return pl.List(pl.Struct({"rule": pl.String(), "points": pl.Float64(), "reason": pl.String()}))
-
-
-_WHOLE = ("schema", "status", "depth", "seen")
-_REAL = ("relevance_score", "priority", "elapsed_s")
-
-
-def crawl_schema(columns: Sequence[str]) -> dict[str, pl.DataType]:
-    """Give the types of columns by their names, which mean the same wherever they are; all others are text."""
-    import polars as pl
-
-    whole, real, text = pl.Int64(), pl.Float64(), pl.String()
-    link = pl.Struct({
-        "url": text, "anchor_text": text, "context": text, "relevance_score": real, "position": text,
-        "reasons": reason_type(),
-    })  # fmt: skip
-    types = {
-        **dict.fromkeys(_WHOLE, whole), **dict.fromkeys(_REAL, real), "reasons": reason_type(), "links": pl.List(link),
-    }  # fmt: skip
-    return {name: types.get(name, text) for name in columns}
+    part = known(hint)
+    if get_origin(part) is list:
+        return pl.List(_type(get_args(part)[0]))
+    if get_origin(part) is dict:  # its keys differ by profile, and types must not
+        return pl.List(pl.Struct({"name": pl.String(), "value": _type(get_args(part)[1])}))
+    if is_typeddict(part):
+        return pl.Struct(parquet_schema(part))
+    types = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+    return types[part]
 
 
 LINK_BATCH_ROWS = 50_000

@@ -95,14 +95,14 @@ def _pages(row: Record, name: str, where: str) -> list[PageDecision]:
 
 
 def _seen(page: Record, place: int | None) -> PageDecision:
-    out, score, rank = page.get("out"), page.get("score"), page.get("rank")
+    rejected, score, rank = page.get("rejected"), page.get("score"), page.get("rank")
     known = isinstance(score, int | float) and abs(score) < _MOST_SCORE  # neither endless nor of 400 digits
     return PageDecision(
         url=page["url"],
         rank=rank if isinstance(rank, int) else place,
         score=score if known else None,
         bucket=str(page["bucket"]) if page.get("bucket") else None,
-        out=f"{out.get('rule')}, {out.get('why')}" if isinstance(out, dict) else None,
+        out=f"{rejected.get('rule')}, {rejected.get('reason')}" if isinstance(rejected, dict) else None,
     )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from honeyguide.adapters.files.parquet import first_rows
 from honeyguide.adapters.output.write import PART, LineFile, check_regular, target_of, unwritable
+from honeyguide.core.records.fields import SCHEMA
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-OPENING = b'{"schema": 1, "url": '  # how every line begins
+OPENING = b'{"schema": %d, "url": ' % SCHEMA  # how every line begins
 _TELLING = len(b'{"sc')  # fewer letters of it may be anybody's
 _TOLD = 100  # rows of a table: if none of them is the run's, the table is not
 

@@ -12,17 +12,16 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.files.parquet import has_schema, need_parquet, reason_type, write_parquet
+from honeyguide.adapters.files.parquet import has_schema, need_parquet, parquet_schema, write_parquet
 from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
 from honeyguide.adapters.files.rows import parse_object, rows_of_lines
 from honeyguide.adapters.output.write import check_replaceable, replacing
+from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import polars as pl
 
     from honeyguide.core.records import Record
 
@@ -38,30 +37,18 @@ def write_plan_parquet(file: str, records: Sequence[Record]) -> None:
     """Write a plan as Parquet in one step, always with the same types."""
     need_parquet(file)
     with replacing(Path(file)) as part:
-        write_parquet(part, records, _schema())
+        write_parquet(part, records, parquet_schema(PlanRecord))
 
 
 def check_plan_parquet(file: str) -> None:
     """Reject a file that cannot be written, or that is no earlier plan."""
     need_parquet(file)
-    check_replaceable(Path(file), lambda _: has_schema(file, _schema()))
-
-
-def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
-    text, number = pl.String(), pl.Float64()
-    return {
-        "schema": pl.Int64(), "rank": pl.Int64(), "url": text, "score": number, "level": text,
-        "reasons": pl.List(text),
-        "next_due": text,
-        "points": reason_type(),
-    }  # fmt: skip
+    check_replaceable(Path(file), lambda _: has_schema(file, parquet_schema(PlanRecord)))
 
 
 def read_plan(file: str) -> list[Record]:
     """Read an earlier plan; what is not one is refused."""
-    records = []
+    records: list[Record] = []
     rows = _parquet(file) if kind_of(file) == "parquet" else _text(file)
     for place, record in enumerate(rows, 1):
         if place > _MAX_ENTRIES:

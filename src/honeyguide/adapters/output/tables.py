@@ -13,55 +13,60 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.parquet import reason_type, write_parquet
+from honeyguide.adapters.files.parquet import parquet_schema, write_parquet
 from honeyguide.adapters.output.journal import Finished
 from honeyguide.adapters.output.write import MAX_LINE_BYTES, replacing
-from honeyguide.core.records import ASKED
+from honeyguide.core.records.fields import (
+    SCHEMA,
+    PickOptions,
+    PickRecord,
+    SelectedRecord,
+    columns,
+    fields,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from honeyguide.core.records import Record
 
 
-_SITE = ("schema", "site", "homepage", "status", "reason", "strategy", "profile", "profile_hash", "title")
-_PAGE = ("rank", "url", "category", "bucket", "score", "reasons", "title", "text_chars", "status", "keywords")
+_CONTENT = ("markdown", "headings", "evidence")  # of a selected page: left to the formats that can nest
 _COUNTS = ("links", "candidates", "above_threshold", "selected")
-# Everything about a link that was not chosen is left to the formats that can nest.
-COLUMNS = (
-    *_SITE,
-    *(f"selected_{name}" for name in _PAGE),
-    *(f"counts_{name}" for name in _COUNTS),
-    "requests",
-    "elapsed_s",
-    *(f"asked_{name}" for name in ASKED),
+_NESTED = {
+    "selected": columns(SelectedRecord, *_CONTENT),
+    "counts": _COUNTS,
+    "options": tuple(fields(PickOptions)),
+}
+_LEFT_OUT = ("candidates", "skipped", "replaced")
+COLUMNS = tuple(
+    f"{name}_{part}" if part else name
+    for name in fields(PickRecord)
+    if name not in _LEFT_OUT
+    for part in _NESTED.get(name, ("",))
 )
-_OLDER = COLUMNS[: -len(ASKED)]  # of files that do not say what was asked for
-_OPENING = b'{"schema": 1, "site": '  # how every record begins
-_SAID = {"": None, "true": True, "false": False}  # what cells stand for
+_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how every record begins
+_VALUES = {"": None, "true": True, "false": False}  # what cells stand for
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _SETTINGS = ("strategy", "profile_hash")
 
 
 def page_rows(record: Record) -> Iterator[list[Any]]:
-    """Give a row for each chosen page of a site, one without a page if there is none; cells as they are in the record.
+    """Give a row for each selected page of a site, one without a page if there is none; cells as they are in the record.
 
-    >>> [row[8:11] for row in page_rows({"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]})]
-    [[None, 1, 'https://a.example/b']]
+    >>> [row[14:16] for row in page_rows({"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]})]
+    [[1, 'https://a.example/b']]
     """
-    counts, asked = record.get("counts") or {}, record.get("asked") or {}
     for page in record.get("selected") or [{}]:
-        yield [
-            *(record.get(name) for name in _SITE),
-            *(page.get(name) for name in _PAGE),
-            *(counts.get(name) for name in _COUNTS),
-            record.get("requests"),
-            record.get("elapsed_s"),
-            *(asked.get(name) for name in ASKED),
-        ]
+        row: list[Any] = []
+        for name in fields(PickRecord):
+            if name in _NESTED:
+                nested = page if name == "selected" else record.get(name) or {}
+                row += [nested.get(part) for part in _NESTED[name]]
+            elif name not in _LEFT_OUT:
+                row.append(record.get(name))
+        yield row
 
 
 def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
@@ -70,7 +75,7 @@ def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable
         if kind == "csv":
             _write_csv(part, records, cell)
         else:
-            write_parquet(part, map(_parquet_row, records), parquet_schema())
+            write_parquet(part, map(_parquet_row, records), parquet_schema(PickRecord))
 
 
 def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
@@ -84,47 +89,14 @@ def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]
 # --- Parquet ------------------------------------------------------------------------------------------------------
 
 
-def parquet_schema() -> dict[str, pl.DataType]:
-    """Give the columns of the Parquet file: the names of the record, always with the same types."""
-    import polars as pl
-
-    text, whole, real = pl.String(), pl.Int64(), pl.Float64()
-    texts = pl.List(text)
-    reasons = reason_type()
-    evidence = pl.List(pl.Struct({"keyword": text, "text": text}))
-    page = pl.Struct({
-        "rank": whole, "url": text, "category": text, "bucket": text, "score": real, "reasons": reasons,
-        "title": text, "text_chars": whole, "status": whole, "markdown": text, "headings": texts,
-        "keywords": texts, "evidence": evidence,
-    })  # fmt: skip
-    candidate = pl.Struct({
-        "url": text, "anchor_text": text, "position": text, "rank": whole, "category": text, "bucket": text,
-        "score": real, "intrinsic_score": real, "contextual_score": real, "total_score": real, "matched": texts,
-        "selection_reason": text, "reasons": reasons,
-        "parts": pl.List(pl.Struct({"name": text, "reasons": reasons})), "out": pl.Struct({"rule": text, "why": text}),
-        "unknown": texts, "positions": texts,
-    })  # fmt: skip
-    asked = pl.Struct(
-        {"cap": whole, "query": text, "include": text, "exclude": text, "content": pl.Boolean()}
-    )
-    return {
-        "schema": whole, **dict.fromkeys(_SITE[1:], text), "selected": pl.List(page),
-        "candidates": pl.List(candidate), "skipped": pl.List(pl.Struct({"href": text, "rule": text})),
-        "counts": pl.List(pl.Struct({"name": text, "count": whole})),  # the rules that count differ by profile
-        "replaced": pl.List(pl.Struct({"url": text, "why": text})), "requests": whole, "elapsed_s": real,
-        "asked": asked,
-    }  # fmt: skip
-
-
 def _parquet_row(record: Record) -> Record:
-    """Turn what is keyed by a profile's names into lists: columns have the same types in every file."""
-    counts = [{"name": name, "count": count} for name, count in (record.get("counts") or {}).items()]
-    candidates = [{**one, "parts": _parts(one)} for one in record.get("candidates") or []]
-    return {**record, "counts": counts, "candidates": candidates}
+    """Turn mappings into lists of names and values."""
+    candidates = [{**one, "parts": _listed(one.get("parts") or {})} for one in record.get("candidates") or []]
+    return {**record, "counts": _listed(record.get("counts") or {}), "candidates": candidates}
 
 
-def _parts(candidate: Record) -> list[Record]:
-    return [{"name": name, "reasons": reasons} for name, reasons in (candidate.get("parts") or {}).items()]
+def _listed(values: Record) -> list[Record]:
+    return [{"name": name, "value": value} for name, value in values.items()]
 
 
 # --- reading back -------------------------------------------------------------------------------------------------
@@ -136,12 +108,12 @@ def read_back(path: Path, kind: str) -> Finished | None:
     rows = reader(path)
     if rows is None:
         return None
-    told = next((row for row in rows if row["profile_hash"]), None)
-    settings = {name: told.get(name) for name in _SETTINGS} if told else {}
-    asked: Record = next((row["asked"] for row in rows if isinstance(row.get("asked"), dict)), {})
+    known_row = next((row for row in rows if row["profile_hash"]), None)
+    settings = {name: known_row.get(name) for name in _SETTINGS} if known_row else {}
+    options: Record = next((row["options"] for row in rows if isinstance(row.get("options"), dict)), {})
     return Finished(
         tuple(row["site"] for row in rows),
-        {**settings, **{name: asked[name] for name in ASKED if name in asked}},
+        {**settings, **{name: options[name] for name in fields(PickOptions) if name in options}},
         Counter(str(row.get("status")) for row in rows),
     )
 
@@ -163,8 +135,8 @@ def _lines_back(path: Path) -> list[Record] | None:
 def first_fields(line: str) -> Record:
     """Read the values before the first that nests: what follows may be megabytes.
 
-    >>> first_fields('{"schema": 1, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
-    {'profile_hash': '5a', 'schema': 1, 'site': 'a.example'}
+    >>> first_fields('{"schema": 2, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
+    {'profile_hash': '5a', 'schema': 2, 'site': 'a.example'}
     """
     head, _, rest = line.partition(', "selected": ')
     return {"profile_hash": None, **json.loads(f"{head}}}" if rest else head)}
@@ -175,7 +147,7 @@ def _csv_back(path: Path) -> list[Record] | None:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) not in (COLUMNS, _OLDER):
+            if tuple(reader.fieldnames or ()) != COLUMNS:
                 return None
             return [_csv_fields(row) for row in reader if row["selected_rank"] in ("", "1")]
     except (csv.Error, UnicodeDecodeError):
@@ -183,24 +155,20 @@ def _csv_back(path: Path) -> list[Record] | None:
 
 
 def _csv_fields(row: dict[str, str]) -> Record:
-    """Read what a row says of its site, and what was asked for."""
-    cells = {name: row[f"asked_{name}"] for name in ASKED if f"asked_{name}" in row}
-    asked = {
-        name: _SAID.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
+    """Read what a row says of its site, and its options."""
+    cells = {name: row[f"options_{name}"] for name in fields(PickOptions)}
+    options = {
+        name: _VALUES.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
     }
-    return {**{name: row[name] for name in ("site", "status", *_SETTINGS)}, "asked": asked}
+    return {**{name: row[name] for name in ("site", "status", *_SETTINGS)}, "options": options}
 
 
-def _parquet_back(path: Path) -> list[Record] | None:
+def _parquet_back(path: Path) -> Sequence[Record] | None:
     import polars as pl
 
     try:
-        names = list(pl.read_parquet_schema(path))
-        ours = list(parquet_schema())
-        if names not in (ours, ours[:-1]):  # older files do not say what was asked for
+        if list(pl.read_parquet_schema(path)) != list(fields(PickRecord)):
             return None
-        return pl.read_parquet(
-            path, columns=["site", "status", *_SETTINGS, *names[len(ours) - 1 :]]
-        ).to_dicts()
+        return pl.read_parquet(path, columns=["site", "status", *_SETTINGS, "options"]).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None

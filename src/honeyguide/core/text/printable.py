@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+Number = TypeVar("Number", float, float | None)
 MAX_MARKS = 6  # on one letter: no script needs more, and a hundred of them cover the lines around
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters that show nothing
 # Marks that show nothing: what they carry is not for a reader. Two of them (U+FE0E, U+FE0F) choose how a sign looks.
@@ -101,7 +102,7 @@ def is_deeper(value: Any, most: int) -> bool:
     return True
 
 
-def tidy(number: float | None) -> float | int | None:
+def tidy(number: Number) -> Number:
     """Write 94.0 as 94.
 
     >>> tidy(94.0), tidy(0.5), tidy(None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, Sighting, State
 from honeyguide.core.crawl.traps import UrlShape
-from honeyguide.core.records import is_page_record
+from honeyguide.core.records.fields import PageRecord, is_record
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -115,7 +115,7 @@ class SqliteLedger:
 
 def _page(text: str) -> Record:
     record = _JSON.decode(text)
-    if not is_page_record(record):
+    if not is_record(record, PageRecord):
         raise ValueError(text)
     found: Record = record
     return found

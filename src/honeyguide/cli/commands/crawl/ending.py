@@ -113,14 +113,14 @@ def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def is_refused(record: Record) -> bool:
     """Tell whether a page was not visited because of its address."""
-    return bool(record["reasons"]) and rule_now(record["reasons"][-1]["rule"]) == AddressRefusedError.rule
+    return bool(record["points"]) and rule_now(record["points"][-1]["rule"]) == AddressRefusedError.rule
 
 
 def failure_of(record: Record) -> Counter[str]:
     """Count why a visit failed, in words; what is gone, and what was refused for its address, is told by itself."""
     if verdict_of(record) != "failed" or is_refused(record):
         return Counter()
-    return Counter([cause_of(Why(record["reasons"][-1]["rule"], record["reasons"][-1]["reason"]))])
+    return Counter([cause_of(Why(record["points"][-1]["rule"], record["points"][-1]["reason"]))])
 
 
 def cause_of(why: Why) -> str:

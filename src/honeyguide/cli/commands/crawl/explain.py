@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from honeyguide.cli.output import Format
 
 COLUMNS = ("schema", "url", "run", "state", "verdict.kind", "verdict.rule", "relevance_score", "lane", "priority", "depth",
-           "parent", "seen", "attempts", "out.rule", "out.why")  # fmt: skip
+           "parent", "seen", "attempts", "rejected.rule", "rejected.reason")  # fmt: skip
 
 
 @click.command(

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from honeyguide.adapters.files.parquet import has_schema, need_parquet, write_parquet
+from honeyguide.adapters.files.parquet import has_schema, need_parquet, parquet_schema, write_parquet
 from honeyguide.adapters.output.page_lines import Form, PageLines, Truth, check_table
 from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.cli.files import check_output, write_file
 from honeyguide.cli.output import csv_cell, json_line, note, number, printed_line, say
-from honeyguide.core.records import complete
+from honeyguide.core.records.fields import PageRecord, columns
 from honeyguide.core.url.url import Url
 from honeyguide.errors import HoneyguideError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.output.folder import Folder
     from honeyguide.adapters.output.warc import WarcFile
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Fetched
 
 
-COLUMNS = (
-    "schema", "url", "final_url", "status", "depth", "parent", "relevance_score", "reasons", "action", "change",
-    "lane", "priority", "title", "fetched_at", "elapsed_s", "digest",
-)  # fmt: skip
-PARQUET_COLUMNS = (*COLUMNS, "links")  # always there, so that files of one crawl and another can be joined
+COLUMNS = columns(PageRecord, "markdown")
 # What is done with a page that says nothing of its own, or was not had.
 WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "unchanged"})
 MARKDOWN = "markdown"
@@ -134,9 +130,8 @@ class TableOutput:
         self.name = str(path)
         self._path = path
         self._kind = kind
-        self._columns = PARQUET_COLUMNS if kind == "parquet" else COLUMNS
         self._is_fresh = fresh
-        check_crawl_file(self.name, kind, self._columns)
+        check_crawl_file(self.name, kind, PageRecord)
 
     def begin(self, truth: Truth) -> None:
         """Refuse a file whose pages are not those of the run; unless it is to be written anew."""
@@ -148,31 +143,27 @@ class TableOutput:
 
     def end(self, truth: Truth) -> None:
         """Write all pages of the run."""
-        write_crawl_file(self.name, self._kind, truth.pages(), self._columns)
+        write_crawl_file(self.name, self._kind, truth.pages(), PageRecord)
 
     def close(self) -> None:
         """Everything is written."""
 
 
-def check_crawl_file(file: str, kind: str, columns: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or that is no earlier output with these columns."""
+def check_crawl_file(file: str, kind: str, record_type: Any) -> None:
+    """Refuse a file that cannot be written, or that holds other records."""
     if kind != "parquet":
-        check_output(file, columns)
+        check_output(file, columns(record_type, MARKDOWN))
         return
     need_parquet(file)
-    from honeyguide.adapters.files.parquet import crawl_schema  # an extra
-
-    check_replaceable(Path(file), lambda _: has_schema(file, crawl_schema(columns)))
+    check_replaceable(Path(file), lambda _: has_schema(file, parquet_schema(record_type, MARKDOWN)))
 
 
-def write_crawl_file(file: str, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
+def write_crawl_file(file: str, kind: str, records: Iterable[Record], record_type: Any) -> int:
     """Write records to a file, in one step; gives how many."""
     if kind != "parquet":
-        return write_file(file, kind, records, columns)
-    from honeyguide.adapters.files.parquet import crawl_schema  # an extra
-
+        return write_file(file, kind, records, columns(record_type, MARKDOWN))
     with replacing(Path(file)) as part:
-        return write_parquet(part, records, crawl_schema(columns))
+        return write_parquet(part, records, parquet_schema(record_type, MARKDOWN))
 
 
 def csv_row(record: Record) -> list[str]:
@@ -254,5 +245,5 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
 def shaped(records: Iterable[Record], *, links: bool) -> Iterator[Record]:
     """Give records with links if they are asked for, and without if not, whatever the run that made them asked for."""
     for record in records:
-        bare = {name: value for name, value in complete(record).items() if name != "links"}
+        bare = {name: value for name, value in record.items() if name != "links"}
         yield {**bare, "links": record.get("links")} if links else bare

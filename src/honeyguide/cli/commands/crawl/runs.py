@@ -15,8 +15,7 @@ import click
 
 from honeyguide import app
 from honeyguide.cli.command import MOST, Command
-from honeyguide.cli.commands.crawl.outputs import COLUMNS as PAGE_COLUMNS
-from honeyguide.cli.commands.crawl.outputs import PARQUET_COLUMNS, check_crawl_file, write_crawl_file
+from honeyguide.cli.commands.crawl.outputs import MARKDOWN, check_crawl_file, write_crawl_file
 from honeyguide.cli.files import (
     ALL_FORMATS,
     check_distinct,
@@ -27,6 +26,14 @@ from honeyguide.cli.files import (
 )
 from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import Column, no_color_option, output_options, print_table, write_records
+from honeyguide.core.records.fields import (
+    ExternalRecord,
+    PageRecord,
+    QueueRecord,
+    RejectedRecord,
+    RunRecord,
+    columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,6 +47,12 @@ STORE = "honeyguide.db"
 _TABLE = (Column("Run", right=True, keep=True), Column("Started", keep=True), Column("Pages", right=True, keep=True), Column("Stopped", keep=True),
          Column("Profile", keep=True), Column("Command"))  # fmt: skip
 _UNKNOWN = "working, or killed"
+RECORDS: dict[str, Any] = {
+    "pages": PageRecord,
+    "links": QueueRecord,
+    "external": ExternalRecord,
+    "out": RejectedRecord,
+}
 _NOUNS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
@@ -78,7 +91,7 @@ def runs(store: str, output: Format) -> None:
     if output == "table":
         print_table(_TABLE, map(_row, records))
     else:
-        write_records(output, records, app.RUN_COLUMNS)
+        write_records(output, records, columns(RunRecord))
 
 
 def _row(record: Record) -> list[str]:
@@ -95,7 +108,7 @@ class _Destination:
 
     file: str | None
     output: str
-    columns: tuple[str, ...]
+    record_type: Any
 
 
 @click.command(
@@ -143,7 +156,7 @@ def export(  # noqa: PLR0913 - click passes each option by its name
     destination = _destination(what, None if file == "-" else file, output)
     check_distinct((store,), (destination.file,))
     if destination.file is not None:
-        check_crawl_file(destination.file, destination.output, destination.columns)
+        check_crawl_file(destination.file, destination.output, destination.record_type)
     with rejected_options(), app.export_run(store, what, run, rule=rule, changed=changed) as records:
         count = _write(records, destination)
     if destination.file is not None and not quiet:
@@ -152,17 +165,14 @@ def export(  # noqa: PLR0913 - click passes each option by its name
 
 def _destination(what: str, file: str | None, output: str | None) -> _Destination:
     kind = format_of(file, output, ALL_FORMATS) if file else check_printable(output)
-    columns = {"pages": PAGE_COLUMNS, **app.LINK_COLUMNS}[what]
-    return _Destination(file, kind, PARQUET_COLUMNS if (what, kind) == ("pages", "parquet") else columns)
+    return _Destination(file, kind, RECORDS[what])
 
 
 def _write(records: Iterable[Record], destination: _Destination) -> int:
-    columns = destination.columns
     if destination.file is not None:
-        return write_crawl_file(destination.file, destination.output, records, columns)
-    if destination.output == "csv":
-        write_records("csv", ({name: record.get(name) for name in columns} for record in records), columns)
-    else:
-        write_records("jsonl", records, columns)
+        return write_crawl_file(destination.file, destination.output, records, destination.record_type)
+    write_records(
+        "csv" if destination.output == "csv" else "jsonl", records, columns(destination.record_type, MARKDOWN)
+    )
     sys.stdout.flush()
     return 0

@@ -253,7 +253,7 @@ class Work:
         self.refused += is_refused(record)
         self.had += not is_refused(record)
         if record["action"] == "dropped" and record["lane"] == "seed":
-            why = Why(record["reasons"][-1]["rule"], record["reasons"][-1]["reason"])
+            why = Why(record["points"][-1]["rule"], record["points"][-1]["reason"])
             self.failed.append(f"{record['url']}: {why.text}")
             self.causes[cause_of(why)] = None
         now = time.monotonic()

@@ -33,7 +33,7 @@ NEXT = (
     ("honeyguide select --demo --all", "every link of a page, with its verdict"),
     ("honeyguide profile show company", "the rules that decided here"),
 )
-RANKED = (Column("Score", right=True, keep=True), Column("Kind", keep=True), Column("Page and points"))
+RANKED = (Column("Score", right=True, keep=True), Column("Bucket", keep=True), Column("Page and points"))
 PICKED = (Column("#", right=True, keep=True), *RANKED[:2], Column("Page and title"))
 
 
@@ -94,8 +94,8 @@ def _put_out(record: Record, home: str) -> None:
         groups.setdefault(skipped["rule"], []).append((skipped["href"], "no web page"))
     for candidate in record["candidates"]:
         if candidate["score"] is None:
-            groups.setdefault(candidate["out"]["rule"], []).append(
-                (_path(candidate["url"], home), candidate["out"]["why"])
+            groups.setdefault(candidate["rejected"]["rule"], []).append(
+                (_path(candidate["url"], home), candidate["rejected"]["reason"])
             )
     rows = [
         [str(len(pages)), rule, f"{pages[0][1]}\n  {_examples(page for page, _ in pages)}"]
@@ -125,10 +125,10 @@ def _ranked(record: Record, home: str) -> None:
 
 
 def _explained(page: Record, home: str) -> str:
-    paid = [
-        f"  {points(reason['points'])} {reason['reason']}" for reason in page["reasons"] if reason["points"]
-    ]
-    out = [f"  not taken: {page['out']['rule']}, {page['out']['why']}"] if page["out"] else []
+    paid = [f"  {points(point['points'])} {point['reason']}" for point in page["points"] if point["points"]]
+    out = (
+        [f"  not taken: {page['rejected']['rule']}, {page['rejected']['reason']}"] if page["rejected"] else []
+    )
     return "\n".join([_path(page["url"], home), *paid, *out])
 
 
@@ -137,7 +137,7 @@ def _replaced(record: Record, home: str) -> None:
     say("The chosen pages were fetched. These were no use, so the next in order took their places:")
     say()
     print_table(
-        (Column(""), Column("")), [[_path(page["url"], home), page["why"]] for page in record["replaced"]]
+        (Column(""), Column("")), [[_path(page["url"], home), page["reason"]] for page in record["replaced"]]
     )
 
 

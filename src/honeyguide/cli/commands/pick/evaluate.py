@@ -107,7 +107,7 @@ def _record(site: str, judged: SiteFigures | None, changes: Changes | None) -> R
 
 
 def _change(change: Change) -> Record:
-    return {"url": change.url, "why": change.why}
+    return {"url": change.url, "reason": change.why}
 
 
 def _total_record(totals: Totals) -> Record:

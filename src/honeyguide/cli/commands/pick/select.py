@@ -34,6 +34,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.select import uses_query
 from honeyguide.core.records import SCHEMA, candidate_record
+from honeyguide.core.records.fields import CandidateRecord, columns, fields
 from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError
@@ -50,11 +51,8 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-NAMES = (
-    "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
-    "contextual_score", "total_score", "matched", "selection_reason", "reasons", "parts", "out", "unknown", "positions",
-)  # fmt: skip
-COLUMNS = (*NAMES[:-3], "out.rule", "out.why", *NAMES[-2:])
+NAMES = ("schema", *fields(CandidateRecord))
+COLUMNS = ("schema", *columns(CandidateRecord))
 MAX_HEADS = 20_000  # as many as a page may have links
 
 
@@ -220,14 +218,15 @@ def _records(selection: Selection, page: Page) -> Iterator[Record]:
 
 def _skipped(href: str, rule: str) -> Record:
     """Give an href that is no URL the same names, in the same order (URL-9)."""
-    out = {"rule": rule, "why": f"URL-9: {rule.replace('-', ' ')}"}
+    rejected = {"rule": rule, "reason": f"URL-9: {rule.replace('-', ' ')}"}
     known = {
         "schema": SCHEMA,
         "url": href,
         "matched": [],
         "reasons": [],
+        "points": [],
         "parts": {},
-        "out": out,
+        "rejected": rejected,
         "unknown": [],
         "positions": [],
     }
@@ -318,7 +317,7 @@ def _say_unknown(selection: Selection, profile: Profile) -> None:
 CHOSEN = (
     Column("#", right=True, keep=True),
     Column("Score", right=True, keep=True),
-    Column("Kind", keep=True),
+    Column("Bucket", keep=True),
     Column("Page and why"),
 )
 
@@ -334,13 +333,13 @@ def show_record(record: Record) -> None:
         say()
         print_table(CHOSEN, [_picked_row(page, record["homepage"]) for page in record["selected"]])
     for gone in record["replaced"]:
-        say(f"  passed over {gone['url']}: {gone['why']}")
+        say(f"  passed over {gone['url']}: {gone['reason']}")
     say()
 
 
 def _picked_row(page: Record, homepage: str | None) -> list[str]:
     kind = page["bucket"] or page["category"] or "-"
-    lines = [_address(page["url"], homepage), *(f"  {line}" for line in _reasons(page["reasons"]))]
+    lines = [_address(page["url"], homepage), *(f"  {line}" for line in _reasons(page["points"]))]
     return [str(page["rank"]), number(page["score"]), kind, "\n".join(lines)]
 
 

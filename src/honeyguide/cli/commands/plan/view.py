@@ -14,6 +14,7 @@ from honeyguide.app.plan import DIFF_COLUMNS, check_plan_parquet, diff_plan, pla
 from honeyguide.cli.files import check_output, write_file
 from honeyguide.cli.output import Column, number, points, print_table, reason_lines, say, write_records
 from honeyguide.core.records import iso
+from honeyguide.core.records.fields import PlanRecord, columns
 from honeyguide.core.url.url import display
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
 
-COLUMNS = ("schema", "rank", "url", "score", "level", "reasons", "next_due", "points")
+COLUMNS = columns(PlanRecord)
 # What the rules of profiles read (PLAN-1).
 CARD_NAMES = frozenset({"visits", "last_visited", "last_changed", "topic_relevance", "hub_depth", "is_hub"})
 _WHOLE_FROM = 1_000.0  # numbers that people read without a fraction
@@ -150,8 +151,9 @@ def show_diff(output: Format, earlier: str, plan: Plan, session: PlanSession, no
 
 
 def _causes(change: Record) -> list[str]:
-    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["why"]]
-    return [*lines, f"  {change['because']}"] if change["because"] else lines
+    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["points"]]
+    sentences = change["reasons"][: len(change["reasons"]) - len(lines)]
+    return [*lines, *(f"  {sentence}" for sentence in sentences)]
 
 
 # --- reports ---

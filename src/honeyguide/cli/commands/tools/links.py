@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 COLUMNS = (
-    "schema", "url", "as_linked", "anchor_text", "title", "rel", "position", "context", "occurrences",
+    "schema", "url", "request_url", "anchor_text", "title", "rel", "position", "context", "occurrences",
     "verdict", "rule", "detail", "positions",
 )  # fmt: skip
 
@@ -82,7 +82,7 @@ def _record(link: Link, page: Page) -> Record:
     return {
         "schema": SCHEMA,
         "url": link.url.text,
-        "as_linked": link.url.as_linked,
+        "request_url": link.url.as_linked,
         "anchor_text": link.anchor,
         "title": link.title,
         "rel": link.rel,

@@ -25,7 +25,7 @@ from honeyguide.cli.output import (
     say,
     write_records,
 )
-from honeyguide.core.records import SCHEMA, reason_records
+from honeyguide.core.records import SCHEMA, point_records
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
@@ -40,8 +40,18 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
 
 
-LINK_COLUMNS = ("schema", "url", "anchor_text", "context", "relevance_score", "position", "points", "unknown")
-PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "points", "unknown")
+LINK_COLUMNS = (
+    "schema",
+    "url",
+    "anchor_text",
+    "context",
+    "relevance_score",
+    "position",
+    "reasons",
+    "points",
+    "unknown",
+)
+PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "reasons", "points", "unknown")
 
 
 @click.group(
@@ -113,7 +123,8 @@ def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) ->
         "context": context,
         "relevance_score": tidy(result.value),
         "position": position,
-        "points": reason_records(result.reasons),
+        "reasons": list(result.words),
+        "points": point_records(result.reasons),
         "unknown": list(result.unknown),
     }
 
@@ -187,7 +198,8 @@ def page_(file: str, topic: str, profile: str, base: str | None, output: Format)
         "url": page.url.text,
         "title": page.title,
         "relevance_score": tidy(result.value),
-        "points": reason_records(result.reasons),
+        "reasons": list(result.words),
+        "points": point_records(result.reasons),
         "unknown": list(result.unknown),
     }
     if output == "table":

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 CLASSIFY_COLUMNS = ("schema", "href", "url", "verdict", "rule", "id", "detail")
-EXPLAIN_COLUMNS = ("schema", "text", "base", "url", "as_linked", "key", "display", "steps")
+EXPLAIN_COLUMNS = ("schema", "text", "base", "url", "request_url", "key", "display", "steps")
 
 
 @click.group(cls=CommandGroup, examples=("honeyguide url normalize HTTP://Acme.example:80/about/",))
@@ -159,7 +159,7 @@ def _explained(text: str, base: Url | None) -> Record:
         "text": text,
         "base": None if base is None else base.as_linked,
         "url": parsed.text,
-        "as_linked": parsed.as_linked,
+        "request_url": parsed.as_linked,
         "key": parsed.key(tracking),
         "display": display(parsed),
         "steps": steps,
@@ -179,7 +179,7 @@ def _show(record: Record) -> None:
         note("nothing changes: the URL is normalised already")
     for label, name in (
         ("Normalised", "url"),
-        ("As linked", "as_linked"),
+        ("As linked", "request_url"),
         ("Key", "key"),
         ("Display", "display"),
     ):

@@ -1,0 +1,215 @@
+"""Making records of what was decided about links and pages, and reading them.
+
+Owns: the records of candidates and of visits, and what a visit found. The fields are in `fields.py`. Must not know: files,
+formats, terminals. Start reading at `candidate_record` and `page_record`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from honeyguide.core.records.fields import SCHEMA as SCHEMA
+from honeyguide.core.records.fields import Record as Record
+from honeyguide.core.recrawl.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAME_CONTENT, UNCHANGED
+from honeyguide.core.text.printable import tidy
+from honeyguide.core.why import Why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from honeyguide.core.crawl.frontier import Lease
+    from honeyguide.core.page.page import Link
+    from honeyguide.core.pick.select import Candidate
+    from honeyguide.core.records.fields import CandidateRecord, LinkRecord, PageRecord, Point, Rejection
+    from honeyguide.core.rules.language import Reason, Score
+
+
+def point_records(reasons: Iterable[Reason]) -> list[Point]:
+    """Write what each rule paid."""
+    return [{"rule": reason.rule, "points": tidy(reason.points), "reason": reason.text} for reason in reasons]
+
+
+def candidate_record(candidate: Candidate) -> CandidateRecord:
+    """Write everything that was decided about a link (PICK-20)."""
+    parts = candidate.parts or {}
+    score = candidate.score
+    return {
+        "url": candidate.url.text,
+        "anchor_text": candidate.link.anchor,
+        "position": candidate.link.position.value,
+        "rank": candidate.rank,
+        "category": candidate.category,
+        "bucket": candidate.bucket,
+        "score": _value(score),
+        "intrinsic_score": _value(parts.get("intrinsic")),
+        "contextual_score": _value(parts.get("contextual")),
+        "total_score": _value(parts.get("total")),
+        "matched": list(candidate.matched),
+        "selection_reason": candidate.selection_reason,
+        "reasons": list(score.words) if score else [],
+        "points": point_records(score.reasons) if score else [],
+        "parts": {name: point_records(part.reasons) for name, part in parts.items() if part is not score},
+        "rejected": _rejection(candidate.rejected),
+        "unknown": sorted({name for part in parts.values() for name in part.unknown}),
+        "positions": position_names(candidate.link),
+    }
+
+
+def _rejection(why: Why | None) -> Rejection | None:
+    return None if why is None else {"rule": why.rule, "reason": why.text}
+
+
+def position_names(link: Link) -> list[str]:
+    """Name every position where a link stands, in document order."""
+    return list(dict.fromkeys(occurrence.position.value for occurrence in link.occurrences))
+
+
+def _value(score: Score | None) -> float | None:
+    return None if score is None else tidy(score.value)
+
+
+RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
+_FAILED = frozenset({"dropped", "retry"})  # actions of visits that led to no page
+_UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """How a visit to a page ended."""
+
+    at: float
+    action: str
+    status: int | None = None
+    final_url: str | None = None
+    title: str | None = None
+    content: str | None = None
+    elapsed_s: float | None = None
+    score: Score | None = None
+    why: Why | None = None
+    links: Iterable[tuple[Link, Score]] | None = None
+    change: Why | None = None
+
+
+def page_record(lease: Lease, crawled: Crawled) -> PageRecord:
+    """Write the record of a visit."""
+    points = point_records(crawled.score.reasons) if crawled.score else []
+    reasons = list(crawled.score.words) if crawled.score else []
+    for why in (crawled.why, crawled.change):
+        if why is not None:
+            points.append({"rule": why.rule, "points": 0, "reason": why.text})
+            reasons += [why.text] if why.text else []
+    record: PageRecord = {
+        "schema": SCHEMA,
+        "url": lease.url.text,
+        "final_url": crawled.final_url,
+        "status": crawled.status,
+        "depth": lease.depth,
+        "parent": lease.parent,
+        "relevance_score": _value(crawled.score),
+        "reasons": reasons,
+        "points": points,
+        "action": crawled.action,
+        "change": None,
+        "lane": lease.lane,
+        "priority": tidy(lease.priority),
+        "title": crawled.title,
+        "fetched_at": iso(crawled.at),
+        "elapsed_s": None if crawled.elapsed_s is None else round(crawled.elapsed_s, 3),
+        "digest": crawled.content,
+    }
+    if crawled.links is not None:
+        record["links"] = [link_record(link, score) for link, score in crawled.links]
+    record["change"] = _change_word(record)
+    return record
+
+
+def link_record(link: Link, score: Score) -> LinkRecord:
+    """Write a link and the points that make its score (TOPIC-1)."""
+    return {
+        "url": link.url.text,
+        "anchor_text": link.anchor,
+        "context": link.context,
+        "relevance_score": tidy(score.value),
+        "position": link.position.value,
+        "reasons": list(score.words),
+        "points": point_records(score.reasons),
+    }
+
+
+# --- what a visit found -----------------------------------------------------------------------------------------------
+
+
+def _change_word(record: Record) -> str | None:
+    verdict = verdict_of(record)
+    if verdict in ("gone", "failed"):
+        return None
+    return {"first": "new", CHANGED: CHANGED}.get(verdict, "unchanged")
+
+
+def describe_change(verdict: str, since: float) -> Why:
+    """Say how a page compares with the visit before.
+
+    >>> describe_change("changed", 0.0).text
+    'its main content changed since 1970-01-01T00:00:00.000Z'
+    """
+    words = {
+        NOT_MODIFIED: "not modified, its server says (304),",
+        SAME_BYTES: "the same, byte for byte,",
+        SAME_CONTENT: "its main content is the same",
+        CHANGED: "its main content changed",
+    }
+    return Why(verdict, f"{words[verdict]} since {iso(since)}")
+
+
+def verdict_of(record: Record) -> str:
+    """Name the result of a visit: `first`, `changed`, `not-modified`, `same-bytes`, `same-content`, `gone`, `failed`.
+
+    >>> verdict_of({"action": "dropped", "status": 410, "points": []})
+    'gone'
+    """
+    if record["action"] == "soft-404" or record["status"] in GONE:
+        return "gone"
+    if record["action"] in _FAILED:
+        return "failed"
+    change = change_of(record)
+    return "first" if change is None else change.rule
+
+
+def change_of(record: Record) -> Why | None:
+    """Give the reason that `describe_change` wrote; None at the first visit.
+
+    >>> change_of({"points": [{"rule": "changed", "points": 0, "reason": "its main content changed"}]})
+    Why(rule='changed', text='its main content changed')
+    """
+    reasons = {point["rule"]: point["reason"] for point in record["points"]}
+    return next((Why(rule, reasons[rule]) for rule in (*UNCHANGED, CHANGED) if rule in reasons), None)
+
+
+def was_read(record: Record) -> bool:
+    """Tell whether a visit read the page; one that failed, or was answered "not modified", did not.
+
+    >>> was_read({"action": "expand"}), was_read({"action": "unchanged"})
+    (True, False)
+    """
+    return record["action"] not in _UNREAD
+
+
+def is_relevant(record: Record) -> bool:
+    """Tell whether a page is about the topic.
+
+    >>> is_relevant({"relevance_score": 5}), is_relevant({"relevance_score": None})
+    (True, False)
+    """
+    score = record["relevance_score"]
+    return score is not None and score >= RELEVANT
+
+
+def iso(moment: float) -> str:
+    """Write a time as ISO 8601 UTC, to the millisecond.
+
+    >>> iso(0.5)
+    '1970-01-01T00:00:00.500Z'
+    """
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
