@@ -13,8 +13,7 @@ import pytest
 
 from honeyguide import score_link
 from honeyguide.adapters.files import read
-from honeyguide.app import plan as known
-from honeyguide.app import score_links
+from honeyguide.app import known, score_links
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:

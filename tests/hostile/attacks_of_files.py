@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from honeyguide.adapters.files import links as link_rows
 from honeyguide.adapters.files import sites as inputs
-from honeyguide.adapters.files.rows import Raw, parse_object
+from honeyguide.adapters.files.rows import RawRow, parse_object
 from honeyguide.adapters.output import plan_tables
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
@@ -196,7 +196,7 @@ def list_sites(over: int, _limit: int) -> None:
 
 
 def list_site_chars(over: int, _limit: int) -> None:
-    (row,) = inputs.given_sites(["a.example/".ljust(over + 1, "x")])
+    (row,) = inputs.check_sites(["a.example/".ljust(over + 1, "x")])
     assert "longer than" in row.problem
 
 
@@ -228,7 +228,7 @@ def earlier_entries(over: int, _limit: int) -> None:
 
 
 def link_row_text(over: int, _limit: int) -> None:
-    row = Raw(1, "f line 1", {"url": "https://a.example/", "anchor": "x" * (over + 1)})
+    row = RawRow(1, "f line 1", {"url": "https://a.example/", "anchor": "x" * (over + 1)})
     with pytest.raises(InputError, match="longer than"):
         link_rows.link_of(row, 1)
 

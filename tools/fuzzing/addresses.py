@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzzing.documents import Documents, expect, pieces_of, text_of
-from honeyguide.adapters.files.sites import given_sites, unique
+from honeyguide.adapters.files.sites import check_sites, unique
 from honeyguide.core.url.scope import LinkKind, Scope, classify
 from honeyguide.core.url.url import Tracking, Url, display, explain, normalize, resolve
 from honeyguide.errors import UrlError
@@ -112,5 +112,5 @@ class Hrefs(Urls):
                 classify(verdict.url.as_linked, PAGE, SCOPE).kind is verdict.kind,
                 "judged otherwise by itself",
             )
-        kept, repeated = unique(given_sites([href, href]))
+        kept, repeated = unique(check_sites([href, href]))
         expect(len(kept) + len(repeated) == 2, "out of bounds")

@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
-from honeyguide.adapters.files.rows import Raw, raw_rows, signals_of_row
+from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
 from honeyguide.adapters.plugins import load_policy
 from honeyguide.app.runs import open_store
 from honeyguide.core.crawl.frontier import digest_of
@@ -123,14 +123,12 @@ class _FileRows:
                         self._reject(source.name, raw, error)
 
 
-def _raw_rows(source: Source) -> Iterator[Raw]:
+def _raw_rows(source: Source) -> Iterator[RawRow]:
     if source.kind == "parquet":
         from honeyguide.bulk.batches import ParquetFile  # an extra
 
-        yield from ParquetFile(source.path, source.name).rows()
-        return
-    for number, (line, values) in enumerate(raw_rows(source.path, source.kind, source.name), 1):
-        yield Raw(number, f"{source.name} line {line}", values)
+        return ParquetFile(source.path, source.name).rows()
+    return raw_rows(source)
 
 
 def _columns(source: Source) -> list[str]:

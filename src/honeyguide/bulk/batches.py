@@ -7,22 +7,21 @@ Start reading at `ParquetFile.batches`. polars is an extra: whoever needs this m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.read import opened
-from honeyguide.adapters.files.rows import Raw, check_names, raw_rows
+from honeyguide.adapters.files.read import Source, opened
+from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.recrawl.plan import MISSING, NAMES, REQUIRED, field_name
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from honeyguide.adapters.files.rows import RawRow
 
     Query = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -38,7 +37,7 @@ class Batch(NamedTuple):
 
     start: int
     frame: pl.DataFrame
-    raw: Callable[[Sequence[int]], list[Raw]]
+    raw: Callable[[Sequence[int]], list[RawRow]]
 
 
 class ParquetFile:
@@ -79,11 +78,11 @@ class ParquetFile:
         except _READ:
             raise self._unreadable() from None
 
-    def rows(self) -> Iterator[Raw]:
+    def rows(self) -> Iterator[RawRow]:
         """Read all rows as they are, one by one."""
         for batch in self.batches(lambda frame: frame):
             for number, row in enumerate(batch.frame.iter_rows(named=True), batch.start + 1):
-                yield Raw(number, self.name, row)
+                yield RawRow(number, self.name, row)
 
     def count(self) -> int:
         """Count the rows, which the file itself says."""
@@ -92,21 +91,21 @@ class ParquetFile:
         except _READ:
             raise self._unreadable() from None
 
-    def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[Raw]:
+    def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[RawRow]:
         """Read rows by their number, from 0; whole, or some columns of them."""
-        found: list[Raw] = []
+        found: list[RawRow] = []
         scan = self._scan() if columns is None else self._scan().select(columns)
         try:
             for near in _clusters(sorted(numbers)):
                 part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
                 wanted = part[[number - near[0] for number in near]]
                 rows = zip(near, _rows_of(wanted), strict=True)
-                found += [Raw(number + 1, self.name, row) for number, row in rows]
+                found += [RawRow(number + 1, self.name, row) for number, row in rows]
         except _READ:
             raise self._unreadable() from None
         return found
 
-    def find(self, urls: Collection[str]) -> list[Raw]:
+    def find(self, urls: Collection[str]) -> list[RawRow]:
         """Read the rows that have one of the URLs."""
         return self.take(self.places(urls)[PLACE].to_list())
 
@@ -136,40 +135,26 @@ class ParquetFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Source):
     """A CSV file or JSON lines; rows are read by Python, which is sure about quotes, lines and types."""
-
-    path: str
-    kind: str
-    name: str
 
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time."""
-        rows = raw_rows(self.path, self.kind, self.name)
+        rows = raw_rows(self)
         start = 0
         while listed := list(islice(rows, _BATCH_ROWS)):
-            yield Batch(start, query(_columns(listed).lazy()).collect(), self._reader(start, listed))
+            yield Batch(start, query(_columns(listed).lazy()).collect(), partial(_pick, listed, start))
             start += len(listed)
 
     def count(self) -> int:
         """Count the rows by reading them."""
-        return sum(1 for _ in raw_rows(self.path, self.kind, self.name))
+        return sum(1 for _ in raw_rows(self))
 
-    def find(self, urls: Collection[str]) -> list[Raw]:
+    def find(self, urls: Collection[str]) -> list[RawRow]:
         """Read the rows that have one of the URLs."""
-        rows, wanted = enumerate(raw_rows(self.path, self.kind, self.name), 1), frozenset(urls)
-        return [
-            Raw(number, f"{self.name} line {line}", row)
-            for number, (line, row) in rows
-            if isinstance(row, dict) and isinstance(row.get("url"), str) and row["url"] in wanted
-        ]
-
-    def _reader(self, start: int, rows: list[RawRow]) -> Callable[[Sequence[int]], list[Raw]]:
-        def read(numbers: Sequence[int]) -> list[Raw]:
-            found = ((number, rows[number - start]) for number in numbers)
-            return [Raw(number + 1, f"{self.name} line {line}", row) for number, (line, row) in found]
-
-        return read
+        wanted = frozenset(urls)
+        found = ((raw, raw.values) for raw in raw_rows(self) if isinstance(raw.values, dict))
+        return [raw for raw, row in found if isinstance(row.get("url"), str) and row["url"] in wanted]
 
 
 def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -202,10 +187,14 @@ def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
 # --- columns of rows ----------------------------------------------------------------------------------------------
 
 
+def _pick(rows: Sequence[RawRow], start: int, numbers: Sequence[int]) -> list[RawRow]:
+    return [rows[number - start] for number in numbers]
+
+
 def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
     """Make columns of rows; a row that has no values, or too few, is in doubt, and so is a column of mixed types."""
     lacking: dict[tuple[str, ...], bool] = {}
-    listed = [{} if isinstance(row, InputError) else row for _, row in rows]
+    listed = [{} if isinstance(values, InputError) else values for _, _, values in rows]
     doubt = [_lacks(tuple(row), lacking) for row in listed]
     columns: list[pl.Series] = []
     is_mixed = False

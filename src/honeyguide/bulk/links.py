@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.links import LinkRow, LinkRows
     from honeyguide.adapters.files.read import Source
-    from honeyguide.adapters.files.rows import Raw
+    from honeyguide.adapters.files.rows import RawRow
     from honeyguide.core.rules.profile import Profile
 
 _CARD = "link"
@@ -56,7 +56,7 @@ class _Batch(NamedTuple):
     """Some rows as columns of texts, null where there is none; `raw` gives one of them as it is."""
 
     texts: pl.DataFrame
-    raw: Callable[[int], Raw]
+    raw: Callable[[int], RawRow]
 
 
 def best_links(sources: Sequence[Source], rows: LinkRows, profile: Profile, wanted: Wanted) -> list[LinkRow]:
@@ -104,7 +104,7 @@ class _Search:
         """Give what was kept, the best first."""
         return [self._kept[place] for place in self._best[_PLACE].to_list()]
 
-    def _checked(self, source: Source, raw: Raw, place: int) -> LinkRow:
+    def _checked(self, source: Source, raw: RawRow, place: int) -> LinkRow:
         row = self._rows.read(source, raw, place)
         if row is None:
             raise InputError("is not as plain as it looks; this is a bug", file=raw.where, row=raw.number)
@@ -174,7 +174,7 @@ def _batches(source: Source) -> Iterator[_Batch]:
         )
 
 
-def _texts(raw: Raw) -> tuple[str | None, ...]:
+def _texts(raw: RawRow) -> tuple[str | None, ...]:
     """Give the texts of a row; nothing at all of one that is not all texts: then it is not plain."""
     row = raw.values if isinstance(raw.values, dict) else {}
     values = tuple(next((row[name] for name in names if name in row), None) for names in NAMES.values())

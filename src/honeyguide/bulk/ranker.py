@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from honeyguide.adapters.files.rows import Raw
+    from honeyguide.adapters.files.rows import RawRow
     from honeyguide.bulk.batches import Batch
     from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
     from honeyguide.core.rules.profile import Profile
 
     File = ParquetFile | TextFile
-    Reject = Callable[[str, Raw, InputError], None]
+    Reject = Callable[[str, RawRow, InputError], None]
 
 
 SCORE = CARD + "plan"
@@ -197,7 +197,7 @@ class ColumnTable:
         """Give what a row is ranked by, as the column holds it."""
         return score_url(signals, now, self._profile).score.value
 
-    def _signals(self, file: File, raw: Raw) -> UrlSignals | None:
+    def _signals(self, file: File, raw: RawRow) -> UrlSignals | None:
         """Read a row, or hand it over as wrong, once."""
         try:
             return signals_of_row(raw)
@@ -320,7 +320,7 @@ class ColumnTable:
                 level = next(levels)
             yield place + unwanted
 
-    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, Raw]]) -> list[UrlSignals]:
+    def _read(self, best: pl.Series, kept: Mapping[int, tuple[File, RawRow]]) -> list[UrlSignals]:
         """Read the rows at some places, except those that were kept; a URL that comes again is not taken as it is."""
         places, rows = best.to_list(), dict(kept)
         waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
@@ -344,7 +344,7 @@ class _Best:
 
     def __init__(self, wanted: pl.Expr, limit: int | None) -> None:
         self.frame = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
-        self.rows: dict[int, tuple[File, Raw]] = {}
+        self.rows: dict[int, tuple[File, RawRow]] = {}
         self._wanted = wanted
         self._limit = limit
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
-    from honeyguide.adapters.files.rows import Raw
+    from honeyguide.adapters.files.rows import RawRow
     from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
     from honeyguide.core.recrawl.policies import Learned
     from honeyguide.core.recrawl.priors import PageClass, Priors
@@ -71,7 +71,7 @@ class LearnedTable(ColumnTable):
         files: Sequence[ParquetFile],
         profile: Profile,
         policy: Learned,
-        reject: Callable[[str, Raw, InputError], None] | None = None,
+        reject: Callable[[str, RawRow, InputError], None] | None = None,
         *,
         check_urls: bool = False,
     ) -> None:
@@ -160,9 +160,9 @@ class LearnedTable(ColumnTable):
         is_enough = limit is None or len(taken) >= (asked.top or 0) or best.height < limit
         return taken[: asked.top], is_enough
 
-    def _kept(self, survey: _Survey, places: pl.Series) -> dict[int, tuple[ParquetFile, Raw]]:
+    def _kept(self, survey: _Survey, places: pl.Series) -> dict[int, tuple[ParquetFile, RawRow]]:
         """Complete the rows that were kept by their URLs."""
-        rows: dict[int, tuple[ParquetFile, Raw]] = {}
+        rows: dict[int, tuple[ParquetFile, RawRow]] = {}
         for first, (file, best) in survey.kept.items():
             kept = best.filter(_IS_RAW, pl.col(PLACE).is_in(places.implode())).sort(PLACE)
             said = kept.select(pl.col(f"^{_RAW}.+$").name.map(lambda name: name.removeprefix(_RAW)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from honeyguide.adapters.files.read import STDIN
-from honeyguide.adapters.files.sites import given_sites, read_sites, unique
+from honeyguide.adapters.files.sites import check_sites, read_sites, unique
 from honeyguide.cli.command import (
     Number,
 )
@@ -85,7 +85,7 @@ def named_rows(
     texts: Sequence[str], files: Sequence[str], column: str | None = None
 ) -> tuple[list[SiteRow], list[SiteRow]]:
     """Read all addresses that are named, each once, and give those that are named again; `-` is standard input."""
-    rows = [_placed(row, "argument") for row in given_sites(text for text in texts if text != STDIN)]
+    rows = [_placed(row, "argument") for row in check_sites(text for text in texts if text != STDIN)]
     for file in [*files, *([STDIN] if STDIN in texts else [])]:
         name = "standard input" if file == STDIN else file
         rows += [_placed(row, f"{name} line") for row in read_sites(file, column)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from honeyguide.adapters.files.read import name_of
+from honeyguide.adapters.files.read import lines_or_errors, name_of
 from honeyguide.adapters.files.rows import csv_rows
 from honeyguide.adapters.store.sqlite.database import Database, queries
 from honeyguide.core.page.likeness import can_compare
@@ -140,10 +140,10 @@ def read_world(path: str, window: Window, seed: int) -> World:
     """
     name = name_of(path)
     histories: dict[str, ChangeLog] = {}
-    for number, (line, row) in enumerate(_rows(path, name), 1):
-        if number > MAX_ROWS:
+    for raw in csv_rows(lines_or_errors(path), name, partial(_header, name=name)):
+        if raw.number > MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} rows; split it", file=name)
-        _add(histories, row, f"{name} line {line}", number)
+        _add(histories, raw.known_values(), raw.where, raw.number)
     if not histories:
         raise InputError("has no rows; give at least one change", file=name)
     return world_of(name, histories, window, seed)
@@ -159,14 +159,6 @@ def world_of(name: str, histories: dict[str, ChangeLog], window: Window, seed: i
     pages = sorted(histories)
     shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(len(pages))
     return _world(name, {pages[place]: histories[pages[place]] for place in shuffled}, first, last)
-
-
-def _rows(path: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Read the rows, each with its line."""
-    for line, row in csv_rows(path, name, partial(_header, name=name)):
-        if isinstance(row, InputError):
-            raise row
-        yield line, row
 
 
 def _header(cells: list[str], name: str) -> list[str]:

@@ -1,43 +1,46 @@
-"""Links in files, one in each row: url, and what its page says of it.
+"""Links in tables, one in each row: the URL, and what its page says of it.
 
-Owns: the columns of such files, and the sentence where a row is wrong. Must not know: scores.
-Start reading at `LinkRows`; files that name the page of each link are read by `page_rows.py`.
+Owns: the columns of such tables, and the sentence where a row is wrong. Must not know: scores.
+Start reading at `LinkRows`, and at `PageRows` for tables that name the page of each link.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from hashlib import blake2b
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from honeyguide.adapters.files.rows import Raw, raw_rows
+from honeyguide.adapters.files.rows import RawRow, raw_rows
 from honeyguide.core.page.page import Head, Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import Source
     from honeyguide.adapters.files.rows import Rejected
 
-# What a column may be called; the first name that a file has counts.
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "url": ("url",),
-    "anchor": ("anchor", "anchor_text"),
-    "context": ("context",),
-    "position": ("position",),
-}
-MAX_TEXT = 100_000  # characters of an anchor or its context
+    Names = Mapping[
+        str, tuple[str, ...]
+    ]  # what a column may be called; the first name that a table has counts
 
+_ALSO = {"anchor": ("anchor", "anchor_text"), "page": ("page", "base", "site")}
+NAMES: Names = {name: _ALSO.get(name, (name,)) for name in ("url", "anchor", "context", "position")}
+_PAGE_FIELDS = ("page", "title", "rel", "head_title", "head_description")
+_TEXT_NAMES: Names = {**NAMES, **{name: _ALSO.get(name, (name,)) for name in _PAGE_FIELDS}}
+PAGE_NAMES: Names = {**_TEXT_NAMES, "positions": ("positions",)}
+MAX_TEXT = 100_000  # characters of an anchor or its context
+MAX_PAGE_ROWS = 20_000  # of one page; as many as it may have links
+MAX_PAGE_CHARS = 10_000_000  # of all rows of one page; about as large as a page may be
+MAX_PAGES = 1_000_000  # of all tables; a digest of each is kept, to notice one that comes again
 
 _Row = TypeVar("_Row")
 
 
 class LinkRow(NamedTuple):
-    """A link as a file has it: its place among all rows, from 1, and what is known of it; a position may not be."""
+    """A link of a table: its place among all rows, from 1, and what is known of it."""
 
     number: int
     url: Url
@@ -55,121 +58,8 @@ class LinkRow(NamedTuple):
         return facts
 
 
-class LinkRows:
-    """The checked links of files; wrong rows go to `reject`, or stop the run."""
-
-    def __init__(self, sources: Sequence[Source], reject: Rejected | None = None) -> None:
-        self._sources = sources
-        self._reject = reject
-        if reject is not None:
-            reject.expect(source.name for source in sources)
-
-    def __iter__(self) -> Iterator[LinkRow]:
-        place = 0
-        for source in self._sources:
-            for raw in raw_links(source):
-                place += 1
-                row = self.read(source, raw, place)
-                if row is not None:
-                    yield row
-
-    def read(self, source: Source, raw: Raw, place: int) -> LinkRow | None:
-        """Check a row, or hand it over as wrong."""
-        return right_or_rejected(lambda: link_of(raw, place), source, raw, self._reject)
-
-
-def right_or_rejected(
-    check: Callable[[], _Row], source: Source, raw: Raw, reject: Rejected | None
-) -> _Row | None:
-    """Check a row; a wrong one goes to `reject`, or stops the run."""
-    try:
-        return check()
-    except InputError as error:
-        if reject is None:
-            raise
-        reject(source.name, raw, error)
-        return None
-
-
-def raw_links(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[Raw]:
-    """Read a file row by row, as it is; of Parquet only the columns that may be called by one of the `names`."""
-    if source.kind == "parquet":
-        from honeyguide.adapters.files.parquet import parquet_rows  # an extra
-
-        yield from parquet_rows(source, names)
-        return
-    rows = raw_rows(source.path, source.kind, source.name, ("url",))
-    for number, (line, values) in enumerate(rows, 1):
-        yield Raw(number, f"{source.name} line {line}", values)
-
-
-def link_of(raw: Raw, place: int) -> LinkRow:
-    """Check one row; the error names the row and the field."""
-    values = texts_of(raw, NAMES)
-    try:
-        url = Url.parse(values["url"])
-    except UrlError as error:
-        why = f"{shown(values['url'])} should be an absolute http(s) URL: {error.why}"
-        raise wrong(raw, "url", why) from None
-    return LinkRow(place, url, values["anchor"], values["context"], position_in(raw, values["position"]))
-
-
-def texts_of(raw: Raw, names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Read the texts of a row by their names; what a row does not say is empty."""
-    if isinstance(raw.values, InputError):
-        raise raw.values
-    return {name: _text(raw, name, columns) for name, columns in names.items()}
-
-
-def position_in(raw: Raw, text: str) -> Position | None:
-    """Read where on its page a link stands, if the row says so."""
-    if not text:
-        return None
-    try:
-        return Position(text.strip().lower())
-    except ValueError:
-        allowed = ", ".join(one.value for one in Position)
-        raise wrong(raw, "position", f"{shown(text)} is no position; there are {allowed}") from None
-
-
-def _text(raw: Raw, name: str, names: Sequence[str]) -> str:
-    known: Mapping[str, Any] = raw.values if isinstance(raw.values, dict) else {}
-    column = next((one for one in names if one in known), None)
-    value = None if column is None else known[column]
-    if value is None:
-        if name == "url":
-            raise wrong(raw, name, "is missing; every row needs one")
-        return ""
-    if not isinstance(value, str):
-        raise wrong(raw, name, f"{shown(repr(value))} should be text")
-    if len(value) > MAX_TEXT:
-        raise wrong(raw, name, f"is longer than {MAX_TEXT:,} characters")
-    return value
-
-
-def wrong(raw: Raw, field: str, what: str) -> InputError:
-    """Say what is wrong with a row, and where it is."""
-    return InputError(what, file=raw.where, row=raw.number, field=field)
-
-
-# What a column may be called; the first name that a file has counts.
-PAGE_NAMES: Mapping[str, tuple[str, ...]] = {
-    **NAMES,
-    "page": ("page", "base", "site"),
-    "title": ("title",),
-    "rel": ("rel",),
-    "positions": ("positions",),
-    "head_title": ("head_title",),
-    "head_description": ("head_description",),
-}
-TEXT_NAMES = {name: names for name, names in PAGE_NAMES.items() if name != "positions"}
-MAX_PAGE_ROWS = 20_000  # of one page; as many as it may have links
-MAX_PAGE_CHARS = 10_000_000  # of all rows of one page; about as large as a page may be
-MAX_PAGES = 1_000_000  # of all files; a trace of each is kept, to notice one that comes again
-
-
 class PageRow(NamedTuple):
-    """A link as its page has it: the href, what the page says of it, and what is known of where it leads."""
+    """A link of a page: the href, what the page says of it, and the head of its target if known."""
 
     page: Url
     href: str
@@ -178,75 +68,103 @@ class PageRow(NamedTuple):
 
     @property
     def chars(self) -> int:
-        """How much it is to remember."""
+        """The number of characters to keep in memory."""
         head = () if self.head is None else (self.head.title or "", self.head.description or "")
         return sum(map(len, (self.href, *chain.from_iterable(self.occurrences), *head)))
 
 
-class PageRows:
-    """The checked rows of files; wrong rows go to `reject`, or stop the run. `base` is the page of rows that name none."""
+class _CheckedRows(Generic[_Row]):
+    """The checked rows of tables; wrong rows go to `reject`, or raise `InputError`."""
 
-    def __init__(
-        self, sources: Sequence[Source], base: Url | None = None, reject: Rejected | None = None
-    ) -> None:
+    names = NAMES
+
+    def __init__(self, sources: Sequence[Source], reject: Rejected | None = None) -> None:
         self._sources = sources
-        self._base = base
         self._reject = reject
         if reject is not None:
             reject.expect(source.name for source in sources)
 
+    def __iter__(self) -> Iterator[_Row]:
+        place = 0
+        for source in self._sources:
+            for raw in raw_links(source, self.names):
+                place += 1
+                row = self.read(source, raw, place)
+                if row is not None:
+                    yield row
+
+    def read(self, source: Source, raw: RawRow, place: int) -> _Row | None:
+        """Check one row; None if it was rejected."""
+        try:
+            return self._checked(raw, place)
+        except InputError as error:
+            if self._reject is None:
+                raise
+            self._reject(source.name, raw, error)
+            return None
+
+    def _checked(self, raw: RawRow, place: int) -> _Row:
+        raise NotImplementedError
+
+
+class LinkRows(_CheckedRows[LinkRow]):
+    """The checked links of tables; wrong rows go to `reject`, or raise `InputError`."""
+
+    def _checked(self, raw: RawRow, place: int) -> LinkRow:
+        return link_of(raw, place)
+
+
+class PageRows(_CheckedRows[PageRow]):
+    """The checked rows of tables with pages; `base` is the page of rows that name none."""
+
+    names = PAGE_NAMES
+
+    def __init__(
+        self, sources: Sequence[Source], base: Url | None = None, reject: Rejected | None = None
+    ) -> None:
+        super().__init__(sources, reject)
+        self._base = base
+        self._order = _PageOrder()
+
     def pages(self) -> Iterator[tuple[Url, list[PageRow]]]:
-        """Give the rows of each page, in the order of the files."""
+        """Return the rows of each page, in the order of the tables."""
         for page, rows in groupby(self, key=lambda row: row.page):
             yield page, list(rows)
 
     def __iter__(self) -> Iterator[PageRow]:
-        order = _Order()
-        for source in self._sources:
-            for raw in raw_links(source, PAGE_NAMES):
-                row = right_or_rejected(partial(self._checked, raw, order), source, raw, self._reject)
-                if row is not None:
-                    yield row
+        self._order = _PageOrder()
+        return super().__iter__()
 
-    def _checked(self, raw: Raw, order: _Order) -> PageRow:
-        texts = texts_of(raw, TEXT_NAMES)
-        page = self._page(raw, texts["page"], order.page)
+    def _checked(self, raw: RawRow, place: int) -> PageRow:
+        del place
+        texts = _texts_of(raw, _TEXT_NAMES)
+        page = self._page(raw, texts["page"])
         occurrences = tuple(
-            Occurrence(texts["anchor"], texts["title"], texts["rel"], place, texts["context"])
-            for place in _positions(raw, texts["position"])
+            Occurrence(texts["anchor"], texts["title"], texts["rel"], position, texts["context"])
+            for position in _positions(raw, texts["position"])
         )
         title, description = texts["head_title"] or None, texts["head_description"] or None
         head = Head(title, description) if title or description else None
         row = PageRow(page, texts["url"], occurrences, head)
-        order.add(raw, row)
+        self._order.add(raw, row)
         return row
 
-    def _page(self, raw: Raw, text: str, last: Url | None) -> Url:
+    def _page(self, raw: RawRow, text: str) -> Url:
+        last = self._order.page
         if not text:
             if self._base is None:
-                raise wrong(raw, "page", "is missing; every row needs one, unless --base is the page of all")
+                raise raw.error("page", "is missing; every row needs one, unless --base is the page of all")
             return self._base
-        if last is not None and last.text == text:  # nearly always: rows of a page stand together
+        if last is not None and last.text == text:  # nearly always, because rows of a page stand together
             return last
         try:
             return Url.parse(text)
         except UrlError as error:
-            raise wrong(raw, "page", f"{shown(text)} is not an http(s) URL: {error.why}") from None
+            raise raw.error("page", f"{shown(text)} is not an http(s) URL: {error.why}") from None
 
 
-def _positions(raw: Raw, position: str) -> tuple[Position, ...]:
-    """Read all positions where a page links a URL, as `honeyguide links` lists them; else the one that is given."""
-    values = raw.values if isinstance(raw.values, dict) else {}
-    named = values.get("positions") or ()
-    listed = named.split(";") if isinstance(named, str) else named
-    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
-        raise wrong(raw, "positions", f"{shown(repr(named))} should be a list of positions")
-    found = dict.fromkeys(position_in(raw, one) or Position.MAIN for one in listed if one.strip())
-    return tuple(found) or (position_in(raw, position) or Position.MAIN,)
-
-
-class _Order:
-    """Sees that rows of a page stand together, and that no page is too large."""
+class _PageOrder:
+    """Checks that the rows of a page stand together, and that no page is too large."""
 
     def __init__(self) -> None:
         self.page: Url | None = None
@@ -254,25 +172,85 @@ class _Order:
         self._chars = 0
         self._seen: set[bytes] = set()
 
-    def add(self, raw: Raw, row: PageRow) -> None:
-        """Take a row in, or say why not."""
-        if row.page != self.page:
-            self._begin(raw, row.page)
+    def add(self, raw: RawRow, row: PageRow) -> None:
+        """Count a row, or raise."""
+        page = row.page
+        if page != self.page:
+            self._begin(raw, page)
         if self._rows >= MAX_PAGE_ROWS:
-            raise wrong(raw, "page", f"{shown(row.page.text)} has more than {MAX_PAGE_ROWS:,} rows")
-        if self._chars + row.chars > MAX_PAGE_CHARS:
-            raise wrong(
-                raw, "page", f"{shown(row.page.text)} has more than {MAX_PAGE_CHARS:,} characters of text"
-            )
-        self._rows += 1
+            raise raw.error("page", f"{shown(page.text)} has more than {MAX_PAGE_ROWS:,} rows")
         self._chars += row.chars
+        if self._chars > MAX_PAGE_CHARS:
+            self._chars -= row.chars
+            raise raw.error("page", f"{shown(page.text)} has more than {MAX_PAGE_CHARS:,} characters of text")
+        self._rows += 1
 
-    def _begin(self, raw: Raw, page: Url) -> None:
-        trace = blake2b(page.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if trace in self._seen:
+    def _begin(self, raw: RawRow, page: Url) -> None:
+        digest = blake2b(page.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest in self._seen:
             what = "comes again after other pages; sort the rows by page"
-            raise wrong(raw, "page", f"{shown(page.text)} {what}")
+            raise raw.error("page", f"{shown(page.text)} {what}")
         if len(self._seen) >= MAX_PAGES:
-            raise wrong(raw, "page", f"is one more than {MAX_PAGES:,} pages; give the file in parts")
-        self._seen.add(trace)
+            raise raw.error("page", f"is one more than {MAX_PAGES:,} pages; give the file in parts")
+        self._seen.add(digest)
         self.page, self._rows, self._chars = page, 0, 0
+
+
+def raw_links(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
+    """Read a table row by row; of Parquet only the columns that `names` lists."""
+    if source.kind == "parquet":
+        from honeyguide.adapters.files.parquet import parquet_rows  # an extra
+
+        return parquet_rows(source, names)
+    return raw_rows(source, ("url",))
+
+
+def link_of(raw: RawRow, place: int) -> LinkRow:
+    """Check one row; the error names the row and the field."""
+    values = _texts_of(raw, NAMES)
+    try:
+        url = Url.parse(values["url"])
+    except UrlError as error:
+        why = f"{shown(values['url'])} should be an absolute http(s) URL: {error.why}"
+        raise raw.error("url", why) from None
+    return LinkRow(place, url, values["anchor"], values["context"], _position(raw, values["position"]))
+
+
+def _texts_of(raw: RawRow, names: Names) -> dict[str, str]:
+    """Read the texts of a row by their names; those that it lacks are empty."""
+    return {name: _text(raw, name, columns) for name, columns in names.items()}
+
+
+def _text(raw: RawRow, name: str, columns: Sequence[str]) -> str:
+    values = raw.known_values()
+    value = next((values[column] for column in columns if column in values), None)
+    if value is None:
+        if name == "url":
+            raise raw.error(name, "is missing; every row needs one")
+        return ""
+    if not isinstance(value, str):
+        raise raw.error(name, f"{shown(repr(value))} should be text")
+    if len(value) > MAX_TEXT:
+        raise raw.error(name, f"is longer than {MAX_TEXT:,} characters")
+    return value
+
+
+def _position(raw: RawRow, text: str) -> Position | None:
+    """Read where on its page a link is, if the row says so."""
+    if not text:
+        return None
+    try:
+        return Position(text.strip().lower())
+    except ValueError:
+        allowed = ", ".join(position.value for position in Position)
+        raise raw.error("position", f"{shown(text)} is no position; there are {allowed}") from None
+
+
+def _positions(raw: RawRow, position: str) -> tuple[Position, ...]:
+    """Read all positions where a page links a URL, as `honeyguide links` lists them; else the single `position`."""
+    cell = raw.known_values().get("positions") or ()
+    listed = cell.split(";") if isinstance(cell, str) else cell
+    if not isinstance(listed, list | tuple) or not all(isinstance(text, str) for text in listed):
+        raise raw.error("positions", f"{shown(repr(cell))} should be a list of positions")
+    found = dict.fromkeys(_position(raw, text) or Position.MAIN for text in listed if text.strip())
+    return tuple(found) or (_position(raw, position) or Position.MAIN,)

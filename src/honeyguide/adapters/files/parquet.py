@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.links import NAMES
 from honeyguide.adapters.files.read import opened
-from honeyguide.adapters.files.rows import Raw
+from honeyguide.adapters.files.rows import RawRow
 from honeyguide.core.records.fields import fields, known
 from honeyguide.errors import InputError
 
@@ -161,12 +161,12 @@ def link_frames(source: Source, names: Mapping[str, tuple[str, ...]]) -> Iterato
         raise InputError("is not Parquet that can be read; it may be cut off", file=source.name) from None
 
 
-def raw_of(source: Source, frame: pl.DataFrame, start: int, place: int) -> Raw:
+def raw_of(source: Source, frame: pl.DataFrame, start: int, place: int) -> RawRow:
     """One row of a frame, numbered in its file."""
-    return Raw(start + place + 1, source.name, frame.row(place, named=True))
+    return RawRow(start + place + 1, source.name, frame.row(place, named=True))
 
 
-def parquet_rows(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[Raw]:
+def parquet_rows(source: Source, names: Mapping[str, tuple[str, ...]] = NAMES) -> Iterator[RawRow]:
     """Read a Parquet file of links row by row."""
     start = 0
     for frame in link_frames(source, names):

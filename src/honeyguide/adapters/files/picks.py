@@ -1,8 +1,7 @@
-"""Picks and labels: the files that a judgement is made from.
+"""Picks and labels: the files that `honeyguide eval` compares.
 
 Owns: reading the records of `honeyguide pick` and the labels of users, and the sentence where they are wrong. Must not know:
-how picks are judged (`core.evaluate`). Picks are read one record at a time: only what is judged is kept.
-Start reading at `read_gold` and `read_picks`.
+how picks are judged (`core.pick.evaluate`). Start reading at `read_gold` and `read_picks`.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
 
-
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
 _MOST_SCORE = 1e15
-MAX_NAME = 200  # characters of what was asked for but is no site
+MAX_NAME = 200  # characters of a site that is no address
 
 
 def read_gold(path: str) -> dict[str, Gold]:
@@ -35,9 +33,8 @@ def read_gold(path: str) -> dict[str, Gold]:
             raise InputError(f"labels {site} a second time; keep one of them", file=where)
         found[site] = Gold(site, _labels(row, where))
     if not found:
-        raise InputError(
-            "has no labels; write one object with site, core, acceptable, junk for each site", file=path
-        )
+        what = "has no labels; write one object with site, core, acceptable, junk for each site"
+        raise InputError(what, file=path)
     return found
 
 
@@ -45,9 +42,8 @@ def _gold_rows(path: str) -> Iterator[tuple[str, Record]]:
     if path == STDIN or not Path(path).is_dir():
         yield from _rows(path)
         return
-    for file in sorted(Path(path).glob("*.json")):
-        text = read_text(str(file))
-        yield str(file), json_object(text, str(file), is_line=False)
+    for file in map(str, sorted(Path(path).glob("*.json"))):
+        yield file, json_object(read_text(file), file, is_line=False)
 
 
 def _labels(row: Record, where: str) -> dict[str, str]:
@@ -58,39 +54,33 @@ def _labels(row: Record, where: str) -> dict[str, str]:
         if not isinstance(pages, list) or not all(isinstance(page, str) and page for page in pages):
             raise InputError("should be a list of paths or URLs", file=where, field=label)
         for page in pages:
-            if label == JUNK and page_name(page) in found:
-                raise InputError(
-                    f"{shown(page)} is {found[page_name(page)]} too; keep one of them", file=where, field=JUNK
-                )
-            found.setdefault(page_name(page), label)
+            known = found.setdefault(page_name(page), label)
+            if label == JUNK and known != JUNK:
+                raise InputError(f"{shown(page)} is {known} too; keep one of them", file=where, field=JUNK)
     return found
 
 
 def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
-    """Read the records of a run, by the site that was asked for."""
+    """Read the records of a run, by site; `keep_others` keeps the candidates that were not picked, too."""
     found: dict[str, Picked] = {}
     for where, row in _rows(path):
-        site, homepage = _key(_asked(row, where)), row.get("homepage")
+        site, homepage = _key(_site_text(row, where)), row.get("homepage")
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
         selected = _pages(row, "selected", where)
-        others = (
-            [page for page in _pages(row, "candidates", where) if page.rank is None] if keep_others else []
-        )
-        status = str(row.get("status") or "ok")
+        others = _pages(row, "candidates", where) if keep_others else []
+        unpicked = tuple(page for page in others if page.rank is None)
         arrived = _key(homepage) if isinstance(homepage, str) else None
-        found[site] = Picked(site, tuple(selected), tuple(others), status, arrived)
+        found[site] = Picked(site, tuple(selected), unpicked, str(row.get("status") or "ok"), arrived)
     return found
 
 
 def _pages(row: Record, name: str, where: str) -> list[PageDecision]:
     pages = row.get(name, [])
-    if not isinstance(pages, list) or not all(
-        isinstance(page, dict) and isinstance(page.get("url"), str) for page in pages
-    ):
-        raise InputError(
-            "should be a list of objects with a url, as honeyguide pick writes them", file=where, field=name
-        )
+    is_list = isinstance(pages, list) and all(isinstance(page, dict) for page in pages)
+    if not is_list or not all(isinstance(page.get("url"), str) for page in pages):
+        what = "should be a list of objects with a url, as honeyguide pick writes them"
+        raise InputError(what, file=where, field=name)
     return [_seen(page, place if name == "selected" else None) for place, page in enumerate(pages, 1)]
 
 
@@ -107,7 +97,7 @@ def _seen(page: Record, place: int | None) -> PageDecision:
 
 
 def _rows(path: str) -> Iterator[tuple[str, Record]]:
-    """Read JSON lines whose records may be large; each comes with the words that name its place."""
+    """Read JSON lines whose records may be large; each comes with its place for people."""
     for line, text in read_lines(path, limit=MAX_RECORD_BYTES):
         if text.strip():
             where = f"{name_of(path)} line {line}"
@@ -115,15 +105,15 @@ def _rows(path: str) -> Iterator[tuple[str, Record]]:
 
 
 def _site(row: Record, where: str) -> str:
-    """Read the site of labels, which must be one."""
-    site = _asked(row, where)
+    """Read the site of labels, which must be an address."""
+    site = _site_text(row, where)
     try:
         return site_key(site)
     except UrlError as error:
         raise InputError(f"is no site: {shown(site)}: {error.why}", file=where, field="site") from None
 
 
-def _asked(row: Record, where: str) -> str:
+def _site_text(row: Record, where: str) -> str:
     site = row.get("site")
     if not isinstance(site, str) or not site.strip():
         raise InputError("is missing: the address that was asked for", file=where, field="site")
@@ -131,7 +121,7 @@ def _asked(row: Record, where: str) -> str:
 
 
 def _key(text: str) -> str:
-    """Name the site of a record; what was asked for may be no address, and then stands for itself."""
+    """Return the key of a site; a text that is no address is its own key."""
     try:
         return site_key(text)
     except UrlError:

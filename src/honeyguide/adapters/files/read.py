@@ -1,7 +1,7 @@
-"""Files and standard input, read as users name them, never more than is sane.
+"""Files and standard input, opened, decoded and bounded; the error sentence names the file.
 
-Owns: opening, bounds of whole files and of lines, UTF-8, and the sentence when a file cannot be read. Must not know: what
-is in the files. Start reading at `read_bytes` for whole files and at `read_lines` for those with one record a line.
+Owns: opening, limits of files and lines, UTF-8, patterns, and which kind of table a file is. Must not know: what is in the files.
+Start reading at `read_bytes` for whole files, at `lines_or_errors` for one record on each line, at `sources_of` for tables.
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    Line = tuple[int, str, InputError | None]  # its number from 1, its text, and why that is not UTF-8
 
 STDIN = "-"
 MAX_PAGE_BYTES = 20_000_000  # the largest homepages have a tenth of it
 MAX_LINE_BYTES = 1_000_000
+MAX_STREAM_BYTES = 1 << 32  # copied to disk: about forty million rows
+SMALL_BYTES = 100_000  # about a thousand rows; below it, rows are as fast as columns
+_BLOCK_BYTES = 1 << 20
+_OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
+_KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
 
 def name_of(path: str) -> str:
@@ -35,7 +41,7 @@ def name_of(path: str) -> str:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file or standard input; whatever the system complains about becomes one sentence."""
+    """Open a file or standard input; an `OSError` becomes an `InputError`."""
     try:
         if path == STDIN:
             if sys.stdin is None:
@@ -47,13 +53,12 @@ def opened(path: str) -> Iterator[IO[bytes]]:
             with Path(path).open("rb") as file:
                 yield file
     except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}; check the path", file=name_of(path)
-        ) from None
+        what = f"cannot be read: {error.strerror or error}; check the path"
+        raise InputError(what, file=name_of(path)) from None
 
 
 def read_bytes(path: str, limit: int = MAX_PAGE_BYTES, advice: str = "give a smaller file") -> bytes:
-    """Read a whole file that may not be larger than `limit`."""
+    """Read a whole file of at most `limit` bytes."""
     with opened(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -61,41 +66,37 @@ def read_bytes(path: str, limit: int = MAX_PAGE_BYTES, advice: str = "give a sma
     return data
 
 
-def read_text(path: str, limit: int = MAX_PAGE_BYTES) -> str:
+def read_text(path: str) -> str:
     """Read a whole UTF-8 file."""
-    return decoded(read_bytes(path, limit), name_of(path), 1)
+    return _decoded(read_bytes(path), name_of(path), 1)
 
 
-def read_lines(path: str, name: str = "", limit: int | None = None) -> Iterator[tuple[int, str]]:
-    """Read a UTF-8 file line by line, with line numbers from 1; the line ends stay."""
-    for number, text, error in lines_or_errors(path, name, limit):
+def read_lines(path: str, limit: int | None = None) -> Iterator[tuple[int, str]]:
+    """Read a UTF-8 file line by line, with line numbers from 1; line ends stay."""
+    for number, text, error in lines_or_errors(path, limit=limit):
         if error is not None:
             raise error
         yield number, text
 
 
-def lines_or_errors(
-    path: str, name: str = "", limit: int | None = None
-) -> Iterator[tuple[int, str, InputError | None]]:
-    """Read a file line by line; one that is not UTF-8 comes with its error, and signs in place of what is wrong."""
-    named, most = name or name_of(path), limit or MAX_LINE_BYTES
+def lines_or_errors(path: str, name: str = "", limit: int | None = None) -> Iterator[Line]:
+    """Read a file line by line; a line that is not UTF-8 comes with its error and replacement characters."""
+    name, limit = name or name_of(path), limit or MAX_LINE_BYTES
     with opened(path) as file:
         number = 0
-        while data := file.readline(most + 1):
+        while data := file.readline(limit + 1):
             number += 1
-            if len(data) > most:
-                raise InputError(
-                    f"is longer than {most / 1e6:g} MB; write one record on each line",
-                    file=f"{named} line {number}",
-                )
+            if len(data) > limit:
+                what = f"is longer than {limit / 1e6:g} MB; write one record on each line"
+                raise InputError(what, file=f"{name} line {number}")
             try:
-                yield number, decoded(data, named, number), None
+                yield number, _decoded(data, name, number), None
             except InputError as error:
                 yield number, data.decode("utf-8", "replace"), error
 
 
-def decoded(data: bytes, name: str, number: int) -> str:
-    """Read bytes that start in line `number` of a file as UTF-8."""
+def _decoded(data: bytes, name: str, number: int) -> str:
+    """Decode bytes that start in line `number` of a file."""
     try:
         return data.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -103,53 +104,9 @@ def decoded(data: bytes, name: str, number: int) -> str:
         raise InputError("is not UTF-8; save the file as UTF-8", file=f"{name} line {line}") from None
 
 
-MAX_STREAM_BYTES = 1 << 32  # what is copied to disk: some forty million rows
-_BLOCK_BYTES = 1 << 20
-_OPEN_FILES = Path("/proc/self/fd")  # Linux: opens a file anew, by its number
-
-
-def is_stream(path: str) -> bool:
-    """Tell whether a path is a pipe or a device, whose bytes come once; of folders, whoever opens them complains."""
-    try:
-        mode = Path(path).stat().st_mode
-    except (OSError, ValueError):
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-
-
-def spooled(stream: str) -> str:
-    """Copy standard input or a pipe into a file, because it is read more than once; it goes with the process.
-
-    Where open files have names of their own, it has no other: not even a kill leaves it behind.
-    """
-    copy = tempfile.NamedTemporaryFile(prefix="honeyguide-", delete=False)  # noqa: SIM115 - open to the end
-    atexit.register(copy.close)
-    path = Path(copy.name)
-    by_number = _OPEN_FILES / str(copy.fileno())
-    if by_number.exists():
-        path.unlink()
-        path = by_number
-    else:
-        atexit.register(path.unlink, missing_ok=True)
-    with opened(stream) as given:
-        size = 0
-        while block := given.read(_BLOCK_BYTES):
-            size += len(block)
-            if size > MAX_STREAM_BYTES:
-                what = f"has more than {MAX_STREAM_BYTES:,} bytes; write it to a file, which may be larger"
-                raise InputError(what, file=name_of(stream))
-            copy.write(block)
-    copy.flush()
-    return str(path)
-
-
-SMALL_BYTES = 100_000  # about a thousand rows; below it rows are as fast as columns
-_KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read: where it lies, what it is, and what messages call it."""
+    """A table to read: its path, its kind (csv, jsonl, parquet), and its name in messages."""
 
     path: str
     kind: str
@@ -157,7 +114,7 @@ class Source:
 
 
 def kind_of(path: str) -> str | None:
-    """Tell what a file is by its name: csv, jsonl or parquet.
+    """Tell the kind of a table by its name.
 
     >>> kind_of("known.ndjson"), kind_of("known.txt")
     ('jsonl', None)
@@ -166,25 +123,27 @@ def kind_of(path: str) -> str | None:
 
 
 def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
-    """Say which files are meant and what they are; one that nobody here can read is refused."""
-    sources = [_source(path, kind) for given in paths for path in expanded(given)]
-    if not _has_polars():
-        for source in sources:
-            if source.kind == "parquet":
-                what = "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'"
-                raise InputError(what, file=source.name)
+    """Resolve paths and patterns to tables; raises `InputError` for a kind that cannot be read here."""
+    sources = [_source(path, kind) for pattern in paths for path in expanded(pattern)]
+    for source in sources:
+        if source.kind == "parquet" and not _has_polars():
+            raise no_parquet(source.name)
     return sources
 
 
+def no_parquet(name: str) -> InputError:
+    """Return the error for a Parquet file where polars is not installed."""
+    return InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
+
+
 def pays_by_columns(sources: Sequence[Source]) -> bool:
-    """Tell whether files are read by columns: Parquet, and text that is large enough for it."""
-    return _has_polars() and (
-        any(source.kind == "parquet" for source in sources) or _size(sources) > SMALL_BYTES
-    )
+    """Tell whether tables are read by columns: Parquet, and text that is large enough."""
+    is_large = any(source.kind == "parquet" for source in sources) or _size(sources) > SMALL_BYTES
+    return is_large and _has_polars()
 
 
 def expanded(path: str) -> list[str]:
-    """Find the files that a pattern means; a file of that very name comes first."""
+    """Find the files that match a pattern; a file of that very name comes first."""
     if path == STDIN or "\0" in path or not set("*?[") & set(path) or Path(path).exists():
         return [path]
     found = sorted(glob.glob(path))  # noqa: PTH207 - patterns may be absolute
@@ -194,14 +153,46 @@ def expanded(path: str) -> list[str]:
 
 
 def _source(path: str, kind: str | None) -> Source:
-    chosen = kind or kind_of(path)
-    if chosen is None:
+    kind = kind or kind_of(path)
+    if kind is None:
         raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name_of(path))
-    return Source(spooled(path) if path == STDIN or is_stream(path) else path, chosen, name_of(path))
+    return Source(_spooled(path) if path == STDIN or _is_stream(path) else path, kind, name_of(path))
+
+
+def _is_stream(path: str) -> bool:
+    """Tell whether a path is a pipe or a device, whose bytes come once; folders fail when they are opened."""
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _spooled(stream: str) -> str:
+    """Copy standard input or a pipe into a temporary file, because tables are read more than once.
+
+    On Linux the copy has no name, so that not even a killed process leaves it behind.
+    """
+    copy = tempfile.NamedTemporaryFile(prefix="honeyguide-", delete=False)  # noqa: SIM115 - open to the end
+    atexit.register(copy.close)
+    path, by_number = Path(copy.name), _OPEN_FILES / str(copy.fileno())
+    if by_number.exists():
+        path.unlink()
+        path = by_number
+    else:
+        atexit.register(path.unlink, missing_ok=True)
+    with opened(stream) as file:
+        while block := file.read(_BLOCK_BYTES):
+            if copy.tell() + len(block) > MAX_STREAM_BYTES:
+                what = f"has more than {MAX_STREAM_BYTES:,} bytes; write it to a file, which may be larger"
+                raise InputError(what, file=name_of(stream))
+            copy.write(block)
+    copy.flush()
+    return str(path)
 
 
 def _size(sources: Sequence[Source]) -> int:
-    """Add up the bytes; what cannot be asked is complained about when it is opened."""
+    """Add up the bytes; a file that has no size fails when it is opened."""
     total = 0
     for source in sources:
         try:

@@ -1,7 +1,7 @@
-"""Files with one record in each line or row: CSV and JSON lines, read as they are, a row at a time.
+"""Rows of tables, CSV and JSON lines, one at a time; and the file for rows that were rejected.
 
 Owns: the two formats, and the sentence when a row cannot be read. Must not know: what the fields mean. Start reading at `raw_rows`.
-A row that cannot be read is handed over as its error, and the next one is read; a file that cannot be read ends.
+A row that cannot be read comes with its error, and the next one is read; a file that cannot be read raises `InputError`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import csv
 import json
 import re
 from contextlib import ExitStack, suppress
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -23,50 +24,59 @@ from honeyguide.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from honeyguide.adapters.files.read import Line, Source
     from honeyguide.core.recrawl.plan import UrlSignals
 
-    RawRow = tuple[int, dict[str, Any] | InputError]
-    Line = tuple[int, str, InputError | None]
-
+MAX_NESTED = 100  # lists and objects inside each other; recursive readers give up at a thousand
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
-MAX_NESTED = 100  # lists and objects inside each other; what follows them by recursion gives up at a thousand
+_HEAD_BYTES = 1_000
+_BEGINNING = re.compile(rb'\{"row": [0-9]+, "field": (?:null|"[^"]{1,200}"), "reason": "')
+_NO_FOLDERS = ("/dev/fd/", "/dev/stdin", "/proc/")  # where pipes and open files have their names
 
 
-class Raw(NamedTuple):
-    """A row as it is in the file: its number from 1, where that is for people, and its values or why it has none."""
+class RawRow(NamedTuple):
+    """A row as its file has it: its number from 1, its place for people, and its values or the reason for none."""
 
     number: int
     where: str
     values: dict[str, Any] | InputError
 
+    def known_values(self) -> dict[str, Any]:
+        """Return the values, or raise the error in their place."""
+        if isinstance(self.values, InputError):
+            raise self.values
+        return self.values
 
-def raw_rows(path: str, kind: str, name: str = "", required: Sequence[str] = REQUIRED) -> Iterator[RawRow]:
-    """Read the rows of a file, `csv` or `jsonl`, each with its line; `name` is what messages call the file.
-
-    A CSV file must name the `required` columns; of JSON lines, whoever reads the row sees what is missing.
-    """
-    named = name or name_of(path)
-    if kind != "csv":
-        return _json_rows(path, named)
-    return csv_rows(path, named, lambda cells: _header(cells, named, required))
+    def error(self, field: str, what: str) -> InputError:
+        """Say what is wrong with a field of the row."""
+        return InputError(what, file=self.where, row=self.number, field=field)
 
 
-def signals_of_row(raw: Raw) -> UrlSignals:
+def raw_rows(source: Source, required: Sequence[str] = REQUIRED) -> Iterator[RawRow]:
+    """Read the rows of a table in CSV or JSON lines; a CSV file must name the `required` columns."""
+    lines = lines_or_errors(source.path, source.name)
+    if source.kind != "csv":
+        return _json_rows(lines, source.name)
+    return csv_rows(lines, source.name, partial(_header, name=source.name, required=required))
+
+
+def signals_of_row(raw: RawRow) -> UrlSignals:
     """Check a row; the error names the row and the field."""
-    if isinstance(raw.values, InputError):
-        raise raw.values
-    return read_signals(raw.values, file=raw.where, number=raw.number)
+    return read_signals(raw.known_values(), file=raw.where, number=raw.number)
 
 
-def _json_rows(path: str, name: str) -> Iterator[RawRow]:
-    for line, text, unread in lines_or_errors(path, name):
-        if unread is not None:
-            yield line, unread
-        elif text.strip():
-            try:
-                yield line, parse_object(text, name, line)
-            except InputError as error:
-                yield line, error
+def _json_rows(lines: Iterable[Line], name: str) -> Iterator[RawRow]:
+    number = 0
+    for line, text, error in lines:
+        if error is None and not text.strip():
+            continue
+        number += 1
+        values: dict[str, Any] | InputError
+        try:
+            values = error or parse_object(text, name, line)
+        except InputError as broken:
+            values = broken
+        yield RawRow(number, f"{name} line {line}", values)
 
 
 def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
@@ -80,37 +90,31 @@ def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
 
 
 def json_object(text: str, where: str, *, is_line: bool = True) -> dict[str, Any]:
-    """Read a JSON object, a line of a file or the whole of it."""
+    """Read a JSON object: one line of a file, or the whole file."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"character {error.pos + 1}" if is_line else f"line {error.lineno} column {error.colno}"
         raise InputError(f"is not JSON: {error.msg} at {place}", file=where) from None
     except (ValueError, RecursionError):
-        raise InputError(
-            "is not JSON that can be read: a number is too long, or it is nested too deeply", file=where
-        ) from None
+        what = "is not JSON that can be read: a number is too long, or it is nested too deeply"
+        raise InputError(what, file=where) from None
     if not isinstance(value, dict):
         advice = "; write one object on each line" if is_line else ""
         raise InputError(f"is not a JSON object{advice}", file=where)
     return value
 
 
-def csv_rows(path: str, name: str, read_header: Callable[[list[str]], list[str]]) -> Iterator[RawRow]:
-    """Read the rows of a CSV file, each with its line; `read_header` makes names of the first one, or refuses it."""
-    return rows_of_lines(lines_or_errors(path, name), name, read_header)
-
-
-def rows_of_lines(
+def csv_rows(
     lines: Iterable[Line], name: str, read_header: Callable[[list[str]], list[str]]
 ) -> Iterator[RawRow]:
-    """Read CSV from lines; a row of which a line cannot be read is that line's error."""
-    last, unread = 0, None
+    """Read CSV; `read_header` makes names of the first row, or raises. A row with a broken line is that line's error."""
+    last, number, unread = 0, 0, None
 
     def texts() -> Iterator[str]:
         nonlocal last, unread
-        for number, text, error in lines:
-            last, unread = number, unread or error
+        for line, text, error in lines:
+            last, unread = line, unread or error
             yield text
 
     header: list[str] | None = None
@@ -121,15 +125,15 @@ def rows_of_lines(
                 if error is not None:
                     raise error
                 header = read_header(cells) if any(cell.strip() for cell in cells) else None
-            elif error is not None:
-                yield last, error
-            elif any(cell.strip() for cell in cells):
-                yield last, _row(cells, header, f"{name} line {last}")
+            elif error is not None or any(cell.strip() for cell in cells):
+                number += 1
+                where = f"{name} line {last}"
+                yield RawRow(number, where, error or _named(cells, header, where))
     except csv.Error as error:
         raise unread or InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
 
 
-def _row(cells: list[str], header: list[str], where: str) -> dict[str, Any] | InputError:
+def _named(cells: list[str], header: list[str], where: str) -> dict[str, Any] | InputError:
     if len(cells) != len(header):
         return InputError(f"has {len(cells)} fields where the header has {len(header)}", file=where)
     return dict(zip(header, cells, strict=True))
@@ -150,7 +154,7 @@ def _header(cells: list[str], name: str, required: Sequence[str]) -> list[str]:
 
 
 def check_names(names: list[str], where: str) -> None:
-    """Refuse two columns that mean the same: either could be the right one."""
+    """Reject two columns of the same meaning, because either could be the right one."""
     seen: set[str] = set()
     for name in map(field_name, names):
         if name in seen:
@@ -158,15 +162,10 @@ def check_names(names: list[str], where: str) -> None:
         seen.add(name)
 
 
-_HEAD_BYTES = 1_000
-_BEGINNING = re.compile(rb'\{"row": [0-9]+, "field": (?:null|"[^"]{1,200}"), "reason": "')
-_NO_FOLDERS = ("/dev/fd/", "/dev/stdin", "/proc/")  # where pipes and open files have their names
-
-
 class Rejected:
-    """Wrong rows, each with its reason, in a file beside the one they are from.
+    """Wrong rows, each with its reason, in a file beside their table.
 
-    Close it when all is read. `clear` then removes what earlier runs have left of files that are all right now.
+    Close it when all is read; `clear` then removes the files of earlier runs for tables that have no wrong row now.
     """
 
     def __init__(self) -> None:
@@ -176,9 +175,9 @@ class Rejected:
         self._parts = ExitStack()
 
     def expect(self, files: Iterable[str], *, whole: bool = True) -> None:
-        """Hear which files will be read; where something else stands in the place of their wrong rows, that is said now.
+        """Name the tables that will be read; raises `InputError` if a file of another kind is where their rows would go.
 
-        Of a file that is not checked as a whole nobody can say that it has no wrong rows any more.
+        `whole` says that every row is checked: otherwise nobody knows that no wrong row is left.
         """
         for file in files:
             target = rejected_name(file)
@@ -188,16 +187,11 @@ class Rejected:
             if whole:
                 self._expected.add(target)
 
-    def __call__(self, file: str, raw: Raw, error: InputError) -> None:
-        """Write a row down."""
+    def __call__(self, file: str, raw: RawRow, error: InputError) -> None:
+        """Write one row."""
         target = rejected_name(file)
-        given = None if isinstance(raw.values, InputError) else raw.values
-        record = {
-            "row": raw.number,
-            "field": error.field or None,
-            "reason": str(error),
-            "given": _plain(given),
-        }
+        values = None if isinstance(raw.values, InputError) else _plain(raw.values)
+        record = {"row": raw.number, "field": error.field or None, "reason": str(error), "given": values}
         try:
             if target not in self.files:
                 part = self._parts.enter_context(replacing(Path(target)))
@@ -214,14 +208,14 @@ class Rejected:
         self._parts.close()
 
     def clear(self) -> None:
-        """Remove files of wrong rows that earlier runs have left, where there are none now."""
+        """Remove files of earlier runs whose tables have no wrong row now."""
         for target in self._expected - set(self.files):
-            with suppress(OSError, ValueError):  # what is not there, or not to be removed by us
+            with suppress(OSError, ValueError):  # it does not exist, or is not ours to remove
                 Path(target).unlink()
 
 
 def rejected_name(file: str) -> str:
-    """Name the file for wrong rows: beside the one they are from, or here if that is no place for files.
+    """Name the file for wrong rows: beside their table, or here if that folder is no place for files.
 
     >>> rejected_name("/dev/shm/known.csv"), rejected_name("standard input"), rejected_name("/dev/fd/63")
     ('/dev/shm/known.csv.rejected', 'stdin.rejected', '63.rejected')
@@ -232,26 +226,24 @@ def rejected_name(file: str) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether nothing is lost with a file: it is not there, or empty, or begins with a row that was left out."""
+    """Tell whether a file may be replaced: it does not exist, is empty, or begins with a rejected row."""
     try:
         if not path.exists():
             return True
-    except (OSError, ValueError):  # no such place, which whoever writes there will say
+    except (OSError, ValueError):  # no such place: writing there will fail
         return True
+    if not path.is_file():
+        return False
     try:
-        head = b"?" if not path.is_file() else _head(path)
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
     except OSError:
         return False
     return not head or _BEGINNING.match(head) is not None
 
 
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_HEAD_BYTES)
-
-
 def _plain(value: Any) -> Any:
-    """Write numbers that JSON does not have as the text that Python reads them from."""
+    """Write infinite numbers as text, because JSON has none."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Lists of sites in the files people have: text, CSV, JSON lines, Parquet, Markdown, sitemaps.
 
-Owns: telling the formats apart, finding the column, bounds, and saying what is wrong with a row without stopping at
-it. Must not know: what is done with the sites. Start reading at `read_sites`; a row that names no usable site comes
-back with a `problem`, only a file that cannot be read at all raises.
+Owns: telling the formats apart, finding the column, limits, and the problem of a row that names no site.
+Must not know: what is done with the sites. Start reading at `read_sites`: a wrong row comes back with its `problem`, and
+only a file that cannot be read at all raises.
 """
 
 from __future__ import annotations
@@ -14,115 +14,113 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import name_of, read_bytes
+from honeyguide.adapters.files.read import kind_of, name_of, no_parquet, read_bytes
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
 MAX_BYTES = 200_000_000  # a million rows of an ordinary export
 MAX_SITES = 1_000_000
 MAX_SITE_CHARS = 2_048  # longer addresses do not exist, and every record repeats it
 MAX_LINE_CHARS = 1_000_000
-_RAW_CHARS = 200  # what is kept of a row that names no site
-_SPAN = 200  # lines that one CSV record may have before its quote counts as a slip of the pen
+_RAW_CHARS = 200  # kept of a row that names no site
+_SPAN = 200  # lines of one CSV record at most; a quote that is open for longer is a typing mistake
 COLUMNS = ("domain", "website", "url")
-_SUFFIXES = {
-    "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
-    "md": "markdown", "markdown": "markdown", "xml": "sitemap",
-}  # fmt: skip
+_SUFFIXES = {"tsv": "csv", "md": "markdown", "markdown": "markdown", "xml": "sitemap"}
 _TABLES = ("csv", "jsonl", "parquet")
 _DELIMITERS = (",", ";", "\t")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MARKDOWN = re.compile(r"\]\((?:https?:)?//", re.IGNORECASE)
+_NO_TRACKING = Tracking()
 
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """One row of a list: the site as written, where it stands, and what keeps it from being a site, if anything."""
+    """One row of a list: the site as written, its line, and the problem if it is no site."""
 
     text: str
     line: int
     problem: str = ""
 
 
+class NoColumnError(InputError):
+    """A table without the column that names the sites; `column` is the one of the user, if any."""
+
+    def __init__(self, names: Sequence[str], path: str, column: str | None) -> None:
+        from difflib import get_close_matches  # for mistakes only
+
+        self.column = column
+        known = [name.strip() for name in names[:20] if name.strip()]
+        wanted = column or f"{', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"
+        near = get_close_matches(column or "", known, 1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        has = (", ".join(known) or "none")[:500]
+        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
+
+
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
     data = read_bytes(path, MAX_BYTES, "split it")
-    kind = _SUFFIXES.get(path.rpartition(".")[2].lower()) or _kind_of(data, column)
+    kind = kind_of(path) or _SUFFIXES.get(path.rpartition(".")[2].lower()) or _kind_of(data, column)
     if column is not None and kind not in _TABLES:
         what = f"is read as {kind}, which has no column {column}; give a table, or no column"
         raise InputError(what, file=name_of(path))
-    if kind == "parquet":
-        found = _parquet(data, path, column)
-    else:
-        text = _decoded(data)
-        if text.count("\0") > text.count("\n"):
-            raise InputError(
-                "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap",
-                file=name_of(path),
-            )
-        if not text.strip():
-            raise InputError("is empty; give at least one site", file=name_of(path))
-        found = _READERS[kind](text.replace("\0", "\ufffd"), path, column)  # one slip spoils one row
-    rows: list[SiteRow] = []
-    for row in found:
-        if len(rows) == MAX_SITES:
-            raise _too_many(path)
-        rows.append(row)
+    found = _parquet(data, path, column) if kind == "parquet" else _text_rows(data, kind, path, column)
+    rows = list(islice(found, MAX_SITES + 1))
+    if len(rows) > MAX_SITES:
+        raise _too_many(path)
     if not rows:
         raise InputError("names no site; give at least one", file=name_of(path))
     return rows
 
 
-def given_sites(texts: Iterable[str]) -> list[SiteRow]:
-    """Make rows of sites that were named one by one; `line` counts them. A file is none: it is to be read."""
+def check_sites(texts: Iterable[str]) -> list[SiteRow]:
+    """Check sites that were named one by one; `line` counts them. The name of a file is an error."""
     return [_row(_no_file(text), number) for number, text in enumerate(texts, 1)]
 
 
 def _no_file(text: str) -> str:
     if os.path.isfile(text):  # noqa: PTH113 - the text may be hostile; this never raises
-        raise InputError(
-            f"is a file here: -i {text} reads it; for the site, write https:// in front", file=text
-        )
+        what = f"is a file here: -i {text} reads it; for the site, write https:// in front"
+        raise InputError(what, file=text)
     return text
 
 
 def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
-    """Keep each site once, where it stands first, and give what was left out; rows that are no sites all stay.
+    """Keep the first row of each site, and return the repeated ones, too; rows with a problem all stay.
 
-    >>> kept, repeated = unique(given_sites(["acme.com", "https://ACME.com/", "www.acme.com"]))
+    >>> kept, repeated = unique(check_sites(["acme.com", "https://ACME.com/", "www.acme.com"]))
     >>> [row.text for row in kept], [row.text for row in repeated]
     (['acme.com', 'www.acme.com'], ['https://ACME.com/'])
     """
-    kept, repeated, seen = [], [], set()
+    kept: list[SiteRow] = []
+    repeated: list[SiteRow] = []
+    seen: set[str] = set()
     for row in rows:
         key = "" if row.problem else _address(row.text).key(_NO_TRACKING)
-        if key and key in seen:
-            repeated.append(row)
-            continue
+        (repeated if key and key in seen else kept).append(row)
         seen.add(key)
-        kept.append(row)
     return kept, repeated
 
 
 # --- one site -----------------------------------------------------------------------------------------------------
 
-_NO_TRACKING = Tracking()
-
 
 def _row(text: str, line: int, raw: str = "") -> SiteRow:
-    """Judge a site; where there is none, the row itself stands in for it, so that it can be found."""
+    """Check a site; a row without one shows its raw text, so that people find it."""
     site = text.strip()
     problem = _problem(site)
-    if not problem:
-        return SiteRow(site, line)
-    return SiteRow((site or " ".join(raw.split()))[:_RAW_CHARS], line, problem)
+    return SiteRow((site or _shortened(raw))[:_RAW_CHARS] if problem else site, line, problem)
+
+
+def _shortened(raw: str) -> str:
+    return " ".join(raw[:MAX_LINE_CHARS].split())[:_RAW_CHARS]
 
 
 def _problem(site: str) -> str:
@@ -152,15 +150,25 @@ def _address(site: str) -> Url:
     return Url.parse(site if _SCHEME.match(site) else f"https://{site.removeprefix('//')}")
 
 
-# --- files --------------------------------------------------------------------------------------------------------
+# --- formats ------------------------------------------------------------------------------------------------------
 
 
 def _too_many(path: str) -> InputError:
     return InputError(f"has more than {MAX_SITES:,} sites; split it", file=name_of(path))
 
 
+def _text_rows(data: bytes, kind: str, path: str, column: str | None) -> Iterator[SiteRow]:
+    text = _decoded(data)
+    if text.count("\0") > text.count("\n"):
+        what = "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap"
+        raise InputError(what, file=name_of(path))
+    if not text.strip():
+        raise InputError("is empty; give at least one site", file=name_of(path))
+    return _READERS[kind](text.replace("\0", "\ufffd"), path, column)  # one bad character spoils one row
+
+
 def _decoded(data: bytes) -> str:
-    """Read UTF-8, or the UTF-16 that spreadsheets export; a broken letter spoils its own row and no other."""
+    """Decode UTF-8, or the UTF-16 that spreadsheets export; a broken character spoils only its own row."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace")
@@ -171,25 +179,22 @@ def _kind_of(data: bytes, column: str | None) -> str:
     if data.startswith(b"PAR1"):
         return "parquet"
     start = _decoded(data[:65_536])
-    first = next(
-        (line for line in map(str.strip, start.splitlines()) if line and not line.startswith("#")), ""
-    )
+    stripped = map(str.strip, start.splitlines())
+    first = next((line for line in stripped if line and not line.startswith("#")), "")
     if first.startswith("<"):
         return "sitemap"
-    is_array = first.startswith("[") and not _MARKDOWN.search(start)
+    is_markdown = _MARKDOWN.search(start) is not None
+    is_array = first.startswith("[") and not is_markdown
     if is_array or first.startswith("{") or (first.startswith('"') and isinstance(_json(first), str)):
         return "jsonl"
     if _find_column(_cells(first, _delimiter(first)), column) is not None:
         return "csv"
-    return "markdown" if _MARKDOWN.search(start) else "text"
+    return "markdown" if is_markdown else "text"
 
 
 def _lines(text: str) -> list[str]:
-    """Split at the ends of lines that editors know; `splitlines` would split at form feeds, too."""
+    """Split at the line ends that editors know; `splitlines` would split at form feeds, too."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-# --- formats ------------------------------------------------------------------------------------------------------
 
 
 def _text(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
@@ -209,22 +214,20 @@ def _json_lines(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
 
 
 def _json_row(value: Any, number: int, line: str, column: str | None) -> SiteRow:
-    raw = " ".join(line[:_RAW_CHARS].split())
     if isinstance(value, dict):
-        key = _find_column(list(value), column)
-        names = column or ", ".join(COLUMNS)
-        if key is None:
-            return SiteRow(raw, number, f"has no key {names}")
-        value = list(value.values())[key]
-        if value is None:
-            return SiteRow(raw, number, "names no site")
+        place = _find_column(list(value), column)
+        if place is None:
+            return SiteRow(_shortened(line), number, f"has no key {column or ', '.join(COLUMNS)}")
+        value = list(value.values())[place]
+        value = "" if value is None else value
     if not isinstance(value, str):
-        return SiteRow(raw, number, "is not JSON with a site: write an object or a string on each line")
+        problem = "is not JSON with a site: write an object or a string on each line"
+        return SiteRow(_shortened(line), number, problem)
     return _row(value, number, line)
 
 
 def _json(text: str) -> Any:
-    """Read JSON; None is what cannot be read, however it is broken."""
+    """Read JSON; None if it cannot be read."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -242,31 +245,22 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
             yield from _text(text, path, None)  # a list without a header
             return
         raise NoColumnError(header, path, column)
-    for number, cells, raw in _csv_records(lines, start + 1, delimiter, len(header)):
-        if any(cell.strip() for cell in cells):
-            yield _row(cells[place] if place < len(cells) else "", number, raw[:MAX_LINE_CHARS])
-        elif not cells and raw.strip():
-            yield SiteRow(
-                " ".join(raw[:_RAW_CHARS].split()), number, "is not CSV: a quote or a field has no end"
-            )
-
-
-def _csv_records(
-    lines: Sequence[str], start: int, delimiter: str, width: int
-) -> Iterator[tuple[int, list[str], str]]:
-    """Give line number, cells and first line of each record; a quote that runs away costs its own line only."""
-    at = start
+    at = start + 1
     while at < len(lines):
-        line = lines[at]
-        cells, used = ([], 1) if len(line) > MAX_LINE_CHARS else (_cells(line, delimiter), 1)
-        if '"' in line and cells:
-            cells, used = _quoted(lines, at, delimiter, width)
-        yield at + 1, cells, line
+        cells, used = _csv_record(lines, at, delimiter, len(header))
+        if any(cell.strip() for cell in cells):
+            yield _row(cells[place] if place < len(cells) else "", at + 1, lines[at])
+        elif not cells and lines[at].strip():
+            yield SiteRow(_shortened(lines[at]), at + 1, "is not CSV: a quote or a field has no end")
         at += used
 
 
-def _quoted(lines: Sequence[str], at: int, delimiter: str, width: int) -> tuple[list[str], int]:
-    """Read a record whose quotes may span lines; if that does not fit the header, its first line stands alone."""
+def _csv_record(lines: Sequence[str], at: int, delimiter: str, width: int) -> tuple[list[str], int]:
+    """Read the cells of a record and how many lines it has; an open quote costs its own line only."""
+    line = lines[at]
+    alone = _cells(line, delimiter) if len(line) <= MAX_LINE_CHARS else []
+    if '"' not in line or not alone:
+        return alone, 1
     reader = csv.reader((f"{line}\n" for line in lines[at : at + _SPAN]), delimiter=delimiter, strict=True)
     try:
         cells = next(reader)
@@ -274,7 +268,6 @@ def _quoted(lines: Sequence[str], at: int, delimiter: str, width: int) -> tuple[
         cells = []
     if cells and (reader.line_num == 1 or len(cells) == width):
         return cells, reader.line_num
-    alone = _cells(lines[at], delimiter)
     return (alone if len(alone) == width else []), 1
 
 
@@ -296,41 +289,24 @@ def _find_column(names: Sequence[str], column: str | None) -> int | None:
     return next((known.index(name) for name in wanted if name in known), None)
 
 
-class NoColumnError(InputError):
-    """A table without the column that names the sites; `column` is the one that was asked for, if any."""
-
-    def __init__(self, names: Sequence[str], path: str, column: str | None) -> None:
-        from difflib import get_close_matches  # for mistakes only
-
-        self.column = column
-        known = [name.strip() for name in names[:20] if name.strip()]
-        wanted = column or f"{', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"
-        near = get_close_matches(column or "", known, 1)
-        advice = f"; did you mean {near[0]}?" if near else ""
-        has = (", ".join(known) or "none")[:500]
-        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
-
-
 def _markdown(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Take the links that lead to a site (URL-12), and addresses outside of links; `line` counts them."""
+    """Read the links that lead to a site (URL-12), and addresses outside of links; `line` counts them."""
     from honeyguide.adapters.html import markdown  # most lists are something simpler
 
     if len(markdown.readable(text)) < len(text):
         raise InputError("is more Markdown than is read at once; split it", file=name_of(path))
     links = (url for _, url in markdown.parse_markdown_links(text, with_bare=True))
     sites = (url for url in links if url.lower().startswith(("http://", "https://", "//")))
-    for number, url in enumerate(sites, 1):
-        yield _row(url, number)
+    return (_row(url, number) for number, url in enumerate(sites, 1))
 
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Take what stands in <loc>."""
+    """Read what is in each <loc>."""
     from honeyguide.adapters.html.sitemaps import is_index, locations  # see _markdown
 
     if is_index(text):
         raise InputError("lists other sitemaps; give one of those", file=name_of(path))
-    for number, (_, url, _lastmod) in enumerate(locations(text), 1):
-        yield _row(url, number)
+    return (_row(url, number) for number, (_, url, _lastmod) in enumerate(locations(text), 1))
 
 
 _READERS = {"text": _text, "csv": _csv, "jsonl": _json_lines, "markdown": _markdown, "sitemap": _sitemap}
@@ -340,23 +316,20 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
     try:
         import polars as pl  # a third of a second, and an extra
     except ImportError:
-        raise InputError(
-            "is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name_of(path)
-        ) from None
+        raise no_parquet(name_of(path)) from None
     try:
-        names = list(pl.read_parquet_schema(io.BytesIO(data)))
+        table = pl.scan_parquet(io.BytesIO(data))
+        names = table.collect_schema().names()
         place = _find_column(names, column)
         if place is None:
             raise NoColumnError(names, path, column)
-        if pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item() > MAX_SITES:
-            raise _too_many(
-                path
-            )  # the file says so at its end; a hundred million equal rows are a few kilobytes
+        # The file has the count at its end: a hundred million equal rows take a few kilobytes.
+        if table.select(pl.len()).collect().item() > MAX_SITES:
+            raise _too_many(path)
         text = pl.col(names[place]).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)
-        frame = pl.scan_parquet(io.BytesIO(data)).select(text).head(MAX_SITES + 1).collect()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
+        sites = table.select(text).collect().to_series()
+    except InputError:
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise InputError("is not Parquet that can be read", file=name_of(path)) from None
-    for number, value in enumerate(frame.to_series(), 1):
-        yield _row(value or "", number, f"row {number}")
+    return (_row(site or "", number, f"row {number}") for number, site in enumerate(sites, 1))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.parquet import has_schema, need_parquet, parquet_schema, write_parquet
 from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
-from honeyguide.adapters.files.rows import parse_object, rows_of_lines
+from honeyguide.adapters.files.rows import csv_rows, parse_object
 from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.text.printable import tidy
@@ -69,10 +69,8 @@ def _text(file: str) -> Iterator[Record | None]:
         return
     every = chain([first], lines)
     if first[1].startswith(_CSV_HEAD):
-        for _, row in rows_of_lines(every, name_of(file), list):
-            if isinstance(row, InputError):
-                raise row
-            yield _of_cells(row)
+        for row in csv_rows(every, name_of(file), list):
+            yield _of_cells(row.known_values())
         return
     for line, text, error in every:
         if error is not None:
