@@ -136,22 +136,6 @@ def test_a_fact_that_is_none_is_told_once(tmp_path: Path) -> None:
     assert found.startswith("scorecard.mine.group[g].rules[r].per: no scorecard is named 'nope'; there are")
 
 
-@pytest.mark.parametrize(
-    ("when", "found"),
-    [
-        ('pth = { has = ["x", "$absolut"] }', ["pth", "pth.has: the term $absolut is"]),
-        ('pth = { matches = "(", is = 3, below = 2 }', ["pth", "pth.matches: pattern '(': missing )"]),
-        ('"card.nope" = { above = "x" }', ["card.nope", "card.nope.above: should be a number"]),
-        ("pth = { has = 1, above = 2, is = true }", ["pth"]),
-        ("pth = 3", ["pth"]),
-    ],
-)
-def test_what_a_fact_that_is_none_is_compared_with(tmp_path: Path, when: str, found: list[str]) -> None:
-    lines = told(tmp_path, START + FILTER.replace('pth = { has = "x" }', when))
-    assert len(lines) == len(found)
-    assert all(line.startswith(f"filter[f].when.{start}") for line, start in zip(lines, found, strict=True))
-
-
 def test_a_circle_of_cards_is_told_once(tmp_path: Path) -> None:
     def card(name: str, *reads: str) -> str:
         rules = ", ".join(

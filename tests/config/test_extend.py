@@ -296,8 +296,14 @@ GROUP = '[[scorecard.category.group]]\nname = "category"\n'
             '[terms]\nabsolute.remove = ["instal"]\n',
             "terms.absolute.remove: 'instal' is not inherited; did you mean install?",
         ),
-        ("[terms]\nabsolute.ad = ['x']\n", "terms.absolute.ad: unknown key; allowed are add, remove"),
-        ("[terms]\nabsolute.add = 'x'\n", "terms.absolute.add: should be a list of words"),
+        (
+            "[terms]\nabsolute.ad = ['x']\n",
+            "terms.absolute.ad: allowed are add and remove, each with a list of words",
+        ),
+        (
+            "[terms]\nabsolute.add = 'x'\n",
+            "terms.absolute.add: allowed are add and remove, each with a list of words",
+        ),
         (
             "[terms]\nabsolut.add = ['x']\n",
             "terms.absolut: is not inherited, so it has no words to change; write terms.absolut = [...]",

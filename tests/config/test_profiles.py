@@ -192,14 +192,14 @@ def test_a_profile_that_is_misspelt_is_proposed() -> None:
 
 def test_terms_that_nothing_uses_are_told(tmp_path: Path) -> None:
     text = '[terms]\nabsolut = ["roof"]\nabsolute = ["$mine"]\nmine = ["x"]\nzebra = ["y"]\n'
-    first, second = unused_terms(write(tmp_path, START + text))
+    first, second = unused_terms(read_profile(write(tmp_path, START + text)))
     assert str(first) == "terms.absolut: no rule uses it; did you mean absolute?"
     assert str(second).startswith("terms.zebra: no rule uses it; used are ")
 
 
 @pytest.mark.parametrize("name", bundled_profiles())
 def test_our_own_profiles_use_all_their_terms(name: str) -> None:
-    assert unused_terms(name) == ()
+    assert unused_terms(read_profile(name)) == ()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Reading `when` tables into conditions.
 
-Owns: how conditions are written in TOML, `$terms`, and the mistakes one can make. Must not know: files, scoring.
-Mistakes are collected, not raised, so that all of a profile's mistakes are told at once.
+Owns: how conditions are written in TOML, `$terms`, and mistakes in them. Must not know: files, scoring.
+Start reading at `ConditionReader.condition`. Mistakes are collected, not raised, because all of a profile's are reported
+at once; what is returned in place of a mistake is never used.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from honeyguide.core.text.pattern import Pattern
 
 
-RELATED = "related"  # a term that is made of the topic's
+RELATED = "related"  # a term with the related terms of the topic
 MAX_DEPTH = 20
-# What a profile may ask for in all. A page of rules has a hundredth of it; a few lines that name a long list of terms
-# again and again would come to gigabytes.
+# Limits of a whole profile. Ordinary ones have a hundredth of it, but a few lines that name a long list of terms again
+# and again would need gigabytes.
 MAX_TESTS = 5_000
 MAX_WORDS = 100_000  # with the words of `$terms` counted wherever they are named
 MAX_PATTERNS = 200
-_ENOUGH = 200  # mistakes; whoever made more mends these first
+_ENOUGH = 200  # mistakes
 MAX_NUMBER = 1e15  # beyond it, numbers no longer differ by one
 _LIMITS = {"tests": MAX_TESTS, "words": MAX_WORDS, "patterns": MAX_PATTERNS}
 _FOR_KIND = {
@@ -36,12 +37,11 @@ _FOR_KIND = {
     FactKind.NUMBER: ("is", "below", "above"),
     FactKind.FLAG: ("is",),
 }
-_OF_TEXTS = frozenset(_FOR_KIND[FactKind.TEXT]) - frozenset(_FOR_KIND[FactKind.NUMBER])
 
 
 @dataclass
 class ConditionReader:
-    """Reads conditions of one profile; `problems` is what is wrong so far."""
+    """Reads the conditions of one profile; `problems` are the mistakes so far."""
 
     terms: dict[str, list[str]]
     cards: frozenset[str]
@@ -78,24 +78,13 @@ class ConditionReader:
     def _tests(self, name: str, raw: Any, where: str) -> Condition:
         kind = self.kind(name, where)
         if kind is None:
-            self._look_through(name, raw, where)
             return ALWAYS
         if not isinstance(raw, dict) or not raw:
             return self.wrong(where, f"should be a table of tests: {', '.join(_FOR_KIND[kind])}")
-        if not self._has("tests", len(raw), where):
+        if not self._allows("tests", len(raw), where):
             return ALWAYS
         parts = tuple(self._test(name, kind, test, value, f"{where}.{test}") for test, value in raw.items())
         return parts[0] if len(parts) == 1 else All(parts)
-
-    def _look_through(self, name: str, raw: Any, where: str) -> None:
-        """Read the tests of a fact that does not exist: a term or a pattern in them may be wrong whatever was meant."""
-        if not isinstance(raw, dict) or not self._has("tests", len(raw), where):
-            return
-        for test, value in raw.items():
-            if name.startswith(CARD):
-                self._test(name, FactKind.NUMBER, test, value, f"{where}.{test}")
-            elif test in _OF_TEXTS and isinstance(value, str | list):
-                self._test(name, FactKind.TEXT, test, value, f"{where}.{test}")
 
     def kind(self, name: str, where: str) -> FactKind | None:
         """Look a fact up in the catalogue; cards are numbers."""
@@ -120,52 +109,42 @@ class ConditionReader:
                 return Text(name, test, self.words(value, where))
             case "is" if kind in (FactKind.TEXT, FactKind.TEXTS):
                 return Is(name, self.words(value, where))
+            case "is" if kind is FactKind.FLAG:
+                return (
+                    Is(name, (value,))
+                    if isinstance(value, bool)
+                    else self.wrong(where, "should be true or false")
+                )
             case "is":
-                return self._is(name, kind, value, where)
+                return Is(name, (self._number(value, where),))
             case "matches":
                 pattern = self._pattern(value, where)
-                return Matches(name, pattern) if pattern is not None else ALWAYS
+                return ALWAYS if pattern is None else Matches(name, pattern)
+            case "below":
+                return Below(name, self._number(value, where))
             case _:
-                number = self._number(value, where)
-                return (
-                    ALWAYS
-                    if number is None
-                    else Below(name, number)
-                    if test == "below"
-                    else Above(name, number)
-                )
+                return Above(name, self._number(value, where))
 
-    def _is(self, name: str, kind: FactKind, value: Any, where: str) -> Condition:
-        if kind is FactKind.FLAG:
-            return (
-                Is(name, (value,))
-                if isinstance(value, bool)
-                else self.wrong(where, "should be true or false")
-            )
-        number = self._number(value, where)
-        return ALWAYS if number is None else Is(name, (number,))
-
-    def _number(self, value: Any, where: str) -> float | None:
+    def _number(self, value: Any, where: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
             self.wrong(where, f"should be a number up to {MAX_NUMBER:g}")
-            return None
+            return 0.0
         return float(value)
 
-    def _has(self, what: str, count: int, where: str) -> bool:
-        """Take from what is allowed in all; says so once where there is not enough left."""
-        had = self._left[what]
-        self._left[what] = had - count
-        if had >= 0 > had - count:
+    def _allows(self, what: str, count: int, where: str) -> bool:
+        """Count tests, words or patterns against the limit of the whole profile; exceeding it is reported once."""
+        left = self._left[what]
+        self._left[what] = left - count
+        if left >= 0 > left - count:
             self.wrong(where, f"is one too many: a profile has at most {_LIMITS[what]:,} {what} in all")
-        return had >= count
+        return left >= count
 
     def words(self, raw: Any, where: str, seen: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Read a word, a list of words or references to `$terms`; folded, duplicates gone."""
+        """Read a word, a list of words or references to `$terms`; folded, without duplicates."""
         if self._left["words"] < 0 or len(self.problems) >= _ENOUGH:
-            return ()  # that was said
+            return ()  # reported already
         found: dict[str, None] = {}
-        listed = raw if isinstance(raw, list) else [raw]
-        for word in listed:
+        for word in raw if isinstance(raw, list) else [raw]:
             if not isinstance(word, str):
                 self.wrong(where, "should be a word or a list of words")
             elif word.startswith("$"):
@@ -174,33 +153,34 @@ class ConditionReader:
                 self.wrong(where, f"the word {word!r} matches everything or nothing; remove it")
             else:
                 found[fold_case(word)] = None
-        return tuple(found) if self._has("words", len(found), where) else ()
+        return tuple(found) if self._allows("words", len(found), where) else ()
 
     def _term(self, name: str, where: str, seen: tuple[str, ...]) -> tuple[str, ...]:
+        mistake = ""
         if name in seen:
-            self.wrong(where, f"terms refer to each other in a circle: {' -> '.join([*seen, name])}")
+            mistake = f"terms refer to each other in a circle: {' -> '.join([*seen, name])}"
+        elif len(seen) >= MAX_DEPTH:
+            mistake = f"terms refer to each other over more than {MAX_DEPTH} steps"
+        elif name not in self.terms:
+            near = suggestion(f"${name}", (f"${term}" for term in self.terms), "defined are")
+            mistake = f"the term ${name} is not defined; {near}"
+        if mistake:
+            self.wrong(where, mistake)
             return ()
-        if len(seen) >= MAX_DEPTH:
-            self.wrong(where, f"terms refer to each other over more than {MAX_DEPTH} steps")
-            return ()
-        if name not in self.terms:
-            known = (f"${term}" for term in self.terms)
-            self.wrong(
-                where, f"the term ${name} is not defined; {suggestion(f'${name}', known, 'defined are')}"
-            )
-            return ()
-        if name not in self._read_terms:  # once: terms that name each other twice would double with each step
+        if (
+            name not in self._read_terms
+        ):  # once, because terms that name another twice would double the work with each step
             written = "topic.related" if name == RELATED else f"terms.{name}"
             self._read_terms[name] = self.words(self.terms[name], written, (*seen, name))
         return self._read_terms[name]
 
     def _pattern(self, raw: Any, where: str) -> Pattern | None:
         if raw == "$topic":
-            return self.topic  # cards that read the topic are left out while there is none
+            return self.topic  # None without a topic, when cards that read it are not used
         if not isinstance(raw, str):
             self.wrong(where, "should be a pattern, or $topic")
             return None
-        if not self._has("patterns", 1, where):
+        if not self._allows("patterns", 1, where):
             return None
         try:
             return compile_pattern(raw)

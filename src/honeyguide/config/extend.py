@@ -38,9 +38,10 @@ Table = dict[str, Any]
 
 
 class Extended(NamedTuple):
-    """A profile joined with its parents; `replaced` are the cards and lists that its own file replaces as a whole."""
+    """A profile joined with its parents, and the cards and lists that its own file replaces as a whole."""
 
     table: Table
+    own: Table
     replaced: tuple[str, ...] = ()
 
 
@@ -55,24 +56,18 @@ def read_profile(source: str | Path) -> Extended:
             raise ConfigError(str(source), (Problem("extends", what),))
         chain[file] = parse(profile_source(current, str(source)), file)
         current = parent_of(chain[file], current, file)
-    extended = Extended({})
+    extended = Extended({}, {})
     for file, own in reversed(chain.items()):
         extended = extend(extended.table, own, file)
     return extended
 
 
-def unused_terms(source: str | Path) -> tuple[Problem, ...]:
-    """Report the terms of a profile's own file that no rule uses: a misspelt name would have no effect, in silence."""
-    own = parse(profile_source(source), str(source)).get("terms", {})
-    used = dict.fromkeys(
-        _REFERENCE.findall(json.dumps(read_profile(source).table, default=str, ensure_ascii=False))
-    )
+def unused_terms(profile: Extended) -> tuple[Problem, ...]:
+    """Report the terms of a profile's own file that no rule uses: a misspelt name has no effect."""
+    used = dict.fromkeys(_REFERENCE.findall(json.dumps(profile.table, default=str, ensure_ascii=False)))
+    unused = [name for name in profile.own.get("terms", {}) if name not in used]
     return limit_problems(
-        [
-            Problem(f"terms.{name}", f"no rule uses it; {suggestion(name, used, 'used are')}")
-            for name in own
-            if name not in used
-        ]
+        [Problem(f"terms.{n}", f"no rule uses it; {suggestion(n, used, 'used are')}") for n in unused]
     )
 
 
@@ -92,7 +87,7 @@ def extend(parent: Table, own: Table, file: str) -> Extended:
             join.wrong("replace", f"{path} is not a key that this file has and also inherits")
     if join.problems:
         raise ConfigError(file, limit_problems(join.problems))
-    return Extended(table, tuple(join.replaced))
+    return Extended(table, own, tuple(join.replaced))
 
 
 @dataclass
@@ -129,23 +124,19 @@ class _Join:
 
     def _words(self, parent: list[str] | None, own: Table, path: str) -> list[str]:
         """Add words to an inherited list, and remove words from it."""
-        edits: dict[str, list[str]] = {}
         for key, value in own.items():
-            if key not in _EDITS:
-                self.wrong(f"{path}.{key}", f"unknown key; allowed are {', '.join(_EDITS)}")
-            elif not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-                self.wrong(f"{path}.{key}", "should be a list of words")
-            else:
-                edits[key] = value
+            if key not in _EDITS or not isinstance(value, list) or not all(isinstance(w, str) for w in value):
+                self.wrong(f"{path}.{key}", "allowed are add and remove, each with a list of words")
+                return []
         if parent is None:
             self.wrong(path, f"is not inherited, so it has no words to change; write {path} = [...]")
             return []
         words = dict.fromkeys(word for word in parent if isinstance(word, str))
-        for word in edits.get("remove", []):
+        for word in own.get("remove", []):
             if word not in words:
                 self._unknown(f"{path}.remove", f"{word!r} is not inherited", word, words)
             words.pop(word, None)
-        return list(words | dict.fromkeys(edits.get("add", [])))
+        return list(words | dict.fromkeys(own.get("add", [])))
 
     def _entries(self, parent: list[Any], own: list[Any], path: str) -> list[Any]:
         """Change, add, move and remove entries of an inherited list by their names."""
@@ -156,12 +147,10 @@ class _Join:
         for index, entry in enumerate(own):
             name = _name(entry, key)
             where = f"{path}[{name}]"
-            if name is None:
-                joined.put(
-                    len(joined.names), entry, None
-                )  # a mistake of structure, unless the name is needed here
-                if parent:
-                    self.wrong(f"{path}[{index}].{key}", "is required: it says which inherited entry changes")
+            if name is None and parent:
+                self.wrong(f"{path}[{index}].{key}", "is required: it says which inherited entry changes")
+            elif name is None:  # a mistake of structure
+                joined.put(len(joined.names), entry, None)
             elif name in seen and key == "id":
                 self.wrong(where, "is there twice; ids are unique within a list")
             elif not inherited[name] and ("remove" in entry or (parent and needed not in entry)):
@@ -193,7 +182,7 @@ class _Join:
         joined.put(place, entry, name)
 
     def _unknown(self, where: str, what: str, name: object, known: Iterable[str | None]) -> None:
-        """Note that a name is not known; looking for what was meant takes long, so not for mistakes beyond the limit."""
+        """Note that a name is not known, with a suggestion unless nobody would read it: those take long."""
         if len(self.problems) < MAX_PROBLEMS:
             what = f"{what}; {suggestion(str(name), filter(None, known), 'there are')}"
         self.wrong(where, what)

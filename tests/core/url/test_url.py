@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from honeyguide.core.url.steps import MAX_CHARS, rewrite
-from honeyguide.core.url.url import STEPS, Tracking, Url, display, explain, normalize, resolve
+from honeyguide.core.url.steps import MAX_CHARS, STEPS, rewrite
+from honeyguide.core.url.url import Tracking, Url, display, explain, normalize
 from honeyguide.errors import UrlError
 
 PAGE = "https://example.com/a/b/c?q=1#f"
@@ -46,10 +46,9 @@ PAGE = "https://example.com/a/b/c?q=1#f"
 def test_resolve_as_a_browser_would(href: str, expected: str | None) -> None:
     if expected is None:
         with pytest.raises(UrlError):
-            resolve(href, PAGE)
+            Url.parse(href, PAGE)
     else:
-        assert resolve(href, PAGE) == expected
-        assert resolve(href, Url.parse(PAGE)) == expected
+        assert Url.parse(href, Url.parse(PAGE)).as_linked == expected
         assert Url.parse(href, PAGE).as_linked == expected
 
 
@@ -61,7 +60,9 @@ def test_relative_links_start_from_the_as_linked_form() -> None:
 
 def test_a_page_that_is_not_settled_still_resolves_exactly() -> None:
     assert normalize("x", "http://example.com/%7euser/{y}/z") == "http://example.com/~user/%7By%7D/x"
-    assert resolve("x", "http://example.com/%7euser/{y}/z") == "http://example.com/%7euser/%7By%7D/x"
+    assert (
+        Url.parse("x", "http://example.com/%7euser/{y}/z").as_linked == "http://example.com/%7euser/%7By%7D/x"
+    )
     assert normalize("x", "http://u%41@example.com/") == "http://uA@example.com/x"
     assert normalize("x/", "http://127.0.0.1:8000/y/") == "http://127.0.0.1:8000/y/x"
 

@@ -22,7 +22,7 @@ from honeyguide.adapters.html.walk import fold
 from honeyguide.core.page.page import Head, Link, Occurrence, Page
 from honeyguide.core.url.scope import not_a_page
 from honeyguide.core.url.steps import MAX_CHARS
-from honeyguide.core.url.url import Url, resolve
+from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _base(href: str | None, url: Url) -> Url:
 def _canonical(href: str | None, base: Url) -> str | None:
     """Resolve a canonical link; None if it is no URL."""
     try:
-        return None if href is None or not_a_page(href) else resolve(href, base)
+        return None if href is None or not_a_page(href) else Url.parse(href, base).as_linked
     except UrlError:
         return None
 

@@ -1,8 +1,8 @@
 """Host names and addresses, read as browsers read them (URL-1).
 
 Owns: the host of an http(s) URL: percent-decoding, Unicode names (UTS 46), IPv4 in all its spellings, IPv6.
-The only user of the `idna` package, which is imported when the first name outside ASCII is met.
-Must not know: anything of a URL beyond its host. Start reading at `parse_host`.
+Must not know: the other parts of a URL. Start reading at `parse_host`. Only this module uses the `idna` package, which
+it imports when it meets the first name outside ASCII.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ACE = "xn--"
 
 @lru_cache(maxsize=256)  # a crawl meets few hosts and many URLs
 def parse_host(text: str) -> str:
-    """Give the one ASCII spelling of a host.
+    """Return the one ASCII spelling of a host.
 
     >>> parse_host("Bücher.example"), parse_host("0x7F.1"), parse_host("[2001:DB8:0:0::1]")
     ('xn--bcher-kva.example', '127.0.0.1', '[2001:db8::1]')
@@ -30,9 +30,9 @@ def parse_host(text: str) -> str:
     if text.startswith("["):
         if not text.endswith("]"):
             raise UrlError(text, "the bracket of its IPv6 address is not closed")
-        return f"[{_shorten(_parse_ipv6(text[1:-1]))}]"
+        return f"[{_parse_ipv6(text[1:-1])}]"
     name = _percent_decode(text) if "%" in text else text
-    # Browsers only lower-case names that are ASCII already: their Punycode is never checked.
+    # Browsers only lower-case names that are ASCII already, and never check their Punycode.
     name = name.lower() if name.isascii() else _to_ascii(name)
     if not name:
         raise UrlError(text, "it has no host")
@@ -49,7 +49,7 @@ def _percent_decode(text: str) -> str:
 
 def _to_ascii(name: str) -> str:
     """Map a Unicode name by UTS 46: non-transitional, CheckBidi and CheckJoiners on, the other checks off."""
-    import idna  # its tables cost more than most programs ever need
+    import idna  # here, because its tables are large and most hosts are ASCII
 
     try:
         labels = [_read_label(label) for label in idna.uts46_remap(name, std3_rules=False).split(".")]
@@ -66,7 +66,7 @@ def _to_ascii(name: str) -> str:
 
 
 def _read_label(label: str) -> str:
-    """Decode a Punycode label; it must stand for something that ASCII could not say."""
+    """Decode a Punycode label; raises ValueError if it decodes to plain ASCII."""
     if not label.startswith(_ACE):
         return label
     decoded = label[len(_ACE) :].encode("ascii").decode("punycode")
@@ -76,7 +76,7 @@ def _read_label(label: str) -> str:
 
 
 def _check_label(label: str) -> None:
-    """Apply the validity criteria of UTS 46, which are laxer than IDNA 2008: hearts and rockets are names too."""
+    """Apply the validity criteria of UTS 46, which allow more than IDNA 2008: a heart is a valid label."""
     import idna  # as above
 
     mapped = idna.uts46_remap(label, std3_rules=False) != label
@@ -87,13 +87,13 @@ def _check_label(label: str) -> None:
 
 
 def _ends_in_number(name: str) -> bool:
-    """Tell whether the last label is a number, so that the whole must be an IPv4 address."""
+    """Return whether the last label is a number: then the whole host must be an IPv4 address."""
     last = name.removesuffix(".").rpartition(".")[2]
     return last.isdigit() or (last.startswith("0x") and _parse_number(last) is not None)
 
 
 def _parse_number(text: str) -> int | None:
-    """Read one number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; None if it is none."""
+    """Read one number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; None for any other text."""
     base, digits, allowed = 10, text, "0123456789"
     if text.startswith("0x"):
         base, digits, allowed = 16, text[2:], "0123456789abcdef"
@@ -102,16 +102,16 @@ def _parse_number(text: str) -> int | None:
     if not text or digits.strip(allowed):
         return None
     digits = digits.lstrip("0")
-    # More digits than 2**32 has in any base: the value no longer matters, and reading it would cost.
+    # More digits than 2**32 has in any base: too large whatever the value, and slow to convert.
     return int(digits or "0", base) if len(digits) <= 11 else 1 << 40
 
 
 def _parse_ipv4(name: str) -> str:
-    """Read an address of one to four numbers; the last one fills what the others leave."""
+    """Read an address of one to four numbers; the last one fills the bytes that the others leave."""
     numbers = [_parse_number(part) for part in name.removesuffix(".").split(".", 4)]
     known = [number for number in numbers if number is not None]
     if len(known) != len(numbers) or len(known) > 4:
-        raise UrlError(name, "its host ends in a number but is no IPv4 address")
+        raise UrlError(name, "its host ends in a number but is not an IPv4 address")
     *first, last = known
     if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
         raise UrlError(name, "a number of its IPv4 address is too large")
@@ -119,54 +119,16 @@ def _parse_ipv4(name: str) -> str:
     return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
 
 
-def _parse_ipv6(text: str) -> list[int]:
-    """Read an IPv6 address as its eight pieces."""
-    head, gap, tail = text.partition("::")
-    left = _read_pieces(head, text, last=not gap)
-    if not gap:
-        pieces = left
-    else:
-        right = _read_pieces(tail, text, last=True)
-        pieces = left + [0] * (8 - len(left) - len(right)) + right
-        if len(left) + len(right) > 7:
-            raise UrlError(text, "its IPv6 address is too long")
-    if len(pieces) != 8:
-        raise UrlError(text, "its IPv6 address has not eight pieces")
-    return pieces
+def _parse_ipv6(text: str) -> str:
+    """Write an IPv6 address with its first longest run of zeros left out; a zone (`%eth0`) is refused, as in browsers."""
+    from ipaddress import IPv6Address  # here, because few hosts are addresses
 
-
-def _read_pieces(text: str, whole: str, *, last: bool) -> list[int]:
-    """Read one side of the `::`; only the end of the address may be written as IPv4."""
-    if not text:
-        return []
-    parts = text.split(":", 8)
-    tail = _read_embedded(parts.pop()) if last and "." in parts[-1] else []
-    if tail is None or not all(re.fullmatch("[0-9A-Fa-f]{1,4}", part) for part in parts):
-        raise UrlError(whole, "its IPv6 address has a malformed piece")
-    return [int(part, 16) for part in parts] + tail
-
-
-def _read_embedded(text: str) -> list[int] | None:
-    """Read the strict IPv4 form at the end of an IPv6 address as two pieces; None if it is malformed."""
-    parts = text.split(".", 4)
-    if len(parts) != 4 or not all(
-        re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) <= 255 for part in parts
-    ):
-        return None
-    a, b, c, d = map(int, parts)
-    return [a << 8 | b, c << 8 | d]
-
-
-def _shorten(pieces: list[int]) -> str:
-    """Write an IPv6 address with its first longest run of zeros left out."""
-    best, size, start = 0, 1, 0
-    for end in range(9):
-        if end < 8 and pieces[end] == 0:
-            continue
-        if end - start > size:
-            best, size = start, end - start
-        start = end + 1
-    shown = [f"{piece:x}" for piece in pieces]
-    if size == 1:
-        return ":".join(shown)
-    return f"{':'.join(shown[:best])}::{':'.join(shown[best + size :])}"
+    try:
+        packed = IPv6Address(text.replace("%", " ")).packed
+    except ValueError:
+        raise UrlError(text, "its IPv6 address is malformed") from None
+    pieces = ":".join(f"{int(piece, 16):x}" for piece in packed.hex(":", 2).split(":"))
+    zeros = max(re.finditer(r"\b0(?::0)+\b", pieces), key=lambda run: len(run[0]), default=None)
+    if zeros is None:
+        return pieces
+    return f"{pieces[: zeros.start()].rstrip(':')}::{pieces[zeros.end() :].lstrip(':')}"

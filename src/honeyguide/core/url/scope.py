@@ -1,8 +1,8 @@
-"""Which links are pages of the site at hand, which lead elsewhere, and which lead to no page at all.
+"""Scope: which links are pages of the site, which lead to other sites, and which are no pages.
 
-Owns: URL-9 to URL-11, one `Verdict` with its deciding rule for each link.
-Must not know: where links come from, or what makes a page worth a visit. Extensions and tracking parameters are
-profile data and arrive in `Scope`. Start reading at `classify`.
+Owns: URL-9 to URL-11, one `Verdict` with the rule that decided for each link.
+Must not know: where links come from, how pages are valued. Extensions and tracking parameters are profile data and
+arrive in `Scope`. Start reading at `classify`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from honeyguide.errors import UrlError
 
 
 class LinkKind(StrEnum):
-    """What becomes of a link."""
+    """Where a link leads."""
 
     INSIDE = "inside"
     OUTSIDE = "outside"
@@ -24,7 +24,7 @@ class LinkKind(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """What scope says about a link: the slug and id of the rule that decided, and what it saw."""
+    """What scope says about a link: the name and id of the rule that decided, and the detail that it found."""
 
     kind: LinkKind
     rule: str
@@ -40,8 +40,8 @@ class Scope(NamedTuple):
     tracking: Tracking = Tracking()
 
 
-OTHER_SITE = "other-site"  # the rule of links that leave the crawl (URL-11)
-# What puts links out, in the order in which it is asked, in words that hold for all of them.
+OTHER_SITE = "other-site"  # the rule of links to other sites (URL-11)
+# The rules that reject links, in the order in which they are checked, each with a sentence for all its links.
 RULE_WORDS = {
     "empty": "empty link",
     "fragment-only": "leads to a place on the same page",
@@ -57,7 +57,7 @@ _FRAGMENT = Verdict(LinkKind.SKIP, "fragment-only", "URL-9")  # a manual has doz
 
 
 def not_a_page(href: str) -> Verdict | None:
-    """Tell whether no URL can come from an href: it is empty, a fragment, or of a foreign scheme (URL-9).
+    """Return the verdict on an href that gives no http(s) URL: empty, a fragment, or of another scheme (URL-9).
 
     >>> not_a_page(" MailTo:info@a.example").detail
     'mailto'
@@ -74,7 +74,7 @@ def not_a_page(href: str) -> Verdict | None:
 
 
 def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: str | None = None) -> Verdict:
-    """Give the verdict on an href of a page; `base` is the page's `<base href>`, if it has one.
+    """Return the verdict on an href of a page; `base` is the page's `<base href>`, if it has one.
 
     >>> page = Url.parse("https://a.example/about/")
     >>> verdict = classify("team.PDF?x=1", page, Scope(frozenset({"pdf"})))
@@ -84,14 +84,14 @@ def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: 
     if verdict := not_a_page(href):
         return verdict
     try:
-        url = Url.parse(href, page if base is None else _start(base, page))
+        url = Url.parse(href, page if base is None else _base_url(base, page))
     except UrlError as error:
         return _skip("unparsable", error.why)
     return classify_url(url, page, scope, seed)
 
 
 def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> Verdict:
-    """Give the verdict on a URL that a page links to.
+    """Return the verdict on a URL that a page links to.
 
     >>> classify_url(Url.parse("https://www.a.example/"), Url.parse("https://a.example/"), Scope()).kind.value
     'outside'
@@ -107,8 +107,8 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
     return Verdict(LinkKind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
 
 
-def _start(base: str, page: Url) -> Url:
-    """Give what the links of a page with a `<base href>` start from; one that is no URL counts for nothing."""
+def _base_url(base: str, page: Url) -> Url:
+    """Return the URL that a page's links are relative to; a `<base href>` that is not a URL is ignored."""
     try:
         return Url.parse(base, page)
     except UrlError:
@@ -120,17 +120,15 @@ def _skip(rule: str, detail: str = "", url: Url | None = None) -> Verdict:
 
 
 def _is_same(url: Url, page: Url, tracking: Tracking) -> bool:
-    """Tell whether two URLs have one key: scheme and tracking parameters make no other page of it (URL-7)."""
+    """Return whether two URLs have one key: they may differ in scheme and tracking parameters (URL-7)."""
     one, other = url.text, page.text
-    if (
-        "?" in one or "?" in other or abs(len(one) - len(other)) == 1
-    ):  # without query, only an s can be between them
+    if "?" in one or "?" in other or abs(len(one) - len(other)) == 1:  # without a query: http or https
         return url.key(tracking) == page.key(tracking)
     return one == other
 
 
 def _extension(url: Url) -> str:
-    """Give what follows the last dot of the last segment, in lower case; parameters after a semicolon are no part."""
+    """Return the lower-case extension of the last path segment, without parameters after a semicolon."""
     path = url.text.partition("?")[0]
     dot = path.rfind(".", path.rfind("/"))
     return path[dot + 1 :].partition(";")[0].lower() if dot > 0 else ""

@@ -1,8 +1,7 @@
 """The meaning of URL normalisation: reading a text into parts, and the steps that rewrite them.
 
-Owns: `Parts`, `read` (resolving, as browsers do it) and `STEPS`, which are the rules URL-1 to URL-8 one after another.
-Must not know: pages, scope, profiles, and that there is a faster way to the same result (`url.py`).
-Start reading at `STEPS`, near the end.
+Owns: `Parts`, `read` (which resolves as browsers do) and `STEPS`, the rules URL-1 to URL-8 one after another.
+Must not know: pages, scope, profiles, and the fast path to the same result (`url.py`). Start reading at `STEPS`.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-MAX_CHARS = 65_536  # servers refuse URLs far shorter than this; a longer one is an attack or an accident
-
+MAX_CHARS = 65_536  # servers refuse far shorter URLs; a longer one is an attack or an accident
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _EDGES = "".join(map(chr, range(0x21)))  # the control characters and the space, which browsers trim
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-
 
 # What browsers encode, in each part of a URL; `UNSETTLED` is what RFC 3986 still wants changed after that (URL-6):
 # lower-case hex digits, escapes of unreserved characters, a lone %, and characters that may not stand in a URL.
@@ -41,7 +38,7 @@ _DOTS = {".": 1, "%2e": 1, "..": 2, ".%2e": 2, "%2e.": 2, "%2e%2e": 2}
 
 
 class Parts(NamedTuple):
-    """A URL in pieces; each keeps its own punctuation, so that they add up to the text."""
+    """A URL in parts; each keeps its own punctuation, so that joining them gives the text."""
 
     scheme: str
     userinfo: str
@@ -73,11 +70,11 @@ class Step(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the step had anything to do."""
+        """Whether the step changed the URL."""
         return self.before != self.after
 
 
-# --- Reading: the text and its base become parts, of which nothing but the punctuation is checked yet (URL-8). ---
+# --- Reading: the text and its base become parts, checked for nothing but their punctuation (URL-8). ---
 
 
 def trim(text: str) -> str:
@@ -95,13 +92,13 @@ def trim(text: str) -> str:
 
 
 def scheme_of(text: str) -> str:
-    """Give the scheme that a trimmed href names, in lower case, or nothing."""
+    """Return the scheme of a trimmed href in lower case, or an empty text."""
     found = _SCHEME.match(text)
     return found[1].lower() if found else ""
 
 
 def read(text: str, base: str | None) -> Parts:
-    """Split a trimmed text; what it leaves out comes from its base."""
+    """Split a trimmed text; parts that it lacks come from its base."""
     rest, mark, fragment = text.partition("#")
     fragment = mark + fragment
     rest, mark, query = rest.partition("?")
@@ -134,24 +131,13 @@ def _read_authority(scheme: str, rest: str, query: str, fragment: str) -> Parts:
 
 @lru_cache(maxsize=64)  # the links of a page come one after the other
 def _read_page(base: str) -> Parts | None:
-    """Read the URL of a page in its as-linked form; None where it is not on the web."""
-    text = trim(bounded(base, base))
+    """Read the URL of a page in its as-linked form; None if its scheme is not http(s)."""
+    _check_length(base, base)
+    text = trim(base)
     return apply(read(text, None), base, _LINKING) if scheme_of(text) in _DEFAULT_PORTS else None
 
 
 # --- The steps, each a small function from parts to parts. ---
-
-
-def _lower_scheme(parts: Parts) -> Parts:
-    return parts._replace(scheme=parts.scheme.lower())
-
-
-def _read_host(parts: Parts) -> Parts:
-    return parts._replace(host=parse_host(parts.host))
-
-
-def _drop_fragment(parts: Parts) -> Parts:
-    return parts._replace(fragment="") if parts.fragment else parts
 
 
 def _drop_default_port(parts: Parts) -> Parts:
@@ -177,10 +163,6 @@ def _encode_raw(parts: Parts) -> Parts:
     return parts._replace(userinfo=userinfo, path=path, query=query)
 
 
-def _fill_root(parts: Parts) -> Parts:
-    return parts if parts.path else parts._replace(path="/")
-
-
 def _remove_dots(parts: Parts) -> Parts:
     if "/." not in parts.path and "/%2" not in parts.path:
         return parts
@@ -191,7 +173,7 @@ def _remove_dots(parts: Parts) -> Parts:
             kept.pop()
         if not dots:
             kept.append(segment)
-    if dots:  # a path that ends in dots names a directory
+    if dots:  # a path that ends in dots is a directory
         kept.append("")
     return parts._replace(path="/".join(kept))
 
@@ -211,24 +193,20 @@ def _settle_escapes(parts: Parts) -> Parts:
     return parts._replace(userinfo=userinfo, path=path, query=query)
 
 
-def _drop_trailing_slash(parts: Parts) -> Parts:
-    return parts._replace(path=parts.path.rstrip("/") or "/") if parts.path.endswith("/") else parts
-
-
 # The as-linked form: what a browser would request.
 _LINKING = (
-    Rewrite("scheme", "URL-1", _lower_scheme),
-    Rewrite("host", "URL-1", _read_host),
-    Rewrite("fragment", "URL-2", _drop_fragment),
+    Rewrite("scheme", "URL-1", lambda parts: parts._replace(scheme=parts.scheme.lower())),
+    Rewrite("host", "URL-1", lambda parts: parts._replace(host=parse_host(parts.host))),
+    Rewrite("fragment", "URL-2", lambda parts: parts._replace(fragment="") if parts.fragment else parts),
     Rewrite("default port", "URL-5", _drop_default_port),
     Rewrite("raw characters", "URL-6", _encode_raw),
-    Rewrite("root", "URL-4", _fill_root),
+    Rewrite("root", "URL-4", lambda parts: parts if parts.path else parts._replace(path="/")),
     Rewrite("dot segments", "URL-8", _remove_dots),
 )
-# The identity. All trailing slashes go, and last of all, or the result would change when normalised once more.
+# The identity. All trailing slashes are dropped, and in the last step, because the result must normalise to itself.
 _SETTLING = (
     Rewrite("escapes", "URL-6", _settle_escapes),
-    Rewrite("trailing slash", "URL-3", _drop_trailing_slash),
+    Rewrite("trailing slash", "URL-3", lambda parts: parts._replace(path=parts.path.rstrip("/") or "/")),
 )
 STEPS = _LINKING + _SETTLING
 
@@ -243,15 +221,15 @@ def apply(parts: Parts, text: str, steps: tuple[Rewrite, ...]) -> Parts:
     return parts
 
 
-def bounded(url: str, text: str) -> str:
-    """Let a URL of reasonable length pass."""
+def rewrite(text: str, base: str | None) -> tuple[str, str]:
+    """Return the normalised and the as-linked form of any text, by the steps."""
+    _check_length(text, text)
+    linked = apply(read(trim(text), base), text, _LINKING)
+    forms = str(apply(linked, text, _SETTLING)), str(linked)
+    _check_length(max(forms, key=len), text)
+    return forms
+
+
+def _check_length(url: str, text: str) -> None:
     if len(url) > MAX_CHARS:
         raise UrlError(text, f"it is longer than {MAX_CHARS} characters")
-    return url
-
-
-def rewrite(text: str, base: str | None) -> tuple[str, str]:
-    """Give the normalised and the as-linked form of any text, by the steps."""
-    linked = apply(read(trim(bounded(text, text)), base), text, _LINKING)
-    settled = apply(linked, text, _SETTLING)
-    return bounded(str(settled), text), bounded(str(linked), text)

@@ -1,10 +1,10 @@
-"""URLs, and the one spelling that stands for each of them.
+"""URLs in their two forms, and the key that identifies them in sets.
 
-Owns: the two forms of a URL. *As linked* is what a browser would request and what relative links resolve against;
-*normalised* is the identity. Also the key of sets (URL-7), `explain`, and the readable form.
-Must not know: pages, scope, profiles, the network.
-Start reading at `Url`. What normalisation means is in `rewrite.py`; `_plain` here gives the same result for ordinary
-URLs, told apart by regular expressions, at a tenth of the cost. The property tests hold the two together.
+Owns: `Url`, with the form that a browser would request (*as linked*, which relative links resolve against) and the
+*normalised* form, which is the identity; also keys (URL-7), `explain` and the readable form.
+Must not know: pages, scope, profiles, the network. Start reading at `Url`. `steps.py` defines normalisation; `_plain`
+here is the fast path: it recognises ordinary URLs by regular expressions and gives the same result at a tenth of the
+cost, which property tests check.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from typing import NamedTuple, Self
 
 from honeyguide.core.url.steps import MAX_CHARS, STEPS, UNSETTLED, Step, apply, read, rewrite, trim
 from honeyguide.errors import UrlError
-
-__all__ = ["STEPS", "Step", "Tracking", "Url", "display", "explain", "normalize", "resolve"]
-
 
 # Ordinary URLs, in which nothing but trailing slashes and the fragment can need a rewrite. The last label of the host is
 # all letters, unless it is an IPv4 address as it should be; ports that are a scheme's own, or out of range, are left to
@@ -34,14 +31,13 @@ _match_relative = re.compile(rf"[{_PATH}%]{{0,4000}}").match
 _match_query = re.compile(r"\?[A-Za-z0-9\-._~!$&()*+,;=:@%/?]{0,4000}(?=#|\Z)").match
 _unsettled = UNSETTLED.search
 
-
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-# Delimiters keep their escapes, or the reader would take them for structure; so do letters that show nothing.
+# Delimiters keep their escapes, because they would look like structure; so do invisible letters.
 _NOT_SHOWN = frozenset("!#$%&'()*+,/:;=?@[]\\\u115f\u1160\u2800\u3164\uffa0")
 
 
 def _plain(text: str, base: str | Url | None) -> tuple[str, str] | None:
-    """Give an ordinary URL in as-linked form, split before its query; None leaves it to the steps."""
+    """Return an ordinary URL in as-linked form, split before its query; None if it needs the steps."""
     absolute = text[:4] == "http"
     match = _match_absolute(text) if absolute else _match_relative(text)
     if match is None:
@@ -63,7 +59,7 @@ def _plain(text: str, base: str | Url | None) -> tuple[str, str] | None:
 
 
 def _join(path: str, query: str, base: str | Url) -> tuple[str, str] | None:
-    """Resolve an ordinary relative URL; None leaves it to the steps."""
+    """Resolve an ordinary relative URL; None if it needs the steps."""
     place = _PLACES[base if isinstance(base, str) else base.as_linked]
     if place is None:
         return None
@@ -80,7 +76,7 @@ def _join(path: str, query: str, base: str | Url) -> tuple[str, str] | None:
 
 
 def _climb(path: str, query: str, place: _Place) -> tuple[str, str] | None:
-    """Resolve a relative path that starts with dots; None where it has others."""
+    """Resolve a relative path that starts with dots; None if it has dot segments elsewhere."""
     at = 2 if path[:2] == "./" else 0
     ups = 0
     while path[at : at + 3] == "../":
@@ -93,7 +89,7 @@ def _climb(path: str, query: str, place: _Place) -> tuple[str, str] | None:
 
 
 class _Place(NamedTuple):
-    """What ordinary relative links need to know of the page they stand on."""
+    """The parts of a page's URL that ordinary relative links resolve against."""
 
     site: str  # "https://example.com:8000"
     page: str  # without its query
@@ -101,7 +97,7 @@ class _Place(NamedTuple):
 
 
 class _Places(dict[str, "_Place | None"]):
-    """A memory of the last few pages, as the links of a page come one after the other."""
+    """The places of the last few pages: the links of a page come one after the other."""
 
     def __missing__(self, base: str) -> _Place | None:
         if len(self) >= 64:
@@ -114,7 +110,7 @@ _PLACES = _Places()
 
 
 def _find_place(base: str) -> _Place | None:
-    """Read the URL of a page; None where its relative links need the steps, or where it is none."""
+    """Read the URL of a page; None if it is not a URL, or if its relative links need the steps."""
     plain = _plain(base, None)
     try:
         page = plain[0] if plain else rewrite(base, None)[1].partition("?")[0]
@@ -129,13 +125,13 @@ def _find_place(base: str) -> _Place | None:
 
 
 def _settled(path: str) -> str:
-    """Drop the trailing slashes of an ordinary URL without query (URL-3), but the root's (URL-4)."""
+    """Drop the trailing slashes of an ordinary URL without query (URL-3), except the root's (URL-4)."""
     stripped = path.rstrip("/")
     return stripped if stripped.count("/") > 2 else f"{stripped}/"
 
 
 def normalize(text: str, base: str | Url | None = None) -> str:
-    """Give the one spelling that stands for a URL, after resolving it against its base.
+    """Return the normalised form of a URL, after resolving it against its base.
 
     >>> normalize("HTTP://EXAMPLE.COM:80/a/../b/%7Euser/%e4/hello%20world/?q=A#f")
     'http://example.com/b/~user/%E4/hello%20world?q=A'
@@ -149,26 +145,14 @@ def normalize(text: str, base: str | Url | None = None) -> str:
     return (_settled(path) if path[-1] == "/" else path) + query
 
 
-def resolve(href: str, base: str | Url) -> str:
-    """Give the as-linked form: what a browser on that page would request.
-
-    >>> resolve("team/#staff", "https://a.example/about/")
-    'https://a.example/about/team/'
-    """
-    plain = _plain(href, base)
-    if plain is None:
-        return rewrite(href, base if isinstance(base, str) else base.as_linked)[1]
-    return plain[0] + plain[1]
-
-
 def explain(text: str, base: str | Url | None = None) -> tuple[Step, ...]:
-    """Show what each step does to a URL.
+    """Return what each step does to a URL.
 
     >>> [(step.name, step.rule) for step in explain("http://a.example/b/#c") if step.changed]
     [('fragment', 'URL-2'), ('trailing slash', 'URL-3')]
     """
     page = base.as_linked if isinstance(base, Url) else base
-    rewrite(text, page)  # refuses what normalisation refuses
+    rewrite(text, page)  # raises for texts that normalisation refuses
     trimmed = trim(text)
     parts = read(trimmed, page)
     steps = [Step("trim", "URL-8", text, trimmed), Step("resolve", "URL-8", trimmed, str(parts))]
@@ -180,7 +164,7 @@ def explain(text: str, base: str | Url | None = None) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tracking:
-    """The query parameters that say who sent a visitor and not which page is meant; `utm_*` names a whole family.
+    """The query parameters that say where a visitor came from, not which page is meant; `utm_*` is a prefix.
 
     >>> Tracking(("utm_*", "gclid")).strip("?utm_source=x&id=7&GCLID=y")
     '?id=7'
@@ -196,12 +180,12 @@ class Tracking:
         object.__setattr__(self, "prefixes", tuple(name[:-1] for name in lower if name.endswith("*")))
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether a parameter of that name only tracks."""
+        """Return whether a parameter of that name only tracks."""
         lower = name.lower()
         return lower in self.names or lower.startswith(self.prefixes)
 
     def strip(self, query: str) -> str:
-        """Drop the tracking parameters of a query that still has its question mark; keep the others as they are."""
+        """Drop the tracking parameters of a query that starts with a question mark."""
         pairs = query[1:].split("&")
         kept = [pair for pair in pairs if pair.partition("=")[0] not in self]
         return query if len(kept) == len(pairs) else "?" + "&".join(kept) if kept else ""
@@ -209,7 +193,7 @@ class Tracking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Url:
-    """An http(s) URL: `text` is its identity, `as_linked` what to request. Only `Url.parse` makes one.
+    """An http(s) URL: `text` is its identity, `as_linked` what to request. Create one with `Url.parse`.
 
     >>> url = Url.parse("team/", "https://A.example/about/?x#y")
     >>> url.text, url.as_linked
@@ -221,7 +205,7 @@ class Url:
 
     @classmethod
     def parse(cls, text: str, base: Url | str | None = None) -> Self:
-        """Read a URL, resolved against its base; raises `UrlError` and nothing else."""
+        """Read a URL, resolved against its base; raises only `UrlError`."""
         plain = _plain(text, base)
         if plain is None:
             return cls(*rewrite(text, base if base is None or isinstance(base, str) else base.as_linked))
@@ -257,12 +241,12 @@ class Url:
 
     @property
     def target(self) -> str:
-        """Path and query: what a rule may look at, as the host says nothing of a page (PICK-3)."""
+        """Path and query: what rules read, because the host says nothing about a page (PICK-3)."""
         return self.text[self.text.index("/", 8) :]
 
     @property
     def path(self) -> str:
-        """The path, from its slash on."""
+        """The path, with its first slash."""
         return self.target.partition("?")[0]
 
     @property
@@ -276,7 +260,7 @@ class Url:
         return tuple(filter(None, self.path.split("/")))
 
     def key(self, tracking: Tracking) -> str:
-        """Give the identity inside sets: no scheme (URL-7), no tracking parameters.
+        """Return the identity inside sets: no scheme (URL-7), no tracking parameters.
 
         >>> Url.parse("https://a.example/b?utm_source=x&c=1").key(Tracking(("utm_*",)))
         'a.example/b?c=1'
@@ -287,7 +271,7 @@ class Url:
 
 
 def display(url: str | Url) -> str:
-    """Give the readable form, for people and never for identity: escapes become the letters they stand for.
+    """Return the readable form, which is for people and no identity: escapes become letters.
 
     >>> display("https://a.example/hello%20world/%E4%BB%B7%E6%A0%BC?q=%26%0A")
     'https://a.example/hello world/价格?q=%26%0A'
@@ -298,7 +282,7 @@ def display(url: str | Url) -> str:
 
 
 def _readable(match: re.Match[str]) -> str:
-    """Decode a run of escapes as far as it is UTF-8, shows something, and is no delimiter."""
+    """Decode the escapes that are valid UTF-8, visible, and no delimiters."""
     decoded = bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogateescape")
     return "".join(
         char

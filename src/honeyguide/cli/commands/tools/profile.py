@@ -161,9 +161,7 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
 def _checked(file: str) -> Record:
     try:
         loaded = load_profile(file)
-        replaced = read_profile(file).replaced
-        for problem in unused_terms(file):
-            note(f"{file}: {problem}")
+        extended = read_profile(file)
     except ConfigError as error:
         problems = str(error).split("\n")
         return {
@@ -175,14 +173,16 @@ def _checked(file: str) -> Record:
             "replaced": [],
             "problems": problems,
         }
-    _note_replaced(file, replaced)
+    for problem in unused_terms(extended):
+        note(f"{file}: {problem}")
+    _note_replaced(file, extended.replaced)
     return {
         "schema": SCHEMA,
         "file": file,
         "ok": True,
         "name": loaded.name,
         "hash": loaded.hash,
-        "replaced": list(replaced),
+        "replaced": list(extended.replaced),
         "problems": [],
     }
 
