@@ -48,23 +48,20 @@ def _load(
 
     file = str(source)
     own = read_profile(source).table
-    if not is_checked:
-        _check(own, file)
     given: dict[str, Any] = {} if topic is None else {"pattern": topic}
     if related is not None:
         given["related"] = list(related) if isinstance(related, tuple) else related
-    if not given:
-        return build(ProfileShape.read(own), file)
-    raw = {**own, "topic": {**own.get("topic", {}), **given}}
     if not is_checked:
-        _check(raw, file)
-    return build(ProfileShape.read(raw), file, ProfileShape.read(own))
+        from honeyguide.config.check import check_shape  # imports pydantic, which takes a tenth of a second
+
+        check_shape(own, file)
+        check_shape(_with_topic(own, given), file)
+    shape = ProfileShape.read(_with_topic(own, given))
+    return build(shape, file, ProfileShape.read(own) if given else None)
 
 
-def _check(raw: dict[str, Any], file: str) -> None:
-    from honeyguide.config.check import check_shape  # imports pydantic, which takes a tenth of a second
-
-    check_shape(raw, file)
+def _with_topic(table: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    return {**table, "topic": {**table.get("topic", {}), **given}}
 
 
 def _is_plain(topic: str | None, related: tuple[str, ...] | None) -> bool:

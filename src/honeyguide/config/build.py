@@ -41,23 +41,13 @@ from honeyguide.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from honeyguide.config.shapes import (
-        BandShape,
-        BucketShape,
-        CardShape,
-        DecisionShape,
-        FamilyShape,
-        ProfileShape,
-        RuleShape,
-        StrategyShape,
-        TraversalShape,
-    )
+    from honeyguide.config import shapes
 
 
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
-def build(shape: ProfileShape, file: str, own: ProfileShape | None = None) -> Profile:
+def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None = None) -> Profile:
     """Put a profile together, or raise all mistakes of meaning at once.
 
     `own` is what the profile says without a topic from elsewhere, if `shape` has one.
@@ -109,7 +99,7 @@ class _Builder:
     `idle` are the cards that read the topic where there is none: they are read for their mistakes only.
     """
 
-    def __init__(self, shape: ProfileShape) -> None:
+    def __init__(self, shape: shapes.ProfileShape) -> None:
         self.shape = shape
         pattern = None if shape.topic.pattern is None else compile_pattern(shape.topic.pattern)
         self.topic = Topic(pattern, tuple(shape.topic.related))
@@ -117,7 +107,7 @@ class _Builder:
         self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
         self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
 
-    def rule(self, shape: RuleShape | DecisionShape, where: str) -> Rule:
+    def rule(self, shape: shapes.RuleShape | shapes.DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
         when = self.reader.condition(shape.when, f"{where}.when")
         extras = {name: value for name, value in shape.table().items() if name != "when"}
@@ -128,7 +118,7 @@ class _Builder:
                 self.reader.wrong(f"{where}.per", f"{per} is not a number")
         return Rule(when=when, **extras)
 
-    def card(self, name: str, shape: CardShape) -> Scorecard:
+    def card(self, name: str, shape: shapes.CardShape) -> Scorecard:
         """Read a scorecard."""
         where = f"scorecard.{name}"
         ids: set[str] = set()
@@ -168,11 +158,13 @@ class _Builder:
             chains[name] = chain
         return chains
 
-    def decisions(self, shapes: list[DecisionShape], where: str) -> RuleList:
+    def decisions(self, entries: list[shapes.DecisionShape], where: str) -> RuleList:
         """Read an ordered list of filters or drops."""
-        return RuleList(self.rule(shape, f"{where}[{shape.id}]") for shape in shapes)
+        return RuleList(self.rule(shape, f"{where}[{shape.id}]") for shape in entries)
 
-    def strategy(self, name: str, shape: StrategyShape, chains: Mapping[str, tuple[str, ...]]) -> Strategy:
+    def strategy(
+        self, name: str, shape: shapes.StrategyShape, chains: Mapping[str, tuple[str, ...]]
+    ) -> Strategy:
         """Read a strategy, and find out which cards it needs."""
         where = f"strategy.{name}"
         card = self.shape.scorecard.get(shape.card)
@@ -199,17 +191,17 @@ class _Builder:
             kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
         )
 
-    def kinds(self, shapes: list[BucketShape], where: str) -> Kinds:
+    def kinds(self, entries: list[shapes.BucketShape], where: str) -> Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
         rules = [
             Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{b.name}].when"))
-            for b in shapes
+            for b in entries
         ]
         return Kinds(
-            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(shapes)}
+            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
         )
 
-    def families(self, shape: FamilyShape) -> FamilyWords:
+    def families(self, shape: shapes.FamilyShape) -> FamilyWords:
         """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
 
         def folded(name: str) -> tuple[str, ...]:
@@ -224,7 +216,7 @@ class _Builder:
             generic=frozenset(folded("generic")),
         )
 
-    def traversal(self, name: str, shape: TraversalShape) -> Traversal:
+    def traversal(self, name: str, shape: shapes.TraversalShape) -> Traversal:
         """Read a traversal; without a topic, `breadth` and `depth` put every link into the highest band."""
         table = shape.table() | {"links": _bands(shape.links), "pages": _bands(shape.pages)}
         if shape.order != "score" and table["links"][0].lane == "skip":
@@ -244,7 +236,7 @@ class _Builder:
         return Query(shape.text, fields, shape.k1, shape.b)
 
 
-def _traps(shape: ProfileShape) -> TrapLimits:
+def _traps(shape: shapes.ProfileShape) -> TrapLimits:
     """Read where traps are recognised; words are compared folded."""
     table = shape.traps.table()
     for name in ("sessions", "soft_404"):
@@ -252,11 +244,11 @@ def _traps(shape: ProfileShape) -> TrapLimits:
     return TrapLimits(**table)
 
 
-def _bands(shapes: list[BandShape]) -> tuple[Band, ...]:
-    return tuple(Band(b.at_least, b.lane, b.bonus) for b in sorted(shapes, key=lambda b: -b.at_least))
+def _bands(entries: list[shapes.BandShape]) -> tuple[Band, ...]:
+    return tuple(Band(b.at_least, b.lane, b.bonus) for b in sorted(entries, key=lambda b: -b.at_least))
 
 
-def _reads_topic(shape: CardShape) -> bool:
+def _reads_topic(shape: shapes.CardShape) -> bool:
     return any(
         "$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules
     )

@@ -47,13 +47,9 @@ def key_path(location: Location, raw: Any = None) -> str:
             raw = raw[part]
         except (LookupError, TypeError):
             raw = None
-        path += f"[{_entry_name(raw) or part}]" if isinstance(part, int) else f".{part}"
+        entry = raw if isinstance(raw, dict) else {}
+        path += f"[{entry.get('id', entry.get('name', part))}]" if isinstance(part, int) else f".{part}"
     return path.removeprefix(".")
-
-
-def _entry_name(entry: Any) -> str | None:
-    named = entry if isinstance(entry, dict) else {}
-    return next((named[key] for key in ("id", "name") if isinstance(named.get(key), str)), None)
 
 
 def _problem(detail: ErrorDetails, raw: dict[str, Any]) -> Problem:
