@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PLUGIN = """
-from honeyguide.core.recrawl.policies import Worth, judged
+from honeyguide.core.recrawl.policies import ValuePart, explain_value
 
 class Shortest:
     name = "shortest"
     def value(self, page, now):
         return 1 / len(page.url)
     def judge(self, page, now, price):
-        return judged(self, page, now, price, [Worth("length", self.value(page, now), "short")])
+        return explain_value(self, page, now, price, [ValuePart("length", self.value(page, now), "short")])
 
 def shortest(profile, priors):
     return Shortest()

@@ -16,14 +16,14 @@ from honeyguide.core.recrawl.priors import refit
 from honeyguide.core.recrawl.ranking import Best
 from honeyguide.core.recrawl.rate import (
     Rate,
+    after_change,
+    after_no_change,
+    after_timed_change,
     chance,
-    changed,
+    hours_until,
     index,
     prior,
-    reached,
     score_of,
-    timed,
-    unchanged,
 )
 from honeyguide.core.recrawl.visits import ChangeObservation, after_visit
 
@@ -31,7 +31,7 @@ SECOND, YEAR = 1 / 3600, 8760.0
 HOURS = st.floats(math.log(SECOND), math.log(50 * YEAR)).map(math.exp)  # 1 s to 50 years, evenly by size
 RATES = st.builds(Rate, st.floats(0.05, 1000.0), HOURS)
 WEIGHTS = st.floats(0.01, 100.0)
-UPDATES = st.sampled_from([unchanged, changed, timed])
+UPDATES = st.sampled_from([after_no_change, after_change, after_timed_change])
 
 
 @given(rate=RATES, tau=HOURS, more=st.floats(1.0001, 1000.0), weight=WEIGHTS)
@@ -57,8 +57,8 @@ def test_posteriors_stay_finite_and_positive(start: Rate, story: list[tuple[obje
 @given(rate=RATES, exposure=HOURS)
 def test_a_change_raises_the_rate_and_none_lowers_it(rate: Rate, exposure: float) -> None:
     mean = rate.a / rate.b
-    assert unchanged(rate, exposure).mean_interval_h >= rate.mean_interval_h
-    after = changed(rate, exposure)
+    assert after_no_change(rate, exposure).mean_interval_h >= rate.mean_interval_h
+    after = after_change(rate, exposure)
     assert after.a / after.b >= mean * (1 - 1e-9)
     assert rate.a * (1 - 1e-9) <= after.a <= rate.a + 1 + 1e-6
 
@@ -66,7 +66,7 @@ def test_a_change_raises_the_rate_and_none_lowers_it(rate: Rate, exposure: float
 @given(rate=RATES, tau=HOURS, weight=WEIGHTS)
 def test_the_due_time_inverts_the_index(rate: Rate, tau: float, weight: float) -> None:
     price = index(rate, tau, weight)
-    due = reached(lambda hours: index(rate, hours, weight), price)
+    due = hours_until(lambda hours: index(rate, hours, weight), price)
     assert due == math.inf or index(rate, due, weight) == pytest.approx(price, rel=1e-6)
     # Where a visit surely finds a change, waiting wins nothing: many times have the same worth.
     assert due == pytest.approx(tau, rel=1e-4) or chance(rate, tau) > 0.99

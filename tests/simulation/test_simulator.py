@@ -15,8 +15,15 @@ from hypothesis import strategies as st
 
 from honeyguide.config import load_profile
 from honeyguide.core.recrawl import policies as schedules
-from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, SiteAges, first_weights
-from honeyguide.core.recrawl.clocks import DayProfile, SiteClock
+from honeyguide.core.recrawl.clocks import (
+    EDGES_H,
+    AgeClock,
+    AgeProfile,
+    DayProfile,
+    SiteAges,
+    SiteClock,
+    first_weights,
+)
 from honeyguide.core.recrawl.history import Site
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import Learned as CoreLearned
@@ -305,7 +312,7 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         if isinstance(clock, AgeClock):
             born, of_class = float(sight.published[page]), hosts[state.page_class]
             of_site = clock.site.exposure_h(since * HOUR, now * HOUR) / (now - since)
-            of_class[host] = of_class[host].noted(
+            of_class[host] = of_class[host].with_visit(
                 max(0.0, since - born),
                 now - born,
                 found=found,
@@ -313,7 +320,7 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
             )
             hosts[state.page_class] = related(of_class, state.page_class)
         if sight.kind[page] == 0:
-            sites[host] = sites[host].noted(
+            sites[host] = sites[host].with_visit(
                 since * HOUR, now * HOUR, expected=expected, is_changed=is_changed
             )
         if page == 3 and is_changed and now - since < 24.0:
@@ -409,7 +416,7 @@ def test_site_clocks_are_the_core_s(visits: list[tuple[float, float, bool]]) -> 
         clocks.move_on(now)
         args = np.array([1]), np.array([since]), now
         clocks.note(*args, np.array([expected]), np.array([is_changed]))
-        core = core.noted(since * HOUR, now * HOUR, expected=expected, is_changed=is_changed)
+        core = core.with_visit(since * HOUR, now * HOUR, expected=expected, is_changed=is_changed)
         begin = max(0.0, now - 300.0)
         wanted = core.exposure_h(begin * HOUR, now * HOUR)
         assert clocks.exposure_h(np.array([1]), np.array([begin]), now)[0] == pytest.approx(wanted, rel=1e-6)
@@ -429,7 +436,7 @@ def test_ages_are_the_core_s_and_so_are_their_ends(visits: list[tuple[float, flo
     for begin, waited, found, rate in visits:
         span = np.array([begin]), np.array([begin + waited])
         ages.note(group, span, np.array([found]), np.array([rate]))
-        hosts["b"] = hosts["b"].noted(begin, begin + waited, found=found, rate=rate)
+        hosts["b"] = hosts["b"].with_visit(begin, begin + waited, found=found, rate=rate)
         hosts = related(hosts, "article")
     for _ in range(10):
         ages.live(group, np.array([40.0]), 8.0)

@@ -27,9 +27,10 @@ from honeyguide.core.records import SCHEMA, Record, change_of, iso, was_read
 from honeyguide.core.recrawl import signals
 from honeyguide.core.recrawl.clocks import HOUR_S
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
-from honeyguide.core.recrawl.policies import often
+from honeyguide.core.recrawl.policies import change_frequency
 from honeyguide.core.recrawl.rate import chance
 from honeyguide.core.recrawl.visits import clock_in
+from honeyguide.core.text.amounts import amount, duration, percent
 from honeyguide.core.text.printable import number, points, tidy
 from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.url import Url
@@ -327,7 +328,7 @@ def describe_history(
         lines += _changed(entry, site, now)
     lines += filter(None, [signals.kind_words(entry, profile)])
     if entry.found is not None and entry.found.a > 0:
-        daily = signals.amount(24.0 * entry.found.a / entry.found.b)
+        daily = amount(24.0 * entry.found.a / entry.found.b)
         lines.append(f"Visits find {daily} new {'page' if daily == '1' else 'pages'} a day there.")
     lines += _trusted(entry, site)
     if entry.failures:
@@ -341,7 +342,7 @@ def ago(moment: float, now: float) -> str:
     >>> ago(0.0, 7200.0), ago(5.0, 5.0)
     ('2 hours ago', 'a moment ago')
     """
-    return f"{signals.duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
+    return f"{duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
 
 
 def times(count: int) -> str:
@@ -373,8 +374,8 @@ def _changed(entry: HistoryEntry, site: Site, now: float) -> Iterator[str]:
             yield "No visit has seen it change."
         return
     clock = clock_in(site, entry)
-    odds = f"changed with {signals.percent(chance(rate, clock.exposure_h(seen_at, now)))} probability"
-    about = f"about {often(rate, clock, now)}"
+    odds = f"changed with {percent(chance(rate, clock.exposure_h(seen_at, now)))} probability"
+    about = f"about {change_frequency(rate, clock, now)}"
     # Without a change of its own, the rate is that of its kind, less what its quiet visits say.
     guess = f"No visit has seen it change; going by pages like it, it may change {about}"
     changes = f"It changes {about}" if entry.changes else guess

@@ -17,8 +17,8 @@ from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
 from honeyguide.core.records import Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
-from honeyguide.core.recrawl.signals import LinkDensity, kind_of, made_of
-from honeyguide.core.recrawl.visits import compared
+from honeyguide.core.recrawl.signals import LinkDensity, kind_of, link_density
+from honeyguide.core.recrawl.visits import compare_visit
 from honeyguide.core.rules.topic import SCALE
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -134,7 +134,7 @@ class PageIntake:
             if not (ended.is_again and ended.known is not None and ended.known.body == ended.body):
                 ended = self._read(ended, fetched)
         visit = self._visit(ended)
-        return Intake(ended, visit, self._record(ended, compared(ended.known, visit)))
+        return Intake(ended, visit, self._record(ended, compare_visit(ended.known, visit)))
 
     def finish(self, told: Intake) -> None:
         """Take a result into the store."""
@@ -221,7 +221,7 @@ class PageIntake:
         content = main_digest(said.main)
         candidates = candidates_of(page, ground)
         known = self._queue.known([candidate.digest for candidate in candidates])
-        made = made_of(page, said.lines, self._sites)
+        made = link_density(page, said.lines, self._sites)
         kind = kind_of(ended.url, made, ended.known.found if ended.known else None, ground.profile)
         around = Around(known, self._sites, self._twin(ended, page, content), kind == "hub")
         judged = judge_page(page, lease, candidates, around, ground)

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.core.recrawl.ages import EDGES_H, SLOWEST, first_weights, lasting_by, weight_by
-from honeyguide.core.recrawl.clocks import OLD_SPEED, SITE_DAYS
+from honeyguide.core.recrawl.clocks import (
+    EDGES_H,
+    OLD_SPEED,
+    SITE_DAYS,
+    SLOWEST,
+    first_weights,
+    lasting_by,
+    weight_by,
+)
 from honeyguide.simulation.worlds import ARTICLE, HUB, PAGE
 
 if TYPE_CHECKING:

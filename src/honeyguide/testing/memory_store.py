@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import Run
-from honeyguide.core.recrawl.ages import SiteAges
+from honeyguide.core.recrawl.clocks import SiteAges
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
 from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_site
 from honeyguide.testing.memory_frontier import MemoryFrontier
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import RunSpec
-    from honeyguide.core.recrawl.ages import AgeProfile
+    from honeyguide.core.recrawl.clocks import AgeProfile
     from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate

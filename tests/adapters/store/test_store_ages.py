@@ -16,7 +16,7 @@ import pytest
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
 from honeyguide.core.crawl.frontier import digest_of
-from honeyguide.core.recrawl.ages import EDGES_H
+from honeyguide.core.recrawl.clocks import EDGES_H
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import StoreError

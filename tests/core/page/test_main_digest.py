@@ -1,4 +1,4 @@
-"""Digests of main text: which can be compared, and what a visit says where they cannot."""
+"""Digests of main text: which can be compare_visit, and what a visit says where they cannot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from honeyguide.core.page.likeness import can_compare, main_digest
 from honeyguide.core.recrawl.history import CHANGED, SAME_BYTES, SAME_CONTENT, UNKNOWN_SITE, Visit
-from honeyguide.core.recrawl.visits import compared, next_known, next_site
+from honeyguide.core.recrawl.visits import compare_visit, next_known, next_site
 
 URL = "https://a.example/alarms"
 NEW, OTHER = main_digest(b"Fire alarms"), main_digest(b"Fire doors")
@@ -37,14 +37,14 @@ def test_only_digests_of_one_version_can_be_compared(
 def test_a_digest_of_an_earlier_version_is_no_change() -> None:
     first = next_known(None, visit(0.0, OLD, 1))
     again = visit(1000.0, NEW, 2)
-    assert compared(first, again) is None
+    assert compare_visit(first, again) is None
     assert next_site(UNKNOWN_SITE, first, again) == UNKNOWN_SITE
     known = next_known(first, again)
     assert (known.changes, known.unchanged, known.rate, known.changed_at) == (0, 0, None, None)
     assert (known.content, known.body, known.visits, known.seen_at) == (NEW, 2, 2, 1000.0)
-    assert compared(known, visit(2000.0, NEW, 3)) == SAME_CONTENT
-    assert compared(known, visit(2000.0, OTHER, 3)) == CHANGED
+    assert compare_visit(known, visit(2000.0, NEW, 3)) == SAME_CONTENT
+    assert compare_visit(known, visit(2000.0, OTHER, 3)) == CHANGED
 
 
 def test_the_same_bytes_are_the_same_in_all_versions() -> None:
-    assert compared(next_known(None, visit(0.0, OLD, 1)), visit(1000.0, NEW, 1)) == SAME_BYTES
+    assert compare_visit(next_known(None, visit(0.0, OLD, 1)), visit(1000.0, NEW, 1)) == SAME_BYTES

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.core.recrawl.ages import EDGES_H, AgeClock, AgeProfile, SiteAges, first_weights
-from honeyguide.core.recrawl.clocks import SiteClock
+from honeyguide.core.recrawl.clocks import EDGES_H, AgeClock, AgeProfile, SiteAges, SiteClock, first_weights
 from honeyguide.core.recrawl.history import Site
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.rate import Rate
@@ -24,7 +23,9 @@ def calmed() -> AgeProfile:
     """Visits to 200 pages that change in each of their first four hours, and then no more."""
     profile = FLAT
     for _ in range(200):
-        profile = profile.noted(0.0, 4.0, found=4.0, rate=0.05).noted(4.0, 100.0, found=0.0, rate=0.05)
+        profile = profile.with_visit(0.0, 4.0, found=4.0, rate=0.05).with_visit(
+            4.0, 100.0, found=0.0, rate=0.05
+        )
     return profile
 
 

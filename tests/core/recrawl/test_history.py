@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.core.recrawl.ages import AgeClock, SiteAges
-from honeyguide.core.recrawl.clocks import HOUR_S, DayProfile, SiteClock, WallClock
+from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, SiteAges, SiteClock, WallClock
 from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.rate import Rate, chance, changes
 from honeyguide.core.recrawl.signals import HEADER, SITEMAP, state_of
 from honeyguide.core.recrawl.visits import (
-    believed,
     births_of,
     clock_in,
-    compared,
+    compare_visit,
+    current_rate,
     heir_of,
     next_known,
     next_site,
@@ -63,7 +62,7 @@ def known_after(*visits: Visit, site: Site | None = None) -> HistoryEntry:
 )
 def test_what_a_second_visit_says(second: Visit, verdict: str | None) -> None:
     first = known_after(visit(1.0))
-    assert compared(first, second) == verdict
+    assert compare_visit(first, second) == verdict
     known = next_known(first, second)
     assert known.changes == (verdict == "changed")
     assert known.unchanged == (verdict in ("not-modified", "same-bytes", "same-content"))
@@ -71,10 +70,10 @@ def test_what_a_second_visit_says(second: Visit, verdict: str | None) -> None:
 
 
 def test_a_first_visit_and_one_after_failures_have_nothing_to_compare() -> None:
-    assert compared(None, visit(1.0)) is None
+    assert compare_visit(None, visit(1.0)) is None
     failed = known_after(visit(1.0, None, None), visit(2.0, None, None))
     assert (failed.failures, failed.seen_at) == (2, None)
-    assert compared(failed, visit(3.0)) is None
+    assert compare_visit(failed, visit(3.0)) is None
     known = next_known(failed, visit(3.0))
     assert (known.failures, known.seen_at, known.first_seen, known.rate) == (0, 3.0, 1.0, None)
 
@@ -129,7 +128,7 @@ def test_a_clock_that_runs_backwards_is_harmless() -> None:
 def test_rates_are_learnt_from_comparisons_alone() -> None:
     first = known_after(visit(0.0))
     assert first.rate is None
-    prior = believed(first)
+    prior = current_rate(first)
     same = next_known(first, visit(DAY_S, None, None, status=304))
     assert same.rate == Rate(prior.a, prior.b + 24.0)
     failed = next_known(same, visit(2 * DAY_S, None, None))
@@ -150,9 +149,9 @@ def test_pages_that_change_are_believed_to_change_more_often() -> None:
 def test_a_page_starts_where_its_siblings_are() -> None:
     site = Site(priors={"page": Rate(2.0, 10.0)})
     first = known_after(visit(0.0))
-    assert believed(first, site) == Rate(2.0, 10.0)
+    assert current_rate(first, site) == Rate(2.0, 10.0)
     assert next_known(first, visit(3600.0), site).rate == Rate(2.0, 11.0)
-    assert believed(first._replace(kind="hub"), site) != Rate(2.0, 10.0)
+    assert current_rate(first._replace(kind="hub"), site) != Rate(2.0, 10.0)
 
 
 MODIFIED = "Thu, 01 Jan 1970 12:00:00 GMT"
@@ -164,7 +163,7 @@ def test_an_exact_time_counts_once_its_source_has_proved_honest() -> None:
     assert next_known(first, second).changed_at == DAY_S
     known = next_known(first, second, Site({HEADER: HONEST}))
     assert known.changed_at == DAY_S / 2
-    prior = believed(first)
+    prior = current_rate(first)
     assert known.rate == Rate(prior.a + 1.0, prior.b + 12.0)  # since then it was quiet
     announced = next_known(
         first._replace(lastmod="1970-01-01T06:00:00Z"), visit(DAY_S, "y", 2), Site({SITEMAP: HONEST})
@@ -304,7 +303,7 @@ def test_ages_learn_one_change_of_an_announced_one() -> None:
 
 
 def test_days_and_ages_do_not_learn_the_same_changes() -> None:
-    calm = SiteAges.of("page").noted(0.0, 24.0, found=0.0, rate=100.0)
+    calm = SiteAges.of("page").with_visit(0.0, 24.0, found=0.0, rate=100.0)
     old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=24.0, **NEW)
     aged_h = calm.own.hours(0.0, 24.0)
     assert aged_h < 1.0

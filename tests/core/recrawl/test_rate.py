@@ -10,15 +10,15 @@ import pytest
 from honeyguide.core.recrawl import rate as rates
 from honeyguide.core.recrawl.rate import (
     Rate,
+    after_change,
+    after_no_change,
+    after_timed_change,
     chance,
-    changed,
+    hours_until,
     index,
     prior,
-    reached,
     score_of,
     single,
-    timed,
-    unchanged,
 )
 
 SECOND, YEAR = 1 / 3600, 8760.0
@@ -52,11 +52,11 @@ def exact_changed(a: float, b: float, tau: float) -> tuple[float, float]:
 
 
 def test_golden_rows() -> None:
-    assert changed(Rate(0.5, 100.0), 50.0) == pytest.approx((1.450944, 116.862536), abs=5e-7)
+    assert after_change(Rate(0.5, 100.0), 50.0) == pytest.approx((1.450944, 116.862536), abs=5e-7)
     assert index(Rate(0.5, 100.0), 50.0, 1.0) == pytest.approx(4.124145, abs=5e-7)
     assert known_index(0.05, 24.0) == pytest.approx(6.747455, abs=5e-7)
-    assert unchanged(Rate(0.5, 100.0), 50.0) == (0.5, 150.0)
-    assert timed(Rate(0.5, 100.0), 50.0) == (1.5, 150.0)
+    assert after_no_change(Rate(0.5, 100.0), 50.0) == (0.5, 150.0)
+    assert after_timed_change(Rate(0.5, 100.0), 50.0) == (1.5, 150.0)
     assert prior(60 * 24.0) == (0.5, 720.0)
 
 
@@ -71,16 +71,16 @@ def test_the_index_is_exact_from_seconds_to_decades(a: float, b: float, tau: flo
 @pytest.mark.parametrize("b", [0.01, 1.0, 100.0, 1e6])
 @pytest.mark.parametrize("tau", [SECOND, 1.0, 50.0, YEAR, 50 * YEAR])
 def test_a_change_moves_the_moments_exactly(a: float, b: float, tau: float) -> None:
-    assert changed(Rate(a, b), tau) == pytest.approx(exact_changed(a, b, tau), rel=1e-12)
+    assert after_change(Rate(a, b), tau) == pytest.approx(exact_changed(a, b, tau), rel=1e-12)
 
 
 def test_a_change_found_at_once_adds_one() -> None:
-    assert changed(Rate(0.5, 100.0), 0.0) == pytest.approx((1.5, 100.0))
-    assert changed(Rate(0.5, 100.0), -3.0) == pytest.approx((1.5, 100.0))  # the clock ran backwards
+    assert after_change(Rate(0.5, 100.0), 0.0) == pytest.approx((1.5, 100.0))
+    assert after_change(Rate(0.5, 100.0), -3.0) == pytest.approx((1.5, 100.0))  # the clock ran backwards
 
 
 def test_a_page_that_surely_changed_teaches_nothing() -> None:
-    assert changed(Rate(200.0, 1.0), 50 * YEAR) == pytest.approx((200.0, 1.0))
+    assert after_change(Rate(200.0, 1.0), 50 * YEAR) == pytest.approx((200.0, 1.0))
 
 
 def test_a_firm_belief_is_a_known_rate() -> None:
@@ -110,10 +110,10 @@ def test_the_chance_of_change() -> None:
 
 def test_when_the_next_visit_is_worth_its_price() -> None:
     slow, sure = Rate(0.5, 100.0), Rate(3.0, 10.0)
-    assert reached(lambda tau: index(slow, tau, 0.3), index(slow, 72.0, 0.3)) == pytest.approx(72.0)
-    assert reached(lambda tau: index(sure, tau), 4.999) < math.inf  # V is less than b / (a - 1) = 5
-    assert reached(lambda tau: index(sure, tau), 5.001) == math.inf
-    assert reached(lambda tau: index(slow, tau), 0.0) == 0.0
+    assert hours_until(lambda tau: index(slow, tau, 0.3), index(slow, 72.0, 0.3)) == pytest.approx(72.0)
+    assert hours_until(lambda tau: index(sure, tau), 4.999) < math.inf  # V is less than b / (a - 1) = 5
+    assert hours_until(lambda tau: index(sure, tau), 5.001) == math.inf
+    assert hours_until(lambda tau: index(slow, tau), 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,6 @@ def test_arrays_give_what_numbers_give() -> None:
     assert rates.index_by(numpy, a, b, tau) == pytest.approx([index(Rate(x, y), t) for x, y, t in rows])
     assert rates.chance_by(numpy, a, b, tau) == pytest.approx([chance(Rate(x, y), t) for x, y, t in rows])
     new_a, new_b = rates.changed_by(numpy, a, b, tau)
-    after = [changed(Rate(x, y), t) for x, y, t in rows]
+    after = [after_change(Rate(x, y), t) for x, y, t in rows]
     assert (new_a, new_b) == (pytest.approx([x.a for x in after]), pytest.approx([x.b for x in after]))
     assert rates.known_index_by(numpy, a, tau) == pytest.approx([known_index(x, t) for x, _, t in rows])

@@ -21,7 +21,7 @@ from honeyguide.core.recrawl.policies import (
     Uniform,
 )
 from honeyguide.core.recrawl.priors import Priors, Watched, refit, refit_priors, shrunk
-from honeyguide.core.recrawl.rate import Rate, index, prior, reached
+from honeyguide.core.recrawl.rate import Rate, hours_until, index, prior
 from honeyguide.core.recrawl.signals import SITEMAP, PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.recrawl.visits import ChangeObservation, after_finds, after_visit
 
@@ -86,7 +86,7 @@ def test_dead_pages_count_half_for_each_failure_and_are_dropped() -> None:
     dead = replace(PAGE, failures=2, status=404)
     assert drop_reason(dead) is None
     text = policy.judge(dead, NOW, 1.0).score.words[0]
-    assert text == "no page at the last 2 visits, the latest 3 days ago; looked for ever more rarely"
+    assert text == "no page at the last 2 visits, the latest 3 days ago; retried at growing intervals"
     due = policy.judge(dead, NOW, price=50.0).next_due
     assert due is not None  # whatever the price, the day comes
     later = policy.judge(replace(dead, failures=3), NOW, price=50.0).next_due
@@ -106,7 +106,7 @@ def test_the_due_time_is_that_of_the_index() -> None:
     due = Learned().judge(PAGE, NOW, price=9.0).next_due
     assert due is not None
     assert PAGE.visited_at is not None
-    hours = reached(lambda tau: index(Rate(2.5, 102.0), tau, 0.8), 9.0)
+    hours = hours_until(lambda tau: index(Rate(2.5, 102.0), tau, 0.8), 9.0)
     assert (due - PAGE.visited_at) / HOUR == pytest.approx(hours, rel=1e-5)
 
 
@@ -153,8 +153,8 @@ def test_an_article_has_seen_half_of_its_changes_after_four_hours() -> None:
 def test_the_clock_of_a_site_sees_edits_of_all_its_pages() -> None:
     clock = SiteClock()
     for number in range(50):  # half of the pages are found changed, all between day 100 and day 101
-        clock = clock.noted(100 * DAY, 101 * DAY, expected=0.05, is_changed=number % 2 == 0)
-        clock = clock.noted(101 * DAY, 103 * DAY, expected=0.1, is_changed=False)
+        clock = clock.with_visit(100 * DAY, 101 * DAY, expected=0.05, is_changed=number % 2 == 0)
+        clock = clock.with_visit(101 * DAY, 103 * DAY, expected=0.1, is_changed=False)
     assert clock.weight(100) > 5.0
     assert clock.weight(101) < 1.0
     page = replace(PAGE, visited_at=100 * DAY)
@@ -165,8 +165,8 @@ def test_the_clock_of_a_site_sees_edits_of_all_its_pages() -> None:
 
 
 def test_the_clock_of_a_site_forgets_after_120_days() -> None:
-    clock = SiteClock().noted(100 * DAY, 101 * DAY, expected=0.0, is_changed=True)
-    later = clock.noted(399 * DAY, 400 * DAY, expected=0.5, is_changed=False)
+    clock = SiteClock().with_visit(100 * DAY, 101 * DAY, expected=0.0, is_changed=True)
+    later = clock.with_visit(399 * DAY, 400 * DAY, expected=0.5, is_changed=False)
     assert later.weight(100) == 1.0
     assert len(later.found) == 120
     assert later.weight(399) == pytest.approx(1 / 1.5)
@@ -281,7 +281,6 @@ def test_every_policy_judges_every_page(name: str) -> None:
 def test_importance_and_class() -> None:
     assert importance_of(0.8, "hub") == 1.6
     assert class_of("https://a.example/", is_hub=True) == "hub"
-    assert class_of("https://a.example/a", is_hub=False, is_dated=True) == "article"
     assert class_of("https://a.example/2026-05-story", is_hub=False) == "article"
     assert class_of("https://a.example/2026/13/x", is_hub=False) == "page"
     assert page_of(UrlSignals("u", is_hub=True, page_class="page")).page_class == "page"

@@ -10,7 +10,7 @@ from honeyguide.adapters.html.page import parse_page
 from honeyguide.app.explain import describe_history
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import page_text
-from honeyguide.core.recrawl.ages import SiteAges
+from honeyguide.core.recrawl.clocks import SiteAges
 from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import (
@@ -20,7 +20,7 @@ from honeyguide.core.recrawl.signals import (
     hub_score,
     kind_of,
     kind_words,
-    made_of,
+    link_density,
     signals_of,
     state_of,
 )
@@ -41,7 +41,7 @@ def html(body: str, menu: int = 40) -> str:
 
 def made(body: str) -> LinkDensity:
     page = parse_page(html(body), PAGE)
-    return made_of(page, page_text(page).lines, {"a.example"})
+    return link_density(page, page_text(page).lines, {"a.example"})
 
 
 LIST = "".join(f'<p><a href="/entry-{n}">Entry number {n} of the list</a></p>' for n in range(12))
@@ -159,7 +159,11 @@ def test_the_story_of_a_page_that_changes() -> None:
 
 
 def test_the_story_of_a_page_that_has_calmed_down() -> None:
-    ages = SiteAges.of("page").noted(0.0, 24.0, found=24.0, rate=0.1).noted(24.0, 500.0, found=0.0, rate=0.1)
+    ages = (
+        SiteAges.of("page")
+        .with_visit(0.0, 24.0, found=24.0, rate=0.1)
+        .with_visit(24.0, 500.0, found=0.0, rate=0.1)
+    )
     one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, rate_a=2.5, rate_b=102.0)
     site = Site(ages={"page": ages})
     young, old = (

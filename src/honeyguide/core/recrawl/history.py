@@ -1,7 +1,7 @@
-"""What is remembered of a URL across runs: visits, changes, how often it changes, where it stands in its site.
+"""What is remembered of a URL across runs: visits, changes, how often it changes, its place in the site.
 
-Owns: `Visit` (one fetch), `HistoryEntry` (all of them), `Site` (what is common to its pages) and `Trust`. Must not know: how any
-of it is kept, how visits change it (visits.py), what plan makes of it (signals.py). Start reading at `HistoryEntry`.
+Owns: `Visit` (one fetch), `HistoryEntry` (all of them), `Site` (what its pages have in common) and `Trust`. Must not know:
+how it is stored, how visits change it (visits.py), how plans use it (signals.py). Start reading at `HistoryEntry`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.recrawl.ages import SiteAges
-from honeyguide.core.recrawl.clocks import SiteClock
+from honeyguide.core.recrawl.clocks import SiteAges, SiteClock
 from honeyguide.core.recrawl.rate import Rate
 
 if TYPE_CHECKING:
@@ -22,28 +21,28 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
 
 
-# What a visit says of change, where there was a page to compare with.
-NOT_MODIFIED = "not-modified"  # the server says so: 304
+# The result of comparing a page with the copy of before.
+NOT_MODIFIED = "not-modified"  # status 304
 SAME_BYTES = "same-bytes"
 SAME_CONTENT = "same-content"  # only menus, dates or counters differ
 CHANGED = "changed"
 UNCHANGED = (NOT_MODIFIED, SAME_BYTES, SAME_CONTENT)
 
 
-GONE = frozenset({404, 410})  # there is no such page, the server says
-_PROVED_HITS = 5  # so many changes must have been announced rightly,
-_HITS_PER_ALARM = 4  # and so many for each false alarm
+GONE = frozenset({404, 410})  # the server says that there is no such page
+_PROVED_HITS = 5  # so many true claims make a source trusted,
+_HITS_PER_ALARM = 4  # and so many for each false one
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One fetch of a URL. `content` is the digest of its main content, `body` that of its bytes.
 
-    Both are None where no page came. A page whose bytes are those of before need not be read again: then `content` is
-    None, and what was read before stays true. `arrived` is where redirects led, as it was requested there. Where that is
-    another page, its visit is recorded by itself; this one `is_led_on`, and for good if it `is_moved`, too: then the
-    other one says where it was `moved_from`. `newborn` are the identities of links that are new on a hub which was read
-    before: pages that were seen to be new.
+    Both are None if no page came. A page with the same bytes as before is not read again: then `content` is None, and the
+    earlier content stays valid. `arrived` is the URL that redirects led to, as it was requested. If that is another page,
+    its visit is recorded separately; this visit `is_led_on`, and `is_moved` if the redirect is permanent: then the other
+    visit has `moved_from`. `newborn` are the identities of new links on a hub that was read before: pages that were seen
+    to be new.
     """
 
     url: str
@@ -70,36 +69,36 @@ class Visit:
 
 
 class HistoryEntry(NamedTuple):
-    """A URL as history remembers it.
+    """The history of a URL.
 
-    `changed_at` is when its content became what it is: exactly, where the site tells and is known to be honest; else
-    when a visit first saw it; None if it never changed. `seen_at` is the last visit that had the page, or heard that it
-    is the same. `failures` counts visits in a row that led to no page at all. `links` (into the site, from the main part), `new_links`
-    and `link_share` are of the last visit that read the page, in the run `run`.
+    `changed_at` is the time of the last change: exact if a trusted source claims it, else that of the visit that saw it;
+    None if it never changed. `seen_at` is the last visit that brought the page, or a 304. `failures` counts visits in a row
+    without a page. `links` (into the site, from the main part), `new_links` and `link_share` are of the last visit that
+    read the page, in the run `run`.
 
-    `rate_a` and `rate_b` are what is believed of its change rate (core/recrawl/rate.py), None before two visits could be
-    compared; `changes`, `unchanged` and `exposure_h`, by its clock, are what that belief rests on. `found_a` and
-    `found_b` say the same of the new links that visits find, the first one aside; `hours` of a hub are its changes by
-    hour of the day. `lastmod` is what a sitemap says, as written; `born_at` is when a visit to a hub met it as a new link.
+    `rate_a` and `rate_b` are the change rate (rate.py), None before two visits could be compared; it was learned from
+    `changes`, `unchanged` and `exposure_h`, by the page's clock. `found_a` and `found_b` are the rate of new links, not
+    counting the first visit; `hours` of a hub are its changes by hour of the day. `lastmod` is the sitemap's, as written;
+    `born_at` is when a visit to a hub met the URL as a new link.
     """
 
     url: str
     digest: int
-    visits: int
-    visited_at: float
-    changed_at: float | None
-    changes: int
-    failures: int
-    status: int | None
-    content: str | None
-    relevance: float | None
-    depth: int
-    hub_depth: int
-    is_hub: bool
-    links: int
-    new_links: int
-    etag: str | None
-    last_modified: str | None
+    visits: int = 0
+    visited_at: float = 0.0
+    changed_at: float | None = None
+    changes: int = 0
+    failures: int = 0
+    status: int | None = None
+    content: str | None = None
+    relevance: float | None = None
+    depth: int = 0
+    hub_depth: int = 0
+    is_hub: bool = False
+    links: int = 0
+    new_links: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
     first_seen: float = 0.0
     seen_at: float | None = None
     run: int | None = None
@@ -125,22 +124,22 @@ class HistoryEntry(NamedTuple):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the last visit was told that there is no such page."""
+        """Whether the server said at the last visit that there is no such page."""
         return self.status in GONE
 
     @property
     def rate(self) -> Rate | None:
-        """What is believed of its change rate."""
+        """The change rate of the page, once two visits could be compared."""
         return None if self.rate_a is None or self.rate_b is None else Rate(self.rate_a, self.rate_b)
 
     @property
     def found(self) -> Rate | None:
-        """What is believed of the new links that it leads to, per hour."""
+        """The rate of new links that the page leads to, per hour."""
         return None if self.found_a is None or self.found_b is None else Rate(self.found_a, self.found_b)
 
 
 class Trust(NamedTuple):
-    """What became of a site's word about changes: said and true, said and not, not said though it was so, rightly silent."""
+    """How often a source's claims were right: claimed and changed, claimed only, changed only, neither."""
 
     hits: int = 0
     alarms: int = 0
@@ -149,28 +148,28 @@ class Trust(NamedTuple):
 
     @property
     def is_proved(self) -> bool:
-        """Whether "it has changed" can be taken for it.
+        """Whether its claim that a page has changed can be relied on.
 
         >>> Trust(hits=5, alarms=1).is_proved, Trust(hits=4).is_proved, Trust(hits=9, alarms=3).is_proved
         (True, False, False)
         """
         return self.hits >= _PROVED_HITS and self.hits >= _HITS_PER_ALARM * self.alarms
 
-    def judged(self, *, said: bool, is_changed: bool) -> Trust:
-        """Take one more case into account."""
+    def with_claim(self, *, is_claimed: bool, is_changed: bool) -> Trust:
+        """Count one more case."""
         return Trust(
-            self.hits + (said and is_changed),
-            self.alarms + (said and not is_changed),
-            self.misses + (not said and is_changed),
-            self.silences + (not said and not is_changed),
+            self.hits + (is_claimed and is_changed),
+            self.alarms + (is_claimed and not is_changed),
+            self.misses + (not is_claimed and is_changed),
+            self.silences + (not is_claimed and not is_changed),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What history holds of a site as a whole: whom to trust there, the usual change rate by kind of page, its clock.
+    """What was learned of a site: which sources to trust, the usual change rate by kind of page, its clock.
 
-    `ages` are what the ages of its pages count, by kind, where anything was learnt of them, here or elsewhere.
+    `ages` are the weights of the ages of its pages, by kind, where anything was learned, here or elsewhere.
     """
 
     trust: Mapping[str, Trust] = field(default_factory=lambda: MappingProxyType({}))
@@ -179,11 +178,11 @@ class Site:
     ages: Mapping[PageClass, SiteAges] = field(default_factory=lambda: MappingProxyType({}))
 
     def is_trusted(self, source: str) -> bool:
-        """Whether a source of this site has proved honest."""
+        """Tell whether a source of this site has proved honest."""
         return self.trust.get(source, Trust()).is_proved
 
     def aged(self, kind: PageClass) -> SiteAges:
-        """Give what ages count for pages of a kind; before anything was learnt, what is believed of the kind."""
+        """Return the ages of pages of a kind; before anything was learned, the usual ones of the kind."""
         return self.ages.get(kind) or _first_ages(kind)
 
 
@@ -192,7 +191,7 @@ UNKNOWN_SITE = Site()
 
 
 def body_digest(body: bytes) -> int:
-    """Give a digest of the bytes of a page, as a signed 64-bit number.
+    """Return a digest of the bytes of a page, as a signed 64-bit number.
 
     >>> body_digest(b"a") == body_digest(b"a") != body_digest(b"b")
     True
@@ -202,7 +201,7 @@ def body_digest(body: bytes) -> int:
 
 
 def site_of(url: str) -> str:
-    """Give host and port of a normalised URL.
+    """Return host and port of a normalised URL.
 
     >>> site_of("https://user@a.example:8080/b")
     'a.example:8080'

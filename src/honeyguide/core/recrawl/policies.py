@@ -1,20 +1,28 @@
-"""Recrawl: which known page to visit next, by a policy; the port, and the policy that learns.
+"""Recrawl policies: which known page to visit next.
 
-Owns: `RecrawlPolicy` and `Learned`. Must not know: stores, files, the clock: moments are seconds since 1970.
+Owns: `RecrawlPolicy` and our own policies. Must not know: stores, files, the clock: moments are seconds since 1970.
 Start reading at `RecrawlPolicy`, then `Learned`.
 
-A policy says what a visit is worth now; the highest is visited first, within the limits of hosts (`core.ranking.Best`).
-Worth is in hours of freshness, weighted by importance. Policies that do not learn are in `core.schedules`.
+A policy values a visit to each page; the highest value is visited first, within the limits of hosts (`ranking.Best`).
+Values of `Learned` are hours of freshness, weighted by importance; other policies have units of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from honeyguide.core.recrawl.ages import SLOWEST, AgeClock, clock_by
-from honeyguide.core.recrawl.clocks import HOUR_S, HOURS_A_SECOND, SiteClock, WallClock, stretch
+from honeyguide.core.recrawl.clocks import (
+    HOUR_S,
+    HOURS_A_SECOND,
+    SLOWEST,
+    AgeClock,
+    SiteClock,
+    WallClock,
+    choose_clock,
+    stretch,
+)
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
@@ -23,14 +31,15 @@ from honeyguide.core.recrawl.rate import (
     Rate,
     chance,
     first_visit_by,
+    hours_until,
     index,
     prior,
-    reached,
     score_of,
     single,
 )
-from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, SITEMAP, amount, duration, every, percent, times
+from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, SITEMAP
 from honeyguide.core.rules.language import Reason, Score, half_up
+from honeyguide.core.text.amounts import amount, duration, every, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,12 +50,13 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import Profile
 
 HEURISTIC, LEARNED = "heuristic", "learned"
-RETURN_H = 720.0  # when dead pages come back
-_SPAN_H = (1.0, 24.0)  # how far ahead a clock is asked for its speed
+RETURN_H = 720.0  # after how long dead pages come back
+_SPAN_H = (1.0, 24.0)  # how far ahead the speed of a clock is measured
+_NEVER_H = 1e7  # the age of a copy that does not exist: a thousand years
 
 
 class VisitValue(NamedTuple):
-    """What a policy says of a page: the number it ranks by, 0 to 100 with reasons, and when the next visit is due."""
+    """The value of a visit, which ranks pages, as a score of 0 to 100 with reasons, and when the next visit is due."""
 
     value: float
     score: Score
@@ -54,21 +64,21 @@ class VisitValue(NamedTuple):
 
 
 class RecrawlPolicy(Protocol):
-    """What to visit next. `price` is the value at the cut of the budget: what is worth as much scores 60."""
+    """Values visits. `price` is the value of the last page within the budget: a page of that value scores 60."""
 
     @property
     def name(self) -> str:
-        """What the policy is called."""
+        """The name of the policy."""
 
     def value(self, page: PageState, now: float) -> float:
-        """Give the number to rank by, the highest first."""
+        """Return the number to rank by, the highest first."""
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:
-        """Explain it."""
+        """Explain the value."""
 
 
-class Worth(NamedTuple):
-    """A part of a value, and the sentence that people read."""
+class ValuePart(NamedTuple):
+    """A part of a value, with the rule and the sentence that explain it."""
 
     rule: str
     value: float
@@ -85,24 +95,20 @@ class Learned:
     'changed with 74 % probability since the last visit 3 days ago; changes about every 1.7 days'
     """
 
+    name: ClassVar[str] = LEARNED
     priors: Priors = field(default_factory=Priors)
     site: Callable[[str], Site | None] = lambda _: None  # what was learned of a host, if anything
-
-    @property
-    def name(self) -> str:
-        """What the policy is called."""
-        return "learned"
 
     def value(self, page: PageState, now: float) -> float:
         """Add up what a visit wins, to 7 digits."""
         return single(sum(self._values(page, now)))
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:
-        """Explain it."""
-        return judged(self, page, now, price, self._parts(page, now))
+        """Explain the value."""
+        return explain_value(self, page, now, price, self._parts(page, now))
 
     def rate_of(self, page: PageState) -> Rate:
-        """Give what is believed of the page: its own rate or its siblings', less what an honest host would announce.
+        """Return the change rate of a page: its own or its siblings', less the changes that an honest host announces.
 
         Dead pages come back, if at all, after a month or so.
         """
@@ -110,12 +116,12 @@ class Learned:
             return prior(RETURN_H)
         rate = page.rate or self.priors.of(page.host, page.page_class)
         trust = self._trust_in(page)
-        return rate if trust is None or _is_announced(page) else _silent(rate, trust)
+        return rate if trust is None or _is_announced(page) else _unannounced_rate(rate, trust)
 
     def clock_of(self, page: PageState) -> ChangeClock:
-        """Give the clock that the page's exposure is measured by."""
+        """Return the clock that measures the page's exposure."""
         site = self.site(page.host)
-        return clock_by(
+        return choose_clock(
             page.page_class,
             page.published_at,
             site=None if site is None else site.clock,
@@ -124,61 +130,65 @@ class Learned:
         )
 
     def _values(self, page: PageState, now: float) -> tuple[float, ...]:
-        """Give the parts of the value, in the order of their texts."""
+        """Return the parts of the value, in the order of `_parts`."""
         if page.visited_at is None:
             rate, clock = self.rate_of(page), self.clock_of(page)
-            return (page.weight * _stretched(clock, rate, now) * first_visit_by(SCALARS, rate.a, rate.b),)
+            return (page.weight * _stretch(clock, rate, now) * first_visit_by(SCALARS, rate.a, rate.b),)
         change = self._change(page, page.visited_at, now)
         if page.found is None or page.failures:
             return (change,)
         return change, _discovery(page, page.found, (now - page.visited_at) * HOURS_A_SECOND)
 
     def _change(self, page: PageState, visited_at: float, now: float) -> float:
-        """Say what is won by seeing a change, in wall hours: an hour of the page's clock may take many."""
+        """Value the sight of a change, in wall hours: an hour of the page's clock may take many."""
         rate, clock = self.rate_of(page), self.clock_of(page)
-        weight = page.weight * _stretched(clock, rate, now)
+        weight = page.weight * _stretch(clock, rate, now)
         exposure_h = clock.exposure_h(visited_at, now)
         trust = self._trust_in(page)
         if trust is not None and _is_announced(page):
-            return weight * _announced(rate, exposure_h, trust)
+            return weight * _announced_value(rate, exposure_h, trust)
         return index(rate, exposure_h, weight)
 
     def _trust_in(self, page: PageState) -> Trust | None:
-        """Give the host's record, if it has proved honest and speaks of this page."""
+        """Return the record of the host's sitemap, if it has proved honest and lists this page."""
         site = self.site(page.host) if page.announced_at is not None and not page.failures else None
         trust = None if site is None else site.trust.get(SITEMAP)
         return trust if trust is not None and trust.is_proved else None
 
-    def _parts(self, page: PageState, now: float) -> Iterator[Worth]:
-        """Put the parts of the value into words."""
+    def _parts(self, page: PageState, now: float) -> Iterator[ValuePart]:
         values = self._values(page, now)
         if page.visited_at is None:
-            yield Worth("first-visit", values[0], "first visit")
+            yield ValuePart("first-visit", values[0], "first visit")
             return
         since = duration(max(0.0, now - page.visited_at) * HOURS_A_SECOND)
         if page.failures:
-            text = f"no page at the last {times(page.failures)}, the latest {since} ago; looked for ever more rarely"
-            yield Worth("dead", values[0], text)
+            visits = "visit" if page.failures == 1 else f"{page.failures} visits"
+            text = f"no page at the last {visits}, the latest {since} ago; retried at growing intervals"
+            yield ValuePart("dead", values[0], text)
         elif self._trust_in(page) is not None and _is_announced(page):
-            yield Worth("announced", values[0], f"announced as changed since the last visit {since} ago")
+            yield ValuePart("announced", values[0], f"announced as changed since the last visit {since} ago")
         else:
             rate, clock = self.rate_of(page), self.clock_of(page)
             odds = f"changed with {percent(chance(rate, clock.exposure_h(page.visited_at, now)))} probability"
-            text = f"{odds} since the last visit {since} ago; changes about {often(rate, clock, now)}"
-            yield Worth("chance", values[0], text)
+            text = (
+                f"{odds} since the last visit {since} ago; changes about {change_frequency(rate, clock, now)}"
+            )
+            yield ValuePart("chance", values[0], text)
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
-            if daily != "0":  # what finds next to nothing needs no reason of its own
+            if daily != "0":  # a hub that finds next to nothing needs no reason of its own
                 pages = "page" if daily == "1" else "pages"
-                yield Worth("discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day")
+                yield ValuePart(
+                    "discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day"
+                )
 
 
-def often(rate: Rate, clock: ChangeClock, now: float) -> str:
-    """Say how often a page changes, and what its age does to that, where it matters.
+def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:
+    """Write how often a page changes, and at which age, if its age matters.
 
-    >>> from honeyguide.core.recrawl.ages import AgeProfile, first_weights
+    >>> from honeyguide.core.recrawl.clocks import AgeProfile, first_weights
     >>> clock = AgeClock(0.0, AgeProfile(first_weights("article")))
-    >>> often(Rate(2.0, 8.0), WallClock(), 0.0), often(Rate(2.0, 8.0), clock, 24 * 3600.0)
+    >>> change_frequency(Rate(2.0, 8.0), WallClock(), 0.0), change_frequency(Rate(2.0, 8.0), clock, 24 * 3600.0)
     ('every 4 hours', 'every 7.2 days at its age of 1 day')
     """
     interval_h = rate.mean_interval_h
@@ -195,8 +205,8 @@ def _span_h(rate: Rate) -> float:
     return min(max(rate.mean_interval_h, _SPAN_H[0]), _SPAN_H[1])
 
 
-def _stretched(clock: ChangeClock, rate: Rate, now: float) -> float:
-    """Say how long an hour of the clock takes, around the time of the next change; 1 where no clock runs ahead."""
+def _stretch(clock: ChangeClock, rate: Rate, now: float) -> float:
+    """Return how many wall hours an hour of the clock takes, around the next change; 1 for clocks that know no future."""
     if isinstance(clock, WallClock | SiteClock):
         return 1.0
     span_h = _span_h(rate)
@@ -206,31 +216,30 @@ def _stretched(clock: ChangeClock, rate: Rate, now: float) -> float:
 
 
 def _is_announced(page: PageState) -> bool:
-    """Tell whether the site says that the page changed after the last visit."""
     return (page.announced_at or 0.0) > (page.visited_at or 0.0)
 
 
-def _announced(rate: Rate, exposure_h: float, trust: Trust) -> float:
-    """Take an announced change as certain, as far as announcements are true."""
+def _announced_value(rate: Rate, exposure_h: float, trust: Trust) -> float:
+    """Value an announced change as certain, as far as announcements are true."""
     precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
     sure = index(rate, max(exposure_h, SURE * rate.mean_interval_h))
     return precision * sure + (1.0 - precision) * index(rate, exposure_h)
 
 
-def _silent(rate: Rate, trust: Trust) -> Rate:
-    """Leave only the changes to find that the site does not announce; without evidence, all of them."""
+def _unannounced_rate(rate: Rate, trust: Trust) -> Rate:
+    """Leave the changes that the site does not announce; without evidence, all of them."""
     recall = trust.hits / (trust.hits + trust.misses + 2.0)
     return Rate(rate.a, rate.b / (1.0 - recall))
 
 
 def _discovery(page: PageState, found: Rate, tau_h: float) -> float:
-    """Count the new pages that gather behind a hub, each as bad as a stale one until it is visited: D tau^2 / 2."""
+    """Value the new pages behind a hub: each is as bad as a stale one until it is visited, D tau^2 / 2."""
     each = page.weight / HUB_IMPORTANCE if page.page_class == "hub" else page.weight
     return each * found.a / found.b * max(0.0, tau_h) ** 2 / 2
 
 
-def judged(
-    policy: RecrawlPolicy, page: PageState, now: float, price: float, parts: Iterable[Worth]
+def explain_value(
+    policy: RecrawlPolicy, page: PageState, now: float, price: float, parts: Iterable[ValuePart]
 ) -> VisitValue:
     """Turn the parts of a value into a score whose reasons add up, and find when the price is reached."""
     value, parts = policy.value(page, now), list(parts)
@@ -240,38 +249,31 @@ def judged(
     points[0] = half_up(score - sum(points[1:]), 1)
     reasons = [Reason(part.rule, paid, part.text) for part, paid in zip(parts, points, strict=True)]
     reasons.append(Reason("importance", 0.0, f"importance {page.weight:.2g}"))
-    return VisitValue(value, Score(score, tuple(reasons)), due_at(policy, page, now, price))
+    return VisitValue(value, Score(score, tuple(reasons)), _due_at(policy, page, now, price))
 
 
-def due_at(policy: RecrawlPolicy, page: PageState, now: float, price: float) -> float | None:
-    """Find the moment at which a visit is worth the price; None if never, `now` at the first visit."""
+def _due_at(policy: RecrawlPolicy, page: PageState, now: float, price: float) -> float | None:
+    """Find the moment at which a visit has the value `price`; None if never, `now` before the first visit."""
     if page.visited_at is None:
         return now
     last = page.visited_at
-    hours = reached(lambda tau_h: policy.value(page, last + tau_h * HOUR_S), price)
+    hours = hours_until(lambda tau_h: policy.value(page, last + tau_h * HOUR_S), price)
     return last + hours * HOUR_S if hours < float("inf") else None
-
-
-_NEVER_H = 1e7  # how long a page has waited that was never visited: a thousand years
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """The plan card of a profile (PLAN-1), exact; it knows no time at which a page will be due."""
+    """The plan card of a profile (PLAN-1), exact; it does not know when a page will be due."""
 
+    name: ClassVar[str] = HEURISTIC
     profile: Profile
 
-    @property
-    def name(self) -> str:
-        """What the policy is called."""
-        return "heuristic"
-
     def value(self, page: PageState, now: float) -> float:
-        """Give the score."""
+        """Return the score."""
         return self._score(page, now).value
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:  # noqa: ARG002 - the port's signature
-        """Give the score with its reasons."""
+        """Return the score with its reasons."""
         score = self._score(page, now)
         return VisitValue(score.value, score, None)
 
@@ -288,65 +290,78 @@ class Heuristic:
         return score_url(signals, datetime.fromtimestamp(now, UTC), self.profile).score
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """Round robin: whoever was visited longest ago."""
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
-    @property
-    def name(self) -> str:
-        """What the policy is called."""
-        return "uniform"
+
+class _ByInterval:
+    """Visit a page once in an interval: the value of a visit is how many intervals have passed since the last one."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    text: ClassVar[str] = ""  # explains the interval
+
+    def interval_of(self, page: PageState) -> float:
+        """Return the interval of a page, in hours."""
+        raise NotImplementedError
 
     def value(self, page: PageState, now: float) -> float:
-        """Give the hours since the last visit."""
-        return _since_h(page, now)
+        """Return how many intervals have passed; a page that was never visited comes first."""
+        return _since_h(page, now) / self.interval_of(page)
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:
-        """Explain it."""
-        return judged(self, page, now, price, [_visited(page, now, self.value(page, now), "")])
+        """Explain the value."""
+        value, rule, text = self.value(page, now), "first-visit", "first visit"
+        if page.visited_at is not None:
+            often = f"; {self.text} {every(self.interval_of(page))}" if self.text else ""
+            rule, text = "visited", f"last visit {duration(_since_h(page, now))} ago{often}"
+        return explain_value(self, page, now, price, [ValuePart(rule, value, text)])
+
+
+def _since_h(page: PageState, now: float) -> float:
+    if page.visited_at is None:
+        return _NEVER_H
+    return max(0.0, now - page.visited_at) * HOURS_A_SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Proportional:
-    """Visit pages as often as they change: by the changes expected since the last visit."""
+class Uniform(_ByInterval):
+    """Round robin: the page with the oldest copy first."""
 
+    name: ClassVar[str] = "uniform"
+
+    def interval_of(self, page: PageState) -> float:  # noqa: ARG002 - the same for all pages
+        """Return an hour."""
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proportional(_ByInterval):
+    """Visit pages as often as they change."""
+
+    name: ClassVar[str] = "proportional"
+    text: ClassVar[str] = "changes about"
     priors: Priors = field(default_factory=Priors)
 
-    @property
-    def name(self) -> str:
-        """What the policy is called."""
-        return "proportional"
-
-    def value(self, page: PageState, now: float) -> float:
-        """Give the changes expected since the last visit."""
-        return _since_h(page, now) / self._interval_h(page)
-
-    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
-        """Explain it."""
-        text = f"; changes about {every(self._interval_h(page))}"
-        return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])
-
-    def _interval_h(self, page: PageState) -> float:
+    def interval_of(self, page: PageState) -> float:
+        """Return the mean hours from change to change."""
         return (page.rate or self.priors.of(page.host, page.page_class)).mean_interval_h
 
 
 @dataclass(frozen=True, slots=True)
-class AdaptiveInterval:
+class AdaptiveInterval(_ByInterval):
     """Visit in intervals that grow while a page stays the same and shrink when it changes, as Nutch does."""
 
+    name: ClassVar[str] = "adaptive-interval"
+    text: ClassVar[str] = "visited"
     first_h: float = 720.0
     grow: float = 0.4
     shrink: float = 0.2
     least_h: float = 1 / 60
     most_h: float = 8760.0
 
-    @property
-    def name(self) -> str:
-        """What the policy is called."""
-        return "adaptive-interval"
-
     def interval_of(self, page: PageState) -> float:
-        """Give the interval that the counts of visits and changes make.
+        """Return the interval after so many visits and changes.
 
         >>> from honeyguide.core.recrawl.signals import PageState
         >>> round(AdaptiveInterval().interval_of(PageState("https://a.example/", visits=2)), 3)
@@ -359,38 +374,12 @@ class AdaptiveInterval:
             interval = self.most_h
         return min(max(interval, self.least_h), self.most_h)
 
-    def value(self, page: PageState, now: float) -> float:
-        """Give how many intervals have passed; from 1 on a visit is due."""
-        return _since_h(page, now) / self.interval_of(page)
-
-    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
-        """Explain it."""
-        text = f"; visited {every(self.interval_of(page))}"
-        return judged(self, page, now, price, [_visited(page, now, self.value(page, now), text)])
-
-
-def _since_h(page: PageState, now: float) -> float:
-    """Give the hours since the last visit; a page never visited waits for longer than any other."""
-    if page.visited_at is None:
-        return _NEVER_H
-    return max(0.0, now - page.visited_at) * HOURS_A_SECOND
-
-
-def _visited(page: PageState, now: float, value: float, more: str) -> Worth:
-    if page.visited_at is None:
-        return Worth("first-visit", value, "first visit")
-    return Worth("visited", value, f"last visit {duration(_since_h(page, now))} ago{more}")
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-
 
 # Each makes a policy from the profile and the priors.
 POLICIES: Mapping[str, Callable[[Profile, Priors], RecrawlPolicy]] = {
-    "learned": lambda _, priors: Learned(priors),
-    "heuristic": lambda profile, _: Heuristic(profile),
-    "uniform": lambda _, __: Uniform(),
-    "proportional": lambda _, priors: Proportional(priors),
-    "adaptive-interval": lambda _, __: AdaptiveInterval(),
+    LEARNED: lambda _, priors: Learned(priors),
+    HEURISTIC: lambda profile, _: Heuristic(profile),
+    Uniform.name: lambda _, __: Uniform(),
+    Proportional.name: lambda _, priors: Proportional(priors),
+    AdaptiveInterval.name: lambda _, __: AdaptiveInterval(),
 }

@@ -1,11 +1,11 @@
-"""Priors: where a page starts that nobody has watched yet.
+"""Priors: the change rate that a page starts with before it was visited twice.
 
 Owns: fitting a prior to the rates of other pages, shrinking hosts towards classes. Must not know: visits, files.
 Start reading at `Priors.of`, then `refit_priors`.
 
-A prior is fitted in logarithms: rates of pages spread over decades, and the mean of such numbers is the mean of the few
-fastest. Log rates of a Gamma have mean digamma(a) - log b and variance trigamma(a); both are matched to what is believed
-of all pages together.
+A prior is fitted in logarithms, because rates of pages spread over decades, and their mean would be that of the few
+fastest. Log rates of a Gamma have mean digamma(a) - log b and variance trigamma(a); both are matched to the rates of all
+pages together.
 """
 
 from __future__ import annotations
@@ -13,29 +13,31 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from honeyguide.core.recrawl.rate import Rate, prior
+from honeyguide.core.recrawl.rate import SCALARS, Rate, prior
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from honeyguide.core.recrawl.rate import Maths
+
 
 PageClass = Literal["hub", "article", "page"]
 CLASSES: tuple[PageClass, ...] = ("hub", "article", "page")
-# Hours from change to change, of pages that nothing is known of: a day, three days, thirty days.
+# Hours from change to change before anything is known: a day, three days, thirty days.
 FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page": 720.0}
 
 
 LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
-WEIGHT = 20.0  # a host, or a class, speaks as loud as its parent with this many pages
-_ASYMPTOTIC = 6.0  # from here on the series of digamma and trigamma are exact to 6 digits
+WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent
+_STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
 _HALVINGS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """Priors by class, and by host and class where there were enough pages to say."""
+    """Priors by class, and by host and class where pages were watched."""
 
     classes: Mapping[PageClass, Rate] = field(
         default_factory=lambda: {name: prior(hours) for name, hours in FIRST_INTERVAL_H.items()}
@@ -43,7 +45,7 @@ class Priors:
     hosts: Mapping[tuple[str, PageClass], Rate] = field(default_factory=dict)
 
     def of(self, host: str, page_class: PageClass) -> Rate:
-        """Give the prior of a page.
+        """Return the prior of a page.
 
         >>> Priors().of("a.example", "hub")
         Rate(a=0.5, b=12.0)
@@ -52,7 +54,7 @@ class Priors:
 
 
 class Watched(NamedTuple):
-    """What is believed of one page that was visited at least twice."""
+    """The change rate of one page that was visited at least twice."""
 
     host: str
     page_class: PageClass
@@ -71,7 +73,7 @@ def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
 
 
 def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:
-    """Fit a prior to some pages, as near to the parent's as they are few.
+    """Fit a prior to some pages; the fewer they are, the nearer it is to the parent's.
 
     >>> shrunk([], Rate(0.5, 100.0))
     Rate(a=0.5, b=100.0)
@@ -88,7 +90,7 @@ def _blended(own: float, parent: float, share: float) -> float:
 
 
 def refit(rates: Collection[Rate]) -> Rate:
-    """Fit a Gamma to what is believed of many pages: the mean and the variance of their log rates.
+    """Fit a Gamma to the rates of many pages: the mean and the variance of their logarithms.
 
     >>> fitted = refit([Rate(1.0, 10.0), Rate(1.0, 100.0), Rate(1.0, 1000.0)])
     >>> round(fitted.a, 2), round(fitted.b)
@@ -103,7 +105,7 @@ def refit(rates: Collection[Rate]) -> Rate:
 
 
 def _trigamma_inverse(variance: float) -> float:
-    """Find a; trigamma falls."""
+    """Find a by halving, because trigamma falls."""
     low, high = math.log(LEAST_A), math.log(MOST_A)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -115,28 +117,38 @@ def _trigamma_inverse(variance: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Give the derivative of log Gamma.
+    """Return the derivative of log Gamma.
 
     >>> round(digamma(1.0), 5), round(digamma(0.5), 5)
     (-0.57722, -1.96351)
     """
-    shift = 0.0
-    while x < _ASYMPTOTIC:
-        shift -= 1.0 / x
-        x += 1.0
-    square = 1.0 / (x * x)
-    return shift + math.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+    return float(digamma_by(SCALARS, x))
 
 
 def trigamma(x: float) -> float:
-    """Give the second derivative of log Gamma.
+    """Return the second derivative of log Gamma.
 
     >>> round(trigamma(1.0), 5), round(trigamma(0.5), 5)
     (1.64493, 4.9348)
     """
-    shift = 0.0
-    while x < _ASYMPTOTIC:
-        shift += 1.0 / (x * x)
-        x += 1.0
+    return float(trigamma_by(x))
+
+
+def digamma_by(maths: Maths, x: Any) -> Any:
+    """Return the derivative of log Gamma, for numbers and arrays: a few steps, then the series."""
+    shift = 0.0 * x
+    for _ in range(_STEPS):
+        shift = shift - 1.0 / x
+        x = x + 1.0
+    square = 1.0 / (x * x)
+    return shift + maths.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
+
+
+def trigamma_by(x: Any) -> Any:
+    """Return the second derivative of log Gamma, for numbers and arrays."""
+    shift = 0.0 * x
+    for _ in range(_STEPS):
+        shift = shift + 1.0 / (x * x)
+        x = x + 1.0
     square = 1.0 / (x * x)
     return shift + 1.0 / x + square * (0.5 + (1 / 6 - square * (1 / 30 - square / 42)) / x)

@@ -1,4 +1,4 @@
-"""Rate: how often a page changes, learned from its visits, and what a visit now is worth.
+"""Rate: how often a page changes, learned from its visits, and the value of a visit now.
 
 Owns: the posterior of a change rate, its updates, the index, its inverse, the score. Must not know: pages, hosts, clocks:
 times are hours that passed. Start reading at `index`.
@@ -6,10 +6,9 @@ times are hours that passed. Start reading at `index`.
 The rate, in changes per hour, is Gamma(a, b) with b in hours: roughly a changes were seen in b hours of watching. So the
 time to the next change has a Lomax distribution, whose survival is r^a with r = b / (b + tau).
 
-The formulas are written once, in `index_by`, `known_index_by`, `chance_by` and `changed_by`, over anything that can be
-added and multiplied. They take the few functions that differ as `Maths`: `SCALARS` for numbers, the module `numpy` itself
-for arrays, and an adapter of three lines for columns. The functions without `_by` are the same for plain numbers.
-Values agree with exact arithmetic to 9 digits for 0.05 <= a <= 1e6, and for any times from seconds to decades.
+Formulas that end in `_by` are written once for numbers, arrays and columns. They take the functions that differ as
+`Maths`: `SCALARS` for numbers, the module `numpy` for arrays, and an adapter for columns. Values agree with exact
+arithmetic to 9 digits for 0.05 <= a <= 1e6, and for any times from seconds to decades.
 """
 
 from __future__ import annotations
@@ -31,13 +30,16 @@ SCORE_DECIMALS = 1
 _SERIES_BELOW = 1e-5
 _FLAT_BELOW = 1e-2  # below, (e^y - 1) / y is its series
 _AT_ONCE = 1e-12  # exposures are at least this share of b: a change that is found at once adds one to a
-_SHORTEST_H, _LONGEST_H = 1e-6, 1e9  # where `reached` looks: from 4 milliseconds to a hundred thousand years
+_SHORTEST_H, _LONGEST_H = (
+    1e-6,
+    1e9,
+)  # where `hours_until` looks: from 4 milliseconds to a hundred thousand years
 _HALVINGS = 60
-_MOST = 3e38  # the largest worth that is told from others
+_MOST = 3e38  # the largest value that single precision holds
 
 
 class Rate(NamedTuple):
-    """What is believed of a change rate: Gamma(a, b), in changes per hour."""
+    """A change rate with its uncertainty: Gamma(a, b), in changes per hour."""
 
     a: float
     b: float
@@ -49,16 +51,16 @@ class Rate(NamedTuple):
 
 
 class Maths(Protocol):
-    """The functions that numbers, arrays and columns do not share. Both answers of `where` are always computed."""
+    """The functions that numbers, arrays and columns do not share. `where` always computes both branches."""
 
     def log(self, x: Any, /) -> Any:
-        """Give the natural logarithm."""
+        """Return the natural logarithm."""
 
     def exp(self, x: Any, /) -> Any:
-        """Give e^x."""
+        """Return e^x."""
 
     def expm1(self, x: Any, /) -> Any:
-        """Give e^x - 1."""
+        """Return e^x - 1."""
 
     def where(self, test: Any, yes: Any, no: Any, /) -> Any:
         """Choose."""
@@ -76,7 +78,7 @@ SCALARS: Maths = _Scalars()
 
 
 def prior(mean_interval_h: float, a: float = FIRST_A) -> Rate:
-    """Believe in a mean interval, as firmly as `a` changes would make one.
+    """Make a rate of a mean interval, as firm as `a` changes would make it.
 
     >>> prior(200.0)
     Rate(a=0.5, b=100.0)
@@ -84,27 +86,27 @@ def prior(mean_interval_h: float, a: float = FIRST_A) -> Rate:
     return Rate(a, a * mean_interval_h)
 
 
-# --- what a visit teaches ---------------------------------------------------------------------------------------------
+# --- updates ---
 
 
-def unchanged(rate: Rate, exposure_h: float) -> Rate:
-    """Learn that nothing changed in that time; exact."""
+def after_no_change(rate: Rate, exposure_h: float) -> Rate:
+    """Update after a time without a change; exact."""
     return Rate(rate.a, rate.b + max(exposure_h, 0.0))
 
 
-def changed(rate: Rate, exposure_h: float) -> Rate:
-    """Learn that the page changed at least once in that time: the Gamma with the moments of the posterior.
+def after_change(rate: Rate, exposure_h: float) -> Rate:
+    """Update after a time with at least one change: the Gamma with the moments of the posterior.
 
-    >>> changed(Rate(0.5, 100.0), 50.0)
+    >>> after_change(Rate(0.5, 100.0), 50.0)
     Rate(a=1.4509437..., b=116.8625358...)
     """
     return Rate(*changed_by(SCALARS, rate.a, rate.b, exposure_h))
 
 
-def timed(rate: Rate, exposure_h: float) -> Rate:
-    """Learn of one change at a known time, or of one that a signal announced; exact.
+def after_timed_change(rate: Rate, exposure_h: float) -> Rate:
+    """Update after one change at a known time, or one that was announced; exact.
 
-    >>> timed(Rate(0.5, 100.0), 50.0)
+    >>> after_timed_change(Rate(0.5, 100.0), 50.0)
     Rate(a=1.5, b=150.0)
     """
     return Rate(rate.a + 1.0, rate.b + max(exposure_h, 0.0))
@@ -126,7 +128,7 @@ def changed_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> tuple[Any, Any]
 
 
 def changes(rate: Rate, exposure_h: float) -> float:
-    """Say how many changes there were in that time, on average, if there was at least one.
+    """Return the expected number of changes in that time, given at least one.
 
     >>> round(changes(Rate(2.0, 10.0), 1.0), 3), round(changes(Rate(2.0, 10.0), 90.0), 1)
     (1.152, 18.2)
@@ -141,11 +143,11 @@ def changes_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> Any:
     return a * x / -maths.expm1(-a * log1p_by(maths, x))
 
 
-# --- what a visit is worth --------------------------------------------------------------------------------------------
+# --- the value of a visit ---
 
 
 def index(rate: Rate, tau_h: float, importance: float = 1.0) -> float:
-    """Say what a visit is worth, `tau_h` after the last one; the highest is fetched first.
+    """Return the value of a visit `tau_h` after the last one; the highest is fetched first.
 
     >>> round(index(Rate(0.5, 100.0), 50.0), 6)
     4.124145
@@ -177,7 +179,7 @@ def share_by(maths: Maths, a: Any, x: Any, logs: tuple[Any, Any]) -> Any:
 
 
 def log1p_by(maths: Maths, x: Any) -> Any:
-    """Give log(1 + x), with what rounding took from 1 + x; much faster over columns than the function of that name."""
+    """Return log(1 + x), corrected for the rounding of 1 + x; over columns much faster than the library function."""
     more = 1.0 + x
     return maths.log(more) + (x - (more - 1.0)) / more
 
@@ -195,7 +197,7 @@ def known_index_by(maths: Maths, lam: Any, tau_h: Any) -> Any:
 
 
 def chance(rate: Rate, tau_h: float) -> float:
-    """Give the probability that the page has changed since the last visit.
+    """Return the probability that the page has changed since the last visit.
 
     >>> round(chance(Rate(1.45, 59.0), 72.0), 3)
     0.685
@@ -208,27 +210,27 @@ def chance_by(maths: Maths, a: Any, b: Any, tau_h: Any) -> Any:
     return -maths.expm1(-a * log1p_by(maths, tau_h / b))
 
 
-# --- for people -------------------------------------------------------------------------------------------------------
+# --- scores ---
 
 
-def reached(worth: Callable[[float], float], price: float) -> float:
-    """Say after how many hours a growing worth reaches the price; infinite if it has not in a hundred thousand years.
+def hours_until(value: Callable[[float], float], price: float) -> float:
+    """Return after how many hours a growing value reaches the price; infinite if not in a hundred thousand years.
 
     With a > 1 the index is bounded: a page that surely has changed gains nothing by waiting.
 
-    >>> round(reached(lambda hours: hours * 2.0, 24.0), 6)
+    >>> round(hours_until(lambda hours: hours * 2.0, 24.0), 6)
     12.0
-    >>> reached(lambda hours: index(Rate(3.0, 10.0), hours), 5.0)
+    >>> hours_until(lambda hours: index(Rate(3.0, 10.0), hours), 5.0)
     inf
     """
-    if worth(_SHORTEST_H) >= price:
+    if value(_SHORTEST_H) >= price:
         return 0.0
-    if worth(_LONGEST_H) < price:
+    if value(_LONGEST_H) < price:
         return math.inf
     low, high = math.log(_SHORTEST_H), math.log(_LONGEST_H)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if worth(math.exp(middle)) < price:
+        if value(math.exp(middle)) < price:
             low = middle
         else:
             high = middle
@@ -236,7 +238,7 @@ def reached(worth: Callable[[float], float], price: float) -> float:
 
 
 def score_of(value: float, price: float) -> float:
-    """Turn a worth into 0 to 100, rounded half up to one digit, in the same order: 60 is worth the price.
+    """Turn a value into a score of 0 to 100, rounded half up to one digit; a value equal to the price scores 60.
 
     >>> score_of(3.0, 3.0), score_of(12.0, 3.0), score_of(0.0, 3.0)
     (60.0, 79.8, 0.0)
@@ -247,7 +249,7 @@ def score_of(value: float, price: float) -> float:
 
 
 def single(value: float) -> float:
-    """Round to single precision: what is ranked has 7 digits, so that rows and columns rank alike.
+    """Round to single precision, 7 digits, so that rows and columns rank alike.
 
     >>> single(4.124145231931486)
     4.124145030975342
@@ -259,13 +261,12 @@ SURE = 20.0  # mean intervals after which a page has surely changed
 
 
 def first_visit_by(maths: Maths, a: Any, b: Any) -> Any:
-    """Say what the first visit of a page is worth, at importance 1: as much as one of a page that surely has changed.
+    """Value the first visit of a page, at importance 1: as much as a visit to a page that surely has changed.
 
-    A page without a copy is as bad as one whose copy is out of date, and its first copy lasts as long as any other: a
-    year on a page that hardly changes, an hour on one that changes all the time. So a constant is wrong at both ends.
-    With one, a small budget goes to new articles while they are still being edited, and nothing is left to come back.
+    A page without a copy is as bad as one with an outdated copy, and its first copy lasts as long as any other: a year on
+    a page that hardly changes, an hour on one that changes all the time. So a constant would be wrong at both ends: a
+    small budget would go to new articles while they are still being edited, and nothing would be left to come back.
 
-    >>> from honeyguide.core.recrawl.rate import SCALARS
     >>> round(first_visit_by(SCALARS, 0.5, 360.0)), round(first_visit_by(SCALARS, 3.0, 6.0), 1)
     (1641, 2.9)
     """

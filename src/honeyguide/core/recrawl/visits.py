@@ -1,7 +1,7 @@
-"""How a visit changes what is remembered: what it says of change, and what it teaches of the page and its site.
+"""How a visit changes the history of a page and of its site.
 
-Owns: `next_known`, `next_site` and `births_of`. Must not know: how history is kept, the formulas of rates (rate.py,
-learning.py). Start reading at `next_known`; what a visit says of change is `compared`.
+Owns: `next_known`, `next_site` and `births_of`. Must not know: how history is stored, the formulas of rates (rate.py).
+Start reading at `next_known`; `compare_visit` decides whether a page has changed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.likeness import can_compare
-from honeyguide.core.recrawl.ages import AgeClock, clock_by
-from honeyguide.core.recrawl.clocks import HOUR_S, DayProfile
+from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, choose_clock
 from honeyguide.core.recrawl.history import (
     CHANGED,
     NOT_MODIFIED,
@@ -23,12 +22,18 @@ from honeyguide.core.recrawl.history import (
     Trust,
 )
 from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.rate import Rate, chance, changed, changes, timed, unchanged
-from honeyguide.core.recrawl.signals import HEADER, SITEMAP, born_at, claims_of
+from honeyguide.core.recrawl.rate import (
+    Rate,
+    after_change,
+    after_no_change,
+    after_timed_change,
+    chance,
+    changes,
+)
+from honeyguide.core.recrawl.signals import HEADER, SITEMAP, born_at, change_claims
 
 if TYPE_CHECKING:
-    from honeyguide.core.recrawl.ages import SiteAges
-    from honeyguide.core.recrawl.clocks import ChangeClock
+    from honeyguide.core.recrawl.clocks import ChangeClock, SiteAges
     from honeyguide.core.recrawl.history import Visit
 
 _DAY_H = 24
@@ -36,14 +41,14 @@ _PRIORS = Priors()
 _UNMODIFIED = 304
 
 
-def compared(old: HistoryEntry | None, visit: Visit) -> str | None:
-    """Say what a visit tells about change; None where there is nothing to compare.
+def compare_visit(old: HistoryEntry | None, visit: Visit) -> str | None:
+    """Compare a visit with the copy of before; None where there is nothing to compare.
 
     >>> from honeyguide.core.recrawl.history import Visit
     >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x", body=7))
-    >>> compared(first, Visit("https://a.example/", 1, 200.0, 304))
+    >>> compare_visit(first, Visit("https://a.example/", 1, 200.0, 304))
     'not-modified'
-    >>> compared(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
+    >>> compare_visit(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
     'same-content'
     """
     if old is None or old.seen_at is None or visit.is_led_on:
@@ -60,14 +65,14 @@ def compared(old: HistoryEntry | None, visit: Visit) -> str | None:
 
 
 def has_page(visit: Visit) -> bool:
-    """Tell whether a page came with a visit, read or not."""
+    """Tell whether a visit brought a page, read or not."""
     return visit.content is not None or visit.body is not None
 
 
 def next_known(
     old: HistoryEntry | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None
 ) -> HistoryEntry:
-    """Take one more visit into account; the clock may have run backwards, so times only ever grow.
+    """Add a visit to the history of a URL; times never go back, although the clock may.
 
     >>> from honeyguide.core.recrawl.history import Visit
     >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x"))
@@ -75,8 +80,8 @@ def next_known(
     >>> (again.visits, again.changed_at, again.changes)
     (2, 200.0, 1)
     """
-    before = old or _never(visit)
-    verdict = compared(old, visit)
+    before = old or _before_first_visit(visit)
+    verdict = compare_visit(old, visit)
     known = before._replace(
         url=visit.url,
         visits=before.visits + 1,
@@ -89,7 +94,7 @@ def next_known(
     if visit.is_moved:
         return known._replace(failures=0, arrived=visit.arrived, is_moved=True)
     if verdict is None and not has_page(visit):
-        # A site that leads on has answered, if with another page.
+        # A site that redirects has answered, if with another page.
         return known._replace(failures=0) if visit.is_led_on else known
     known = known._replace(
         failures=0,
@@ -100,28 +105,23 @@ def next_known(
         is_moved=False,
     )
     if verdict is not None:
-        known = _learned(before, known, visit, verdict, site)
+        known = _with_comparison(before, known, visit, verdict, site)
     is_read = has_page(visit) and not (verdict == SAME_BYTES and visit.content is None)
-    return _read(known, visit, run) if is_read else known
+    return _with_content(known, visit, run) if is_read else known
 
 
 def heir_of(moved: HistoryEntry | None, visit: Visit) -> HistoryEntry | None:
-    """Give the history that a page brings along which has moved to a new place; None if it had none."""
+    """Return the history that a moved page takes along to its new place; None if it had none."""
     if moved is None or moved.seen_at is None or moved.is_moved:
         return None
     return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
 
 
-def _never(visit: Visit) -> HistoryEntry:
-    """Give what is known of a URL before its first visit."""
-    return HistoryEntry(
-        visit.url, visit.digest, 0, visit.at, None, 0, 0, None, None, None, 0, 0, False, 0, 0, None, None,
-        first_seen=visit.at, kind=visit.kind,
-    )  # fmt: skip
+def _before_first_visit(visit: Visit) -> HistoryEntry:
+    return HistoryEntry(visit.url, visit.digest, visited_at=visit.at, first_seen=visit.at, kind=visit.kind)
 
 
-def _read(known: HistoryEntry, visit: Visit, run: int | None) -> HistoryEntry:
-    """Take over what reading the page gave."""
+def _with_content(known: HistoryEntry, visit: Visit, run: int | None) -> HistoryEntry:
     is_hub = visit.kind == "hub"
     return known._replace(
         content=visit.content,
@@ -141,8 +141,8 @@ def _read(known: HistoryEntry, visit: Visit, run: int | None) -> HistoryEntry:
 
 
 def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
-    """Look up the clock by which a page is exposed to change."""
-    return clock_by(
+    """Return the clock that measures the exposure of a page of a site."""
+    return choose_clock(
         known.kind,
         born_at(known.url, known.kind, known.born_at, known.first_seen),
         site=site.clock,
@@ -151,56 +151,57 @@ def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
     )
 
 
-def believed(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
-    """Give what is believed of a page's change rate; before two visits could be compared, what its siblings tell."""
+def current_rate(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
+    """Return the change rate of a page; before two visits could be compared, that of its siblings."""
     return known.rate or site.priors.get(known.kind) or _PRIORS.of(known.site, known.kind)
 
 
-class _Lesson(NamedTuple):
-    """A comparison with the copy of `since`: by which clock, what was believed before, what was seen, when it changed."""
+class _Comparison(NamedTuple):
+    """A comparison at `at` with the copy of `since`: the page's clock, its rate before, the observation."""
 
     since: float
     at: float
     clock: ChangeClock
     rate: Rate
-    seen: ChangeObservation
+    observed: ChangeObservation
     changed_at: float
 
     @property
-    def after(self) -> Rate:
-        """What is believed of the change rate after it."""
-        return after_visit(self.rate, self.seen)
+    def rate_after(self) -> Rate:
+        return after_visit(self.rate, self.observed)
 
 
-def _lesson(before: HistoryEntry, visit: Visit, verdict: str, site: Site) -> _Lesson:
-    """Say what there is to be learnt from a comparison."""
+def _comparison(before: HistoryEntry, visit: Visit, verdict: str, site: Site) -> _Comparison:
     since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
     is_changed = verdict == CHANGED
-    source, changed_at = _told(before, visit, site, at) if is_changed else (None, at)
-    quiet_h = None if source is None else clock.exposure_h(changed_at, at)
-    seen = ChangeObservation(
-        clock.exposure_h(since, at), is_changed, quiet_h, was_announced=source == SITEMAP
+    source, changed_at = _change_time(before, visit, site, at) if is_changed else (None, at)
+    observed = ChangeObservation(
+        clock.exposure_h(since, at),
+        is_changed,
+        quiet_h=None if source is None else clock.exposure_h(changed_at, at),
+        was_announced=source == SITEMAP,
     )
-    return _Lesson(since, at, clock, believed(before, site), seen, changed_at)
+    return _Comparison(since, at, clock, current_rate(before, site), observed, changed_at)
 
 
-def _learned(
+def _with_comparison(
     before: HistoryEntry, known: HistoryEntry, visit: Visit, verdict: str, site: Site
 ) -> HistoryEntry:
-    """Learn from a comparison: the change rate, when the change was, how many new links a visit finds."""
-    since, at, _, _, seen, changed_at = lesson = _lesson(before, visit, verdict, site)
-    rate, found = lesson.after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
-    is_hub, is_changed = before.kind == "hub", seen.is_changed
+    """Learn the change rate, the time of the change, and how many new links a visit finds."""
+    compared = _comparison(before, visit, verdict, site)
+    since, at, changed_at = compared.since, compared.at, compared.changed_at
+    rate, found = compared.rate_after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
+    is_hub, is_changed = before.kind == "hub", compared.observed.is_changed
     return known._replace(
         changed_at=changed_at if is_changed else before.changed_at,
         changes=before.changes + is_changed,
         unchanged=before.unchanged + (not is_changed),
-        exposure_h=before.exposure_h + seen.exposure_h,
+        exposure_h=before.exposure_h + compared.observed.exposure_h,
         rate_a=rate.a,
         rate_b=rate.b,
         found_a=found.a,
         found_b=found.b,
-        hours=_by_hour(before.hours, since, changed_at) if is_hub and is_changed else before.hours,
+        hours=_with_change(before.hours, since, changed_at) if is_hub and is_changed else before.hours,
     )
 
 
@@ -208,16 +209,16 @@ def _seen_at(known: HistoryEntry) -> float:
     return known.visited_at if known.seen_at is None else known.seen_at
 
 
-def _told(before: HistoryEntry, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
-    """Give the time of a change and who tells it, if that is somebody who is trusted; else the time of the visit."""
-    for claim in claims_of(visit.last_modified, before.lastmod):
-        if site.is_trusted(claim.source) and claim.says_changed(_seen_at(before)):
+def _change_time(before: HistoryEntry, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
+    """Return the trusted source that claims the change and its time; else none, and the time of the visit."""
+    for claim in change_claims(visit.last_modified, before.lastmod):
+        if site.is_trusted(claim.source) and claim.claims_change(_seen_at(before)):
             return claim.source, min(claim.first, at)
     return None, at
 
 
-def _by_hour(hours: tuple[float, ...] | None, start: float, end: float) -> tuple[float, ...] | None:
-    """Count a change in the hours of the day in which it may have been; a whole day of them would tell nothing."""
+def _with_change(hours: tuple[float, ...] | None, start: float, end: float) -> tuple[float, ...] | None:
+    """Count a change in the hours of the day in which it may have been; a span of a whole day tells nothing."""
     span_h = (end - start) / HOUR_S
     if not 0.0 < span_h < _DAY_H:
         return hours
@@ -231,45 +232,46 @@ def _by_hour(hours: tuple[float, ...] | None, start: float, end: float) -> tuple
 
 
 def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
-    """Learn of a site from one visit: whether its word was true, on which days it changes, and what ages count."""
-    verdict = compared(old, visit)
+    """Learn from a visit whether the site's claims were true, on which days it changes, and what ages count."""
+    verdict = compare_visit(old, visit)
     if verdict is None or old is None:
         return site
     is_changed, trust = verdict == CHANGED, dict(site.trust)
-    for claim in claims_of(visit.last_modified, old.lastmod):
-        said = claim.says_changed(_seen_at(old))
-        # A 304 was decided by the header, which is no witness of itself.
-        if said is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
+    for claim in change_claims(visit.last_modified, old.lastmod):
+        is_claimed = claim.claims_change(_seen_at(old))
+        # The header decides a 304, so it is no witness of itself.
+        if is_claimed is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
             known = trust.get(claim.source, Trust())
-            trust[claim.source] = known.judged(said=said, is_changed=is_changed)
+            trust[claim.source] = known.with_claim(is_claimed=is_claimed, is_changed=is_changed)
     if old.kind == "hub":
         return replace(site, trust=trust)
     since, at, clock = _seen_at(old), max(visit.at, old.visited_at), clock_in(site, old)
     ages, aged_h = site.ages, (at - since) / HOUR_S
     if isinstance(clock, AgeClock) and at > since:
-        ages = {**ages, old.kind: _aged(site.aged(old.kind), clock, _lesson(old, visit, verdict, site))}
+        compared = _comparison(old, visit, verdict, site)
+        ages = {**ages, old.kind: _aged(site.aged(old.kind), clock, compared)}
         aged_h = clock.aged_h(since, at)
     days = site.clock
-    if old.kind == "page":  # what the age explains is not the days'
-        expected = chance(believed(old, site), aged_h)
-        days = days.noted(since, at, expected=expected, is_changed=is_changed)
+    if old.kind == "page":  # a change that the age explains is not due to the day
+        expected = chance(current_rate(old, site), aged_h)
+        days = days.with_visit(since, at, expected=expected, is_changed=is_changed)
     return replace(site, trust=trust, clock=days, ages=ages)
 
 
-def _aged(ages: SiteAges, clock: AgeClock, lesson: _Lesson) -> SiteAges:
-    """Learn what the ages of a page count; what the days of its site explain is not theirs."""
-    since, at, _, rate, seen, _ = lesson
+def _aged(ages: SiteAges, clock: AgeClock, compared: _Comparison) -> SiteAges:
+    """Learn what the ages of a page count; a change that the days of its site explain is not due to its age."""
+    since, at = compared.since, compared.at
     days = clock.site.exposure_h(since, at) / ((at - since) / HOUR_S)
-    return ages.noted(
+    return ages.with_visit(
         clock.age_h(since),
         clock.age_h(at),
-        found=changes_of(rate, seen),
-        rate=days / lesson.after.mean_interval_h,
+        found=changes_of(compared.rate, compared.observed),
+        rate=days / compared.rate_after.mean_interval_h,
     )
 
 
 def births_of(old: HistoryEntry | None, visit: Visit) -> list[tuple[int, float]]:
-    """Say which pages a visit shows to be new, and since when; one that has moved takes the age of its old place along."""
+    """List the pages that a visit shows to be new, and since when; a moved page keeps the age of its old place."""
     births = [(digest, visit.at) for digest in visit.newborn]
     if visit.moved_from is not None and old is not None and old.born_at is not None:
         births.append((visit.digest, old.born_at))
@@ -277,10 +279,10 @@ def births_of(old: HistoryEntry | None, visit: Visit) -> list[tuple[int, float]]
 
 
 class ChangeObservation(NamedTuple):
-    """What a visit found: exposure since the last one, by the page's clock.
+    """What a visit found: the exposure since the last one, by the page's clock, and whether the page has changed.
 
-    `quiet_h` is the exposure since the last change, where its time is known and the host is honest. `was_announced`: a
-    signal, and not the plan, led to the visit.
+    `quiet_h` is the exposure since the last change, where an honest host claims its time. `was_announced`: a sitemap,
+    not the plan, led to the visit.
     """
 
     exposure_h: float
@@ -289,45 +291,43 @@ class ChangeObservation(NamedTuple):
     was_announced: bool = False
 
 
-def after_visit(rate: Rate, seen: ChangeObservation) -> Rate:
-    """Learn from a visit.
+def after_visit(rate: Rate, observed: ChangeObservation) -> Rate:
+    """Update a change rate.
 
     A visit that an announcement led to saw a single change, at its end: taken as any other it would inflate the rate.
-    Of the time of the last change, what follows it was quiet; what came before it is not known.
+    After a change whose time is known the page was quiet; before it, nothing is known.
 
     >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=False))
     Rate(a=0.5, b=150.0)
     >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=True, quiet_h=20.0))
     Rate(a=1.5, b=120.0)
     """
-    if not seen.is_changed:
-        return unchanged(rate, seen.exposure_h)
-    if seen.was_announced:
-        return timed(rate, seen.exposure_h)
-    if seen.quiet_h is not None:
-        return timed(rate, min(seen.quiet_h, seen.exposure_h))
-    return changed(rate, seen.exposure_h)
+    if not observed.is_changed:
+        return after_no_change(rate, observed.exposure_h)
+    if observed.was_announced:
+        return after_timed_change(rate, observed.exposure_h)
+    if observed.quiet_h is not None:
+        return after_timed_change(rate, min(observed.quiet_h, observed.exposure_h))
+    return after_change(rate, observed.exposure_h)
 
 
-def changes_of(rate: Rate, seen: ChangeObservation) -> float:
-    """Count the changes since the last visit by expectation, with what was believed before this one.
-
-    Of one whose time is known, it is known that nothing followed, and not what came before.
+def changes_of(rate: Rate, observed: ChangeObservation) -> float:
+    """Estimate the number of changes since the last visit, by the rate before this one.
 
     >>> changes_of(Rate(2.0, 10.0), ChangeObservation(90.0, is_changed=True, quiet_h=80.0))
     3.0
     """
-    if not seen.is_changed:
+    if not observed.is_changed:
         return 0.0
-    if seen.was_announced:
+    if observed.was_announced:
         return 1.0
-    if seen.quiet_h is not None:
-        return 1.0 + max(0.0, seen.exposure_h - seen.quiet_h) / rate.mean_interval_h
-    return changes(rate, seen.exposure_h)
+    if observed.quiet_h is not None:
+        return 1.0 + max(0.0, observed.exposure_h - observed.quiet_h) / rate.mean_interval_h
+    return changes(rate, observed.exposure_h)
 
 
 def after_finds(found: Rate | None, new_links: int, exposure_h: float) -> Rate:
-    """Learn how fast a hub leads to new pages; the first visit to it, where all are new, is not to be counted.
+    """Update the rate of new links of a hub; its first visit, where all links are new, must not be counted.
 
     >>> after_finds(Rate(6.0, 24.0), 4, 8.0)
     Rate(a=10.0, b=32.0)

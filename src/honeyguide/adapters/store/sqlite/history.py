@@ -11,8 +11,7 @@ from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
-from honeyguide.core.recrawl.ages import EDGES_H, NO_COUNTS, SiteAges
-from honeyguide.core.recrawl.clocks import DAY_S, SITE_DAYS, SiteClock
+from honeyguide.core.recrawl.clocks import DAY_S, EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, HistoryEntry, Site, Trust, site_of
 from honeyguide.core.recrawl.priors import CLASSES
 from honeyguide.core.recrawl.rate import Rate
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from honeyguide.adapters.store.sqlite.database import Database
-    from honeyguide.core.recrawl.ages import Numbers
+    from honeyguide.core.recrawl.clocks import Numbers
     from honeyguide.core.recrawl.history import Visit
     from honeyguide.core.recrawl.priors import PageClass
 
