@@ -108,7 +108,7 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "needed", "heavy"),
     [
-        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.app", "honeyguide.cli.commands.pick.select"}),
+        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.config", "honeyguide.app.arguments", "honeyguide.cli.commands.pick.select"}),
         (
             ["crawl", "--help"],
             "honeyguide.cli.commands.crawl.work",

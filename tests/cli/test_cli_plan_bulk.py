@@ -84,7 +84,7 @@ def test_skipped_rows_are_in_a_file_and_the_exit_code_says_so(run: Run) -> None:
     result = run("plan", "some.csv", *NOW, "--on-error", "skip")
     assert result.exit_code == 3
     assert len(result.stdout.splitlines()) == 5
-    assert result.stderr == "Note: 3 rows are left out; see some.csv.rejected\n"
+    assert result.stderr == "Note: 3 rows are rejected; see some.csv.rejected\n"
     left = [json.loads(line) for line in Path("some.csv.rejected").read_text("utf-8").splitlines()]
     assert [(line["row"], line["field"]) for line in left] == [(6, "url"), (7, "visits"), (8, None)]
     assert left[1]["reason"].endswith("'-1' should be a whole number, 0 or more")

@@ -94,7 +94,7 @@ def test_standard_input_by_the_name_of_its_device(start: Start) -> None:
     process = start("plan", "/dev/stdin", "--input-format", "csv", *SKIP, *NOW)
     out, err = process.communicate((HEADER + GOOD + WRONG).encode(), timeout=60)
     assert (process.returncode, len(out.splitlines())) == (3, 1), err
-    assert err == b"Note: 1 row is left out; see stdin.rejected\n"
+    assert err == b"Note: 1 row is rejected; see stdin.rejected\n"
 
 
 @unix

@@ -206,7 +206,7 @@ def test_wrong_rows_can_be_skipped(
     result = run("score", "links", "links.jsonl", "--topic", TOPIC, "--on-error", "skip", "--top", "9")
     assert result.exit_code == 3
     assert len(result.stdout.splitlines()) == 1
-    assert result.stderr == "Note: 4 rows are left out; see links.jsonl.rejected\n"
+    assert result.stderr == "Note: 4 rows are rejected; see links.jsonl.rejected\n"
     fields = [
         json.loads(line)["field"]
         for line in (folder / "links.jsonl.rejected").read_text("utf-8").splitlines()

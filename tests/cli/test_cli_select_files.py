@@ -212,7 +212,7 @@ def test_wrong_rows_can_be_skipped(run: Run, folder: Path) -> None:
     (folder / "links.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "{\n", "utf-8")
     result = run("select", "links.jsonl", "--on-error", "skip")
     assert result.exit_code == 3
-    assert result.stderr == "Note: 4 rows are left out; see links.jsonl.rejected\n"
+    assert result.stderr == "Note: 4 rows are rejected; see links.jsonl.rejected\n"
     assert [json.loads(line)["url"] for line in result.stdout.splitlines()] == [
         "https://a.example/about",
         "https://b.example/about",

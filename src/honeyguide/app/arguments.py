@@ -1,6 +1,6 @@
-"""What users say, turned into types: URLs, profiles, patterns, times.
+"""Arguments of users, turned into types: URLs, profiles, patterns, times, fetch policies.
 
-Owns: reading the arguments of library calls, and the sentence where they are wrong. Must not know: what is done with them.
+Owns: reading the arguments of library calls, and the sentence where they are wrong. Must not know: what they are for.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import load_profile
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.page.page import Position
-from honeyguide.core.recrawl.plan import UrlSignals, read_signals
+from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     from honeyguide.core.text.pattern import Pattern
 
-
+__all__ = ["FetchPolicy", "read_time"]  # front ends import them from here
+FETCH_OPTIONS = ("concurrency", "delay", "timeout", "retries", "user_agent", "contact", "allow_private")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -40,7 +42,7 @@ def profile_of(value: Profile | str | Path) -> Profile:
 
 
 def profile_on(value: Profile | str | Path, topic: str | None, related: Iterable[str] = ()) -> Profile:
-    """Load a profile with a topic; one that is loaded has its topic already, for it is compiled into its rules."""
+    """Load a profile with a topic; a loaded profile has its topic already, because it is compiled into its rules."""
     terms = tuple(related)
     if not isinstance(value, Profile):
         value = load_profile(value, topic=topic, related=terms or None)
@@ -54,13 +56,41 @@ def profile_on(value: Profile | str | Path, topic: str | None, related: Iterable
     return value
 
 
+def fetch_policy(  # noqa: PLR0913 - one argument for each option
+    *,
+    concurrency: int = 1,
+    delay: float | None = None,
+    timeout: float | None = None,
+    retries: int | None = None,
+    user_agent: str | None = None,
+    contact: str | None = None,
+    allow_private: bool = False,
+) -> FetchPolicy:
+    """Make a fetch policy of what differs from the defaults; `timeout` bounds the shorter ones, too."""
+    plain = FetchPolicy()
+    longest = plain.total_timeout_s if timeout is None else timeout
+    return FetchPolicy(
+        concurrency=max(plain.concurrency, concurrency),
+        delay_s=plain.delay_s if delay is None else delay,
+        total_timeout_s=longest,
+        read_timeout_s=plain.read_timeout_s if timeout is None else min(plain.read_timeout_s, timeout),
+        connect_timeout_s=plain.connect_timeout_s
+        if timeout is None
+        else min(plain.connect_timeout_s, timeout),
+        retries=plain.retries if retries is None else retries,
+        user_agent=user_agent,
+        contact=contact,
+        allow_private=allow_private,
+    )
+
+
 def pattern_of(source: str | None) -> Pattern | None:
     """Compile a pattern, if one is given."""
     return None if source is None else compile_pattern(source)
 
 
 def check_strategy(profile: Profile, name: str) -> None:
-    """Refuse a strategy that the profile does not have."""
+    """Reject a strategy that the profile does not have."""
     if name not in profile.strategies:
         raise ConfigError(
             profile.name,
@@ -78,14 +108,14 @@ def position_of(value: str) -> Position:
 
 
 def count_of(value: int | None, field: str) -> int | None:
-    """Refuse to give none at all, or less."""
+    """Reject a limit below 1."""
     if value is not None and value < 1:
         raise InputError(f"{value} is too few; give 1 or more, or None for no limit", field=field)
     return value
 
 
 def least_of(value: float | None, most: float) -> float | None:
-    """Refuse a least score that no score is compared with in earnest."""
+    """Reject a min_score outside the score's range."""
     if value is not None and not 0 <= value <= most:
         raise InputError(f"{value} is no score; they go from 0 to {most:g}", field="min_score")
     return value

@@ -1,14 +1,12 @@
-"""Files that commands write: where they may go, in which format, in one step, and what is said of them afterwards.
+"""Files that commands read and write: their options, their formats, which may be written, and wrong rows.
 
-Owns: the rules that all commands with -o share. Must not know: any command's records.
-Start reading at `format_of`, then `write_file`. How one file takes the place of another is in `adapters.whole`.
+Owns: the rules that all commands with -o or --on-error share. Must not know: any command's records.
+Start reading at `format_of`. `app.files` writes them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import csv
-import json
 import signal
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,41 +14,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened
-from honeyguide.adapters.files.rows import Rejected
-from honeyguide.adapters.output.write import check_replaceable, replacing
+from honeyguide.app.files import (
+    STDIN,
+    Rejected,
+    check_output,
+    check_replaceable,
+    kind_of,
+    name_of,
+    opened,
+    write_file,
+)
+from honeyguide.app.formats import printable
 from honeyguide.cli.command import PARTIAL
-from honeyguide.cli.output import csv_cell, json_line, note
-from honeyguide.core.text.printable import printable
+from honeyguide.cli.output import note
 from honeyguide.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.core.records import Record
-
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+__all__ = ["check_output", "write_file"]  # commands import them from here
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
 _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
 
 
-quiet_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+quiet_option: Decorator = click.option(
     "-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o."
 )
-
-
-any_format_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+any_format_option: Decorator = click.option(
     "--format",
     "output",
     type=click.Choice(["table", "jsonl", "csv", "parquet"]),
     help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
 )
 
-
-reports_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+reports_option: Decorator = click.option(
     "--report",
     "reports",
     multiple=True,
@@ -60,7 +61,7 @@ reports_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 
 
 def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Refuse to write over what is read, or to write two things into one file."""
+    """Reject a file that is both read and written, or written twice."""
     seen = {_place(file) for file in inputs if file is not None}
     for file in outputs:
         if file not in (None, STDIN):
@@ -74,12 +75,12 @@ def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) 
 def _place(file: str) -> Path:
     try:
         return Path(file).resolve()
-    except (OSError, RuntimeError, ValueError):  # no such place, which whoever opens it will say
+    except (OSError, RuntimeError, ValueError):  # opening it will say what is wrong
         return Path(file)
 
 
 def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
-    """Settle how a file is written: as its name says, or as asked for where that says nothing; else JSON lines.
+    """Return the format of a file: by its name, by --format if the name does not tell, else JSON lines.
 
     >>> format_of("a.CSV", None), format_of("a.docx", "jsonl"), format_of("a", None)
     ('csv', 'jsonl', 'jsonl')
@@ -101,38 +102,14 @@ def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS)
 
 
 def check_printable(output: str | None) -> str:
-    """Refuse a format that standard output cannot take; JSON lines if none was asked for."""
+    """Reject a format that standard output cannot take; JSON lines if --format is not given."""
     if output == "parquet":
         raise click.UsageError("Parquet needs a file: name it with -o.")
     return output or "jsonl"
 
 
-# --- whose a file is ----------------------------------------------------------------------------------------------
-
-
-def check_output(file: str, columns: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or that is no earlier output with these columns."""
-    check_replaceable(Path(file), lambda head: has_columns(head, columns))
-
-
-def has_columns(head: bytes, columns: Sequence[str]) -> bool:
-    """Tell whether a file begins as records with these columns do, as CSV or as JSON lines; more may follow.
-
-    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
-    (True, False)
-    """
-    line = head.split(b"\n", 1)[0]
-    if line.strip() == ",".join(columns).encode():
-        return True
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and tuple(record)[: len(columns)] == tuple(columns)
-
-
 def check_reports(files: Iterable[str], command: str) -> None:
-    """Refuse reports whose names do not say how to write them, and what `check_report` refuses."""
+    """Reject reports whose names end neither in .html nor .md, or that `check_report` rejects."""
     for file in files:
         if not file.lower().endswith(_REPORTS):
             raise click.BadParameter(f"{shown(file)} is neither .html nor .md.", param_hint="--report")
@@ -140,7 +117,7 @@ def check_reports(files: Iterable[str], command: str) -> None:
 
 
 def check_report(file: str, command: str) -> None:
-    """Refuse a report that cannot be written, or whose place has something else, before the work that it tells of."""
+    """Reject a report that cannot be written or would replace another kind of file; checked before the work."""
     from honeyguide.report.html import HEADINGS  # only for those who want one
 
     heading = HEADINGS[command]
@@ -152,32 +129,11 @@ def check_report(file: str, command: str) -> None:
     check_replaceable(Path(file), is_ours, option="--report")
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
-def write_file(file: str | Path, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
-    """Write records to a file, `jsonl` or `csv`, in one step; gives how many."""
-    count = 0
-    with (
-        replacing(Path(file)) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as target,
-    ):
-        writer = csv.writer(target, lineterminator="\n")
-        if kind == "csv":
-            writer.writerow(columns)
-        for count, record in enumerate(records, 1):  # noqa: B007 - the last one is how many there are
-            if kind == "csv":
-                writer.writerow([csv_cell(record.get(name)) for name in columns])
-            else:
-                target.write(json_line(record) + "\n")
-    return count
-
-
 def tell_written(files: Sequence[str], count: int, what: str) -> None:
-    """Name the files that were written, and how much is in them."""
+    """Name the files that were written, and how many records they have."""
     if files:
-        told = f"{count:,} {what}{'' if count == 1 else 's'}"
-        click.echo(printable(f"{', '.join(files)}: {told}"), err=True)
+        counted = f"{count:,} {what}{'' if count == 1 else 's'}"
+        click.echo(printable(f"{', '.join(files)}: {counted}"), err=True)
 
 
 input_format_option: Decorator = click.option(
@@ -196,7 +152,7 @@ on_error_option: Decorator = click.option(
 
 
 def check_kinds(files: Iterable[str], kind: str | None) -> None:
-    """Refuse files of which nobody can tell what they are."""
+    """Reject files whose format is known neither by --input-format nor by their name."""
     for file in files:
         if kind is None and kind_of(file) is None:
             if Path(file).is_dir():
@@ -208,14 +164,14 @@ def check_kinds(files: Iterable[str], kind: str | None) -> None:
 
 
 def none_left(rejected: Rejected) -> str:
-    """Say that every row is wrong, and where they are."""
+    """Say that every row is wrong, and where to find them."""
     rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
     return f"{rows} wrong; see {', '.join(rejected.files)}"
 
 
 @contextmanager
 def rejecting(on_error: str) -> Iterator[Rejected | None]:
-    """Give a place for wrong rows, if they are to be skipped; afterwards say how many there were, and exit with 3."""
+    """Collect wrong rows if --on-error is `skip`; afterwards say how many there were, and exit with 3."""
     rejected = Rejected() if on_error == "skip" else None
     try:
         yield rejected
@@ -227,7 +183,7 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
     rejected.clear()
     if rejected.rows:
         rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
-        note(f"{rows} left out; see {', '.join(rejected.files)}")
+        note(f"{rows} rejected; see {', '.join(rejected.files)}")
         click.get_current_context().exit(PARTIAL)
 
 
@@ -236,7 +192,7 @@ TOLD_CODE = 128 + 15  # exit code of what SIGTERM has ended, as shells give it
 
 
 async def until_told(work: Awaitable[str]) -> str:
-    """Wait for work, which says why it ended; or give `interrupted` after Ctrl-C, and `told` after SIGTERM."""
+    """Await work, which returns why it ended: `interrupted` after Ctrl-C, `told` after SIGTERM."""
     task = asyncio.current_task()
     reasons = [INTERRUPTED]
 

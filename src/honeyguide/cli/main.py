@@ -1,9 +1,8 @@
 """The command line: `honeyguide`.
 
-Owns: arguments, output formats, exit codes, and turning errors into one sentence. Must not know: rules, scores, HTML.
-Start reading at `main`. Each command group is a module of its own, imported when the command is called; data goes to
-standard output, messages to standard error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial,
-130 interrupted.
+Owns: the table of commands, exit codes, and turning errors into one sentence. Must not know: rules, scores, HTML.
+Start reading at `main`. Each command is a module of its own, imported when the command is called; data goes to standard
+output, messages to standard error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import __version__
+from honeyguide.app.formats import printable
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
-from honeyguide.core.text.printable import printable
 from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
@@ -55,14 +54,14 @@ COMMANDS = {
 
 
 class Root(CommandGroup):
-    """The outermost group: whatever goes wrong below it ends here, as one sentence and an exit code."""
+    """The outermost group: it turns every error into one sentence and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; no traceback reaches the user."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader has seen enough (`| head`): nothing is wrong
+        except BrokenPipeError:  # the reader stopped reading (`| head`): not an error
             _forget_output()
             ctx.exit(0)
         except KeyboardInterrupt:
@@ -75,7 +74,7 @@ class Root(CommandGroup):
             raise _readable(error) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
-        except Exception as error:  # the last line of defence between a bug and a screenful of traceback
+        except Exception as error:  # a bug of ours: one sentence instead of a traceback
             if os.environ.get("HONEYGUIDE_DEBUG"):
                 raise
             _fail(
@@ -109,7 +108,7 @@ def root() -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
     gc.set_threshold(_MANY_OBJECTS)
-    # Whatever holds a file is closed by then; the last searches for cycles would take a fifth of a short run.
+    # All files are closed by then, and the last searches for cycles would take a fifth of a short run.
     atexit.register(gc.freeze)
     if sys.stdout is None:  # closed by the caller (`>&-`)
         sys.stdout = _ClosedOutput(Path(os.devnull).open("wb"), encoding="utf-8")  # noqa: SIM115 - open to the end
@@ -130,10 +129,10 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 class _ClosedOutput(io.TextIOWrapper):
-    """Standard output that is closed: whoever writes to it hears so, as from a disk that is full."""
+    """Standard output that is closed: writing to it fails, as on a full disk."""
 
     def write(self, text: str, /) -> int:
-        """Refuse what should be read by somebody."""
+        """Reject all text."""
         if text:
             raise OSError(errno.EBADF, "is closed; let it go to a file or a pipe", "standard output")
         return 0
@@ -150,13 +149,13 @@ def _words(error: OSError) -> str:
 
 
 def _readable(error: click.UsageError) -> click.UsageError:
-    """Make an error of ours harmless, as it names files as they are called; those of the library quote by themselves."""
+    """Make our own usage errors printable, because they name files; click quotes values in its own."""
     is_ours = type(error) in (click.UsageError, click.BadParameter)
     return click.UsageError(printable(error.format_message()), error.ctx) if is_ours else error
 
 
 def _forget_output() -> None:
-    """Let the interpreter's last flush go nowhere, or it would complain about the closed pipe."""
+    """Send the interpreter's last flush to the null device, or it would complain about the closed pipe."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):  # not a real stream: nothing will be flushed

@@ -1,7 +1,7 @@
-"""What leaves the program: formats, numbers, and text that cannot do harm where it is read.
+"""What commands print: records as JSON lines, CSV or a table, and lines for people.
 
-Owns: `--format`, `--no-color`, JSON lines, CSV, and how values look. Must not know: any command's records.
-Start reading at `write_records`. Tables for people are in `tables.py`, which alone imports rich.
+Owns: `--format`, `--no-color`, `emit`. Must not know: any command's records; how a value is written (`app.formats`).
+Start reading at `emit`. Tables are drawn in `tables.py`, which alone imports rich.
 """
 
 from __future__ import annotations
@@ -15,25 +15,38 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from honeyguide.core.text.printable import escaped, printable
-from honeyguide.core.text.printable import number as number  # noqa: PLC0414 - commands import it from here
-from honeyguide.core.text.printable import points as points  # noqa: PLC0414 - as above
+from honeyguide.app.formats import (
+    csv_cell,
+    csv_row,
+    json_line,
+    number,
+    points,
+    printable,
+    reason_lines,
+    rounded,
+)
 from honeyguide.core.url.url import Url, display
+from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.core.rules.language import Reason, Score
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+__all__ = [
+    "csv_cell",
+    "json_line",
+    "number",
+    "points",
+    "reason_lines",
+    "rounded",
+]  # commands import them from here
 
 Format = Literal["table", "jsonl", "csv"]
 _NO_COLOR = "honeyguide.no_color"
-MAX_LINE_CHARS = 4_000  # of a line for people; what is longer is cut there, and whole in JSON lines
-# How a spreadsheet recognises something to execute; it passes over leading space, and knows wide forms of the signs.
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+MAX_LINE_CHARS = 4_000  # of a line for people; a longer one is cut, and whole in JSON lines
 
 
 # --- options ----------------------------------------------------------------------------------------------------
@@ -65,7 +78,7 @@ _format_option: Decorator = click.option(
 
 
 def is_plain() -> bool:
-    """Tell whether --no-color was given, or its variable."""
+    """Tell whether --no-color or NO_COLOR was given."""
     return _NO_COLOR in click.get_current_context().meta or bool(os.environ.get("NO_COLOR"))
 
 
@@ -75,7 +88,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_format() -> Format | None:
-    """Give the --format that was asked for in words; None if it was left to us."""
+    """Return the value of --format; None if the option was not given."""
     ctx = click.get_current_context()
     is_given = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
     return ctx.params["output"] if is_given else None
@@ -85,44 +98,55 @@ def given_format() -> Format | None:
 
 
 def line_for_people(text: str) -> str:
-    """Make a line harmless, and no longer than anybody reads."""
+    """Make a line printable, and no longer than anybody reads."""
     shown = printable(text[:MAX_LINE_CHARS])
     return shown if len(text) <= MAX_LINE_CHARS else f"{shown.rstrip()}… ({len(text):,} characters)"
 
 
-def rounded(value: float | None) -> float | None:
-    """Keep four decimals of a share in a record: what follows them is the processor's.
-
-    >>> rounded(2 / 3), rounded(None)
-    (0.6667, None)
-    """
-    return None if value is None else round(value, 4)
-
-
-def reason_lines(score: Score | None) -> list[str]:
-    """Write a score's reasons for people, `+80 services hub`; those that paid nothing only if none did."""
-    reasons = () if score is None else score.reasons
-    paid = [reason for reason in reasons if reason.points] or [
-        reason for reason in reasons if not reason.quiet
+def point_lines(record: Record) -> list[str]:
+    """Write the points of a record for people, `+80 services hub`; its reasons if no rule paid anything."""
+    paid = [point for point in record["points"] if point["points"]]
+    return [f"{_paid(point)} {point['reason']}" for point in paid] or [
+        f"+0 {text}" for text in record["reasons"]
     ]
-    return [f"{_paid(reason)} {reason.text}" for reason in paid]
 
 
-def _paid(reason: Reason) -> str:
-    return number(reason.points) if reason.rule == "base" else points(reason.points)
+def _paid(point: Record) -> str:
+    return number(point["points"]) if point["rule"] == "base" else points(point["points"])
 
 
-def short_url(url: Url, page: Url) -> str:
+def short_url(url: str, page: str | None) -> str:
     """Write a URL as a reader of that page would: the path alone on the page's own site."""
-    readable = display(url)
-    return readable[readable.index("/", 8) :] if url.site == page.site else readable
+    try:
+        parsed, base = Url.parse(url), Url.parse(page or url)
+    except UrlError:  # an href that is not a URL
+        return url
+    readable = display(parsed)
+    return readable[readable.index("/", 8) :] if parsed.site == base.site else readable
 
 
 # --- data -------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a command prints its records: the columns of CSV, where `rejected.rule` is rejected_rule, and a table for people."""
+
+    columns: Sequence[str]
+    show: Callable[[Iterable[Record]], None]
+
+
+def emit(view: View, records: Iterable[Record]) -> None:
+    """Print records as --format says."""
+    output: Format = click.get_current_context().params["output"]
+    if output == "table":
+        view.show(records)
+    else:
+        write_records(output, records, view.columns)
+
+
 def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
-    """Write records as JSON lines, or the named columns as CSV; `rejected.rule` is column rejected_rule."""
+    """Print records as JSON lines, or the named columns as CSV."""
     if output == "jsonl":
         for record in records:
             sys.stdout.write(printed_line(record) + "\n")
@@ -130,67 +154,13 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([column.replace(".", "_") for column in columns])
     for record in records:
-        writer.writerow([csv_cell(_at(record, column)) for column in columns])
-
-
-def json_line(record: Record) -> str:
-    """Write one record as JSON that is safe to look at, too; files are UTF-8, whatever the terminal is."""
-    return escaped(json.dumps(record, ensure_ascii=False, allow_nan=False))
+        writer.writerow(csv_row(record, columns))
 
 
 def printed_line(record: Record) -> str:
-    """Write one record as JSON for standard output, which may know no letters."""
+    """Write one record as JSON for standard output, whose encoding may not have all letters."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     return json_line(record) if is_unicode else json.dumps(record, allow_nan=False)
-
-
-def csv_cell(value: Any) -> str:
-    """Write a cell: what is not known is empty, numbers are numbers, and text is never a formula.
-
-    What a spreadsheet would execute gets an apostrophe, after everything invisible is gone; JSON lines have the text
-    as it is.
-
-    >>> csv_cell("=1+1"), csv_cell(-5), csv_cell(None), csv_cell([{"points": 80, "reason": "services hub"}])
-    ("'=1+1", '-5', '', 'services hub (+80)')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, dict):
-        value = [f"{name}: {_part(part)}" for name, part in value.items() if part is not None]
-    text = printable(_join(value) if isinstance(value, list) else str(value))
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
-
-
-def _join(values: list[Any]) -> str:
-    return "; ".join(map(_item, values))
-
-
-def _part(value: Any) -> str:
-    """Write what a name stands for: a list, or one value, which looks as in a cell of its own."""
-    if isinstance(value, list):
-        return _join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _item(value: Any) -> str:
-    """Write an entry of a list; the rule's id of a reason is left to JSON, and a dash is a rule that paid nothing."""
-    if not isinstance(value, dict):
-        return str(value)
-    if "points" in value:
-        paid = value["points"]
-        return f"{value['reason']} ({'-' if paid is None else points(paid)})"
-    return " ".join(map(str, value.values()))
-
-
-def _at(record: Record, column: str) -> Any:
-    value: Any = record
-    for name in column.split("."):
-        value = None if value is None else value[name]
-    return value
 
 
 # --- people -----------------------------------------------------------------------------------------------------
@@ -198,7 +168,7 @@ def _at(record: Record, column: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: numbers stand right; what is to `keep` is never broken into lines."""
+    """A column of a table: `right` aligns numbers, `keep` never wraps."""
 
     name: str
     right: bool = False
@@ -218,5 +188,5 @@ def say(line: str = "") -> None:
 
 
 def note(line: str) -> None:
-    """Tell something about the data on standard error."""
+    """Print a note about the data on standard error."""
     click.echo(f"Note: {line_for_people(line)}", err=True)

@@ -28,7 +28,7 @@ from honeyguide.cli.files import (
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import all_options, how_options, named_rows, policy_of
+from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets
@@ -110,7 +110,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
 @_where_options
 @_what_options
-@how_options("Requests at once; the order of pages does not depend on it.", 32)
+@fetch_options("Requests at once; the order of pages does not depend on it.", 32)
 @no_color_option
 def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
     """Follow a topic through a site, best links first, and say why.

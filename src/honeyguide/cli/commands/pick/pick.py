@@ -30,7 +30,7 @@ from honeyguide.cli.files import (
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import all_options, how_options, named_rows, policy_of
+from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import SitesProgress, watch
 from honeyguide.core.text.printable import printable
@@ -90,7 +90,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
 @_where_options
 @_what_options
-@how_options("Sites at once.", 16)
+@fetch_options("Sites at once.", 16)
 @no_color_option
 def pick(sites: tuple[str, ...], **asked: Any) -> None:
     """Pick the pages worth a visit of each site, and say why.

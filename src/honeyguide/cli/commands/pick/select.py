@@ -17,7 +17,7 @@ from honeyguide.app.arguments import check_strategy
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.tools.links import demo_page, placed_page
 from honeyguide.cli.files import input_format_option, on_error_option, rejecting
-from honeyguide.cli.options import address, some
+from honeyguide.cli.options import address, require_any
 from honeyguide.cli.output import (
     Column,
     note,
@@ -118,7 +118,7 @@ def select(file: str | None, output: Format, **asked: Any) -> None:
         _check_rows(asked)
         with rejecting(asked["on_error"]) as rejected:
             found = app.select_files(file, base=asked["base"], kind=asked["kind"], reject=rejected, **given)
-            found = some(found, [name_of(file)], rejected)
+            found = require_any(found, [name_of(file)], rejected)
             _write_pages(found, profile, output, everything=asked["everything"])
         return
     page = _page(file, asked)
@@ -271,7 +271,12 @@ def _row(candidate: Candidate, page: Page) -> list[str]:
     out = [] if candidate.rejected is None else [_out(*candidate.rejected)]
     rank = "-" if candidate.rank is None else str(candidate.rank)
     value = number(candidate.score.value if candidate.score else None)
-    return [rank, value, kind, "\n".join([short_url(candidate.url, page.url), *anchor, *reasons, *out])]
+    return [
+        rank,
+        value,
+        kind,
+        "\n".join([short_url(candidate.url.text, page.url.text), *anchor, *reasons, *out]),
+    ]
 
 
 def _out(rule: str, why: str) -> str:
@@ -339,7 +344,7 @@ def show_record(record: Record) -> None:
 
 def _picked_row(page: Record, homepage: str | None) -> list[str]:
     kind = page["bucket"] or page["category"] or "-"
-    lines = [_address(page["url"], homepage), *(f"  {line}" for line in _reasons(page["points"]))]
+    lines = [short_url(page["url"], homepage), *(f"  {line}" for line in _reasons(page["points"]))]
     return [str(page["rank"]), number(page["score"]), kind, "\n".join(lines)]
 
 
@@ -347,13 +352,6 @@ def _reasons(reasons: list[dict[str, Any]]) -> list[str]:
     """Write what each rule paid; those that paid nothing only if none did."""
     paid = [reason for reason in reasons if reason["points"]] or reasons
     return [f"{points(reason['points'])} {reason['reason']}" for reason in paid]
-
-
-def _address(url: str, homepage: str | None) -> str:
-    try:
-        return short_url(Url.parse(url), Url.parse(homepage or url))
-    except UrlError:
-        return url
 
 
 def strategy_profile(asked: dict[str, Any]) -> Profile:

@@ -35,7 +35,7 @@ from honeyguide.cli.commands.crawl.outputs import Lines, PrintedPages, TableOutp
 from honeyguide.cli.commands.crawl.runs import store_option
 from honeyguide.cli.commands.plan.plan import policy_option
 from honeyguide.cli.files import INTERRUPTED, TOLD, check_distinct, format_of, until_told
-from honeyguide.cli.options import all_options, how_options, moment, policy_of
+from honeyguide.cli.options import all_options, fetch_options, moment, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note
 from honeyguide.cli.progress import HEARTBEAT_S, LINE_EVERY_S, duration
 from honeyguide.cli.progress import watch as shown
@@ -101,7 +101,7 @@ def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
-@how_options("Requests at once.", 32)
+@fetch_options("Requests at once.", 32)
 @no_color_option
 def watch(store: str, **asked: Any) -> None:
     """Visit the pages of a store again, the best first, until stopped.

@@ -58,7 +58,7 @@ def links(file: str, base: str | None, markdown: bool, output: Format) -> None:
     if output != "table":
         write_records(output, [*(record for _, record in found), *skipped], COLUMNS)
         return
-    rows = [_row(short_url(link.url, page.url), record) for link, record in found]
+    rows = [_row(short_url(link.url.text, page.url.text), record) for link, record in found]
     rows += [_row(record["url"], record) for record in skipped]
     columns = (
         Column("Position", keep=True),

@@ -14,7 +14,7 @@ from honeyguide.adapters.files.read import name_of
 from honeyguide.cli.command import MOST, CommandGroup, Number
 from honeyguide.cli.commands.tools.links import load_page
 from honeyguide.cli.files import check_kinds, input_format_option, on_error_option, rejecting
-from honeyguide.cli.options import address, refusal, some
+from honeyguide.cli.options import address, refusal, require_any
 from honeyguide.cli.output import (
     Column,
     number,
@@ -157,7 +157,7 @@ def links_(files: tuple[str, ...], output: Format, on_error: str, **asked: Any) 
     with rejecting(on_error) as rejected:
         found = app.score_links(files, reject=rejected, **asked)
         if asked["min_score"] is None:  # else there may be links, and none good enough
-            found = some(found, map(name_of, files), rejected)
+            found = require_any(found, map(name_of, files), rejected)
         if output == "table":
             columns = (Column("Score", right=True, keep=True), Column("URL and why"))
             print_table(columns, (_row(link) for link in found))
