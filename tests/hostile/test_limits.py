@@ -156,7 +156,9 @@ LIMITS = [
     Limit("attributes of a tag", "256", "adapters.html.guards:MAX_ATTRIBUTES", sites.markup_attributes),
     Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.page:MAX_LINKS", sites.links, 500),
-    Limit("links of a Markdown text", "20,000", "app.select:MAX_MARKDOWN_LINKS", sites.markdown_links, 500),
+    Limit(
+        "links of a Markdown text", "20,000", "app.pick.select:MAX_MARKDOWN_LINKS", sites.markdown_links, 500
+    ),
     Limit(
         "characters of a Markdown text",
         "2,000,000",

@@ -13,7 +13,19 @@ from honeyguide.lazily import names_of
 if TYPE_CHECKING:
     from honeyguide.app.crawl import crawl_site, due_runs
     from honeyguide.app.explain import explain_url
-    from honeyguide.app.pick import judge_picks, pick_sites, picker
+    from honeyguide.app.pick.pick import judge_picks, pick_sites, picker
+    from honeyguide.app.pick.select import (
+        classify,
+        default_profile,
+        extract_links,
+        parse_markdown,
+        parse_page,
+        score_link,
+        score_links,
+        score_page,
+        select_files,
+        select_links,
+    )
     from honeyguide.app.plan import plan_file, plan_store, rank_urls, score_url
     from honeyguide.app.runs import (
         export_run,
@@ -27,18 +39,6 @@ if TYPE_CHECKING:
         rule_words,
         run_record,
     )
-    from honeyguide.app.select import (
-        classify,
-        default_profile,
-        extract_links,
-        parse_markdown,
-        parse_page,
-        score_link,
-        score_links,
-        score_page,
-        select_files,
-        select_links,
-    )
     from honeyguide.app.simulate import SimulateRequest, simulate_policies
     from honeyguide.app.watch import watch_store
     from honeyguide.jobs.watch import WatchRequest
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 _ROOMS = {
     "crawl": "crawl_site due_runs",
     "explain": "explain_url",
-    "pick": "judge_picks pick_sites picker",
+    "pick.pick": "judge_picks pick_sites picker",
     "plan": "plan_file plan_store rank_urls score_url",
     "runs": "export_run find_run found_records group_rules list_runs open_store profile_of_run resume_request rule_words run_record",
-    "select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
+    "pick.select": "classify default_profile extract_links parse_markdown parse_page score_link score_links score_page select_files select_links",
     "simulate": "SimulateRequest simulate_policies",
     "watch": "WatchRequest watch_store",
 }

@@ -42,7 +42,7 @@ from honeyguide.errors import InputError, UrlError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from honeyguide.app.select import PageSelection
+    from honeyguide.app.pick.select import PageSelection
     from honeyguide.cli.output import Format
     from honeyguide.core.page.page import Page
     from honeyguide.core.pick.select import Candidate, Selection

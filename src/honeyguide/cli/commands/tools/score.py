@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from honeyguide.app.select import ScoredLink
+    from honeyguide.app.pick.select import ScoredLink
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
     from honeyguide.core.rules.language import Score

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.adapters.files.read import name_of
 from honeyguide.app.arguments import check_strategy, count_of, pattern_of, profile_of
-from honeyguide.app.select import default_profile
+from honeyguide.app.pick.select import default_profile
 from honeyguide.core.pick import select
 from honeyguide.core.pick.evaluate import Evaluation, compare_sites, judge_site, match_sites
 from honeyguide.core.why import Why

@@ -1,0 +1,1 @@
+"""Choosing the pages of a site: pick, select, eval."""
