@@ -353,7 +353,7 @@ def test_seeds_of_a_list(run: Run, folder: Path) -> None:
         result = run("crawl", "-i", "seeds.txt", *TOPIC, *QUICK, "--max-depth", "0", "--quiet")
     assert result.exit_code == 0
     assert paths(result.stdout) == ["/asyncio", "/socket"]
-    assert "1 seeds are left out; the first: seeds.txt line 3" in result.stderr
+    assert "1 seed skipped; the first: seeds.txt line 3" in result.stderr
 
 
 def test_include_exclude_and_depth(run: Run) -> None:
@@ -374,7 +374,7 @@ def test_include_exclude_and_depth(run: Run) -> None:
         (
             ("http://127.0.0.1:9/", "--traversal", "hybrid"),
             2,
-            "--traversal bfs and --traversal dfs go without",
+            "--traversal bfs and --traversal dfs need none",
         ),
         (("a.example", *TOPIC, "-o", "a.csv", "--links"), 2, "write JSON lines, -o FILE.jsonl"),
         (

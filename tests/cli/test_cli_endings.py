@@ -198,7 +198,7 @@ def test_the_commands_that_are_named_work_as_they_stand(run: Run) -> None:
         run("crawl", home, "--topic", "water", *QUICK, "--store", "my c.db")
         again = run("crawl", home, *TOPIC, *QUICK, "--store", "my c.db")
     assert again.stderr.endswith("explain URL --store 'my c.db' --run 1 says what became of a page.\n")
-    words = "going on: pages of before are in the store, honeyguide export pages --store 'my c.db' --run 1 prints them"
+    words = "resumed: earlier pages are in the store, honeyguide export pages --store 'my c.db' --run 1 prints them"
     assert again.stderr.startswith(f"Note: {words}\n")
 
 

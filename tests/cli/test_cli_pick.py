@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide.cli.commands.pick.sinks import PrintedRecords
-from honeyguide.cli.progress import ProgressLog, SitesProgress
+from honeyguide.cli.progress import Progress
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -446,11 +446,11 @@ def test_quiet_says_nothing(run: Run) -> None:
 
 def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([1.0, 6.0, 7.0, 70.0])
-    progress = SitesProgress(4, 0.0)
-    log = ProgressLog(progress, lambda: next(times))
-    for _ in range(4):
-        progress.finish("ok")
-        log.update()
+    progress = Progress("site", total=4, started=0.0, clock=lambda: next(times))
+    with progress.shown(quiet=False, no_color=True):
+        for _ in range(4):
+            progress.done += 1
+            progress.update()
     assert capsys.readouterr().err.splitlines() == [
         "2 of 4 sites, 0.3 a second, about 6 s left",
         "4 of 4 sites, 3.4 a minute",

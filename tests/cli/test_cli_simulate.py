@@ -16,9 +16,8 @@ import pytest
 from click.testing import Result
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.plan.simulate import SimulationProgress
 from honeyguide.cli.output import Column
-from honeyguide.cli.progress import ProgressLog
+from honeyguide.cli.progress import Progress
 from honeyguide.cli.tables import print_table as print_rows
 from honeyguide.core.recrawl.history import Visit
 
@@ -344,13 +343,17 @@ def test_the_files_that_were_written_are_named(run: Run) -> None:
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    clock, progress = [100.0], SimulationProgress(3, 100.0)
-    log = ProgressLog(progress, lambda: clock[0])
-    for second, what in ((101.0, "learned"), (109.0, "uniform"), (110.0, "known-rates")):
-        clock[0] = second
-        progress.begin(what)
-        log.update()
-    assert capsys.readouterr().err == "2 of 3, 9 s: uniform\n"
+    clock, running = [100.0], [""]
+    progress = Progress(
+        "simulation", total=3, started=100.0, clock=lambda: clock[0], details=lambda _now: running[-1:]
+    )
+    with progress.shown(quiet=False, no_color=True):
+        for second, what in ((101.0, "learned"), (109.0, "uniform"), (110.0, "known-rates")):
+            clock[0] = second
+            progress.done = len(running) - 1
+            running.append(what)
+            progress.update()
+    assert capsys.readouterr().err == "1 of 3 simulations, 0.1 a second, uniform, about 18 s left\n"
     assert progress.done == 2
 
 

@@ -7,13 +7,15 @@ import sqlite3
 import time
 from contextlib import closing
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.plan.watch import WatchProgress
+from honeyguide.cli.commands.plan.watch import WatchTally
+from honeyguide.cli.progress import Progress
 from honeyguide.jobs.watch import Round, WatchBudget
 
 if TYPE_CHECKING:
@@ -93,36 +95,34 @@ SPENT = Round(number=1, at=0.0, room=0, planned=0, fetched=0, spent=3, next_at=8
 
 
 def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() -> None:
-    progress = WatchProgress(WatchBudget(per_hour=3), 100.0)
+    tally = WatchTally(WatchBudget(per_hour=3), 100.0)
+    progress = Progress(step=inf, started=100.0, details=lambda now: [tally.line(now)])
     assert not progress.is_line_due(101.0)
-    progress.last = SPENT
-    assert progress.is_line_due(101.0)
+    assert progress.is_line_due(101.0, is_news=tally.end(SPENT, 160.0))
     assert progress.line(101.0).endswith("; 3 of 3 visits of this hour are spent; next at 22:49:10Z")
     assert [second for second in range(102, 300) if progress.is_line_due(second)] == [161, 221, 281]
 
 
 def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
-    progress = WatchProgress(WatchBudget(per_hour=4), 100.0)
-    progress.last, progress.next_at = SPENT, 160.0
-    assert not progress.is_line_due(101.0)
-    assert progress.line(101.0).endswith("; 3 of 4 in the last hour; next in 59 s")
+    tally = WatchTally(WatchBudget(per_hour=4), 100.0)
+    assert not tally.end(SPENT, 160.0)
+    assert tally.line(101.0).endswith("; 3 of 4 in the last hour; next in 59 s")
 
 
 def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
-    progress = WatchProgress(WatchBudget(per_hour=9), 100.0)
-    visit = {"action": "expand", "status": 200, "points": []}
+    tally = WatchTally(WatchBudget(per_hour=9), 100.0)
+    visit = {"action": "expand", "status": 200, "points": [], "relevance_score": None, "lane": "deep"}
     told = []
     for number in (1, 2, 3):
         for _ in range(number - 1):
-            progress.add(visit)
-            told += [progress.line(101.0)] * progress.is_line_due(101.0)
-        progress.end(replace(SPENT, number=number), 160.0)
-        told += [progress.line(101.0)] * progress.is_line_due(101.0)
+            tally.add(visit)
+        is_news = tally.end(replace(SPENT, number=number), 160.0)
+        told += [tally.line(101.0)] * is_news
     assert [line.partition(";")[0] for line in told] == [
         "round 2: 1 page visited, for the first time",
         "round 3: 2 pages visited, all for the first time",
     ]
-    assert progress.summary(101.0) == "3 pages visited, all for the first time; 3 rounds, 1 s"
+    assert tally.summary(101.0) == "3 pages visited, all for the first time; 3 rounds, 1 s"
 
 
 def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> None:

@@ -22,7 +22,7 @@ from lies import ALL, ESCAPES, HTML, check, check_as, check_name
 from honeyguide import cli
 from honeyguide.cli.main import root
 from honeyguide.cli.output import MAX_LINE_CHARS, line_for_people
-from honeyguide.cli.progress import ProgressLog
+from honeyguide.cli.progress import Progress
 from honeyguide.core.text.printable import legible, printable
 from honeyguide.core.url.url import display
 from honeyguide.errors import ConfigError, FetchError, HoneyguideError, InputError, Problem, StoreError, shown
@@ -158,21 +158,10 @@ def test_rows_of_strangers(run: Run, tmp_path: Path) -> None:
         check_as(chosen, run("plan", "known.jsonl", "--now", "2024-06-15T08:00:00Z", "--format", chosen))
 
 
-class Liar:
-    """Progress whose words come from a stranger."""
-
-    total = 3
-    done = 1
-
-    def line(self, now: float) -> str:
-        return f"{now} {ALL}"
-
-    def is_line_due(self, now: float) -> bool:
-        return now > 0
-
-
 def test_progress_is_only_text(capsys: pytest.CaptureFixture[str]) -> None:
-    ProgressLog(Liar(), lambda: 1.0).update()
+    progress = Progress(details=lambda now: [f"{now} {ALL}"], started=-60.0, clock=lambda: 1.0)
+    with progress.shown(quiet=False, no_color=True):
+        progress.update()
     said = capsys.readouterr().err
     assert said.startswith("1.0 ")
     check(said)

@@ -10,7 +10,7 @@ from test_crawl_sites import FIRE, A, Made, Web, calendar, crawl, html, pages
 
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import resume_request
+from honeyguide.app.runs import resume_request
 from honeyguide.core.crawl.frontier import Budgets, ClaimRequest
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.rules.topic import link_score

@@ -208,7 +208,8 @@ def test_a_watch_that_is_killed_keeps_its_budget_and_order(grown: tuple[Site, Pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals there")
 @pytest.mark.parametrize(
-    ("number", "code", "why"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 0, b"told to stop")]
+    ("number", "code", "why"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 0, b"stopped by SIGTERM")],
 )
 def test_a_watch_ends_cleanly_when_it_is_told_to(
     grown: tuple[Site, Path], number: int, code: int, why: bytes
@@ -222,6 +223,6 @@ def test_a_watch_ends_cleanly_when_it_is_told_to(
         process.send_signal(number)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == code, stderr
-    assert b"Stopped: %b; the same command goes on." % why in stderr
+    assert b"Stopped: %b; run the same command again to resume." % why in stderr
     lines = [json.loads(line) for line in (store.parent / "p.jsonl").read_bytes().splitlines()]
     assert len(lines) == PAGES + visits_of_this_hour(store)

@@ -1,30 +1,82 @@
 """Crawling: the network, the reader, the store and sitemaps, put together for `jobs.crawl`.
 
-Owns: what a crawl is made of. Must not know: arguments, terminals. Start reading at `crawl_site`.
+Owns: what a crawl is made of, and its result as data. Must not know: arguments, terminals, files of outputs.
+Start reading at `crawl_site` for a library call, at `CrawlSession` for a front end that shows what happens.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.app.runs import open_store
+from honeyguide.app.runs import opened_store, resume_request, rule_words
+from honeyguide.config import bundled_profiles, load_profile
+from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
+from honeyguide.core.crawl.placement import LANES
+from honeyguide.core.fetching import FetchPolicy, addresses_of
+from honeyguide.core.records import is_relevant, verdict_of
+from honeyguide.core.recrawl.history import UNCHANGED
+from honeyguide.core.rules.profile import Profile
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AddressRefusedError
+from honeyguide.core.why import Why
+from honeyguide.errors import (
+    AddressRefusedError,
+    AskedToWaitError,
+    ForbiddenError,
+    InputError,
+    UrlError,
+    rule_now,
+)
+from honeyguide.jobs.crawl import PageAttachments
+from honeyguide.jobs.request import CrawlRequest, traversal_of
+from honeyguide.ports.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.core.crawl.frontier import Run
-    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
-    from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.crawl import CrawlRequest, CrawlSummary, PageAttachments
+    from honeyguide.jobs.crawl import CrawlSummary
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.jobs.sitemaps import SitemapRequest
-    from honeyguide.ports.store import Store
+    from honeyguide.ports.store import Ledger
+
+    OnPage = Callable[[Record, PageAttachments], None]
+    Note = Callable[[str], None]
+
+__all__ = [
+    "LANES",
+    "UNCHANGED",
+    "Budgets",
+    "Counts",
+    "CrawlJob",
+    "CrawlRequest",
+    "CrawlResult",
+    "CrawlSession",
+    "CrawlTally",
+    "FetchPolicy",
+    "PageAttachments",
+    "Profile",
+    "Run",
+    "Seeds",
+    "Store",
+    "WaitingSeed",
+    "cause_of",
+    "crawl_site",
+    "due_job",
+    "due_runs",
+    "lasting_name",
+    "load_profile",
+    "needs_topic",
+    "read_seeds",
+    "reopen_refused",
+    "sitemap_request",
+]
+
+_PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
+_SEEDS_LOOKED_UP = 1_000  # whose state is looked up at the end
 
 
 async def crawl_site(  # noqa: PLR0913 - settings of a library call
@@ -32,67 +84,47 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
     policy: FetchPolicy,
     profile: Profile,
     store_path: str | Path,
-    on_page: Callable[[Record, PageAttachments], None],
+    on_page: OnPage,
     *,
     sitemaps: Sequence[str] = (),
-    otherwise: Mapping[Url, Sequence[Url]] | None = None,
     on_run: Callable[[Store, Run], None] | None = None,
-    on_note: Callable[[str], None] | None = None,
+    on_note: Note | None = None,
 ) -> CrawlSummary:
-    """Crawl, or go on with what the store has of the same crawl; pages are handed over as each is finished.
+    """Crawl, or resume the same crawl; `on_page` receives each page when it is finished.
 
-    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `otherwise` has what a seed may mean besides, in
-    the order to try: of a bare name, other schemes and www. `on_run` learns the run before the first
+    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` receives the run before the first
     page is fetched, `on_note` what could not be read of sitemaps.
     """
-    from honeyguide.adapters.clock import SystemClock  # see pick_sites
-    from honeyguide.adapters.html.content import Documents
-    from honeyguide.adapters.http.client import HttpFetcher
-    from honeyguide.adapters.http.robots import read_robots
-    from honeyguide.jobs.crawl import Crawler
-    from honeyguide.jobs.politeness import PoliteFetcher
-
-    clock = SystemClock()
-    store = open_store(store_path)
-    try:
-        async with HttpFetcher(policy) as http:
-            polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-            queue = None
-            begun_at = clock.now()
-            if otherwise:
-                from honeyguide.jobs.request import resolve_seeds
-
-                request = await resolve_seeds(request, otherwise, profile, store, polite)
-            if sitemaps:
-                request, queue = await _listed(sitemaps, request, profile, polite, on_note)
-            request = _less(request, clock.now() - begun_at)
-
-            def begun(run: Run) -> None:
-                if policy.allow_private:
-                    reopen_refused(store, [run])
-                if queue is not None:
-                    queue(store, run)
-                if on_run is not None:
-                    on_run(store, run)
-
-            crawler = Crawler(polite, Documents(), clock, store, profile)
-            return await crawler.crawl(request, on_page, begun)
-    finally:
-        store.close()
+    with opened_store(store_path) as store:
+        session = CrawlSession(store, CrawlJob(request, policy, profile, tuple(sitemaps)))
+        return await session.crawl(on_page, lambda run: on_run and on_run(store, run), on_note)
 
 
-def _less(request: CrawlRequest, spent_s: float) -> CrawlRequest:
-    """Take time off a request: what it took to get there is no longer there for pages."""
-    if request.max_time_s is None:
-        return request
-    return replace(request, max_time_s=max(request.max_time_s / 2, request.max_time_s - spent_s))
+# --- what is asked for ---
 
 
-def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
-    """Queue again what was refused for its address, by a command that did not allow it."""
-    for run in runs:
-        store.queue(run).reopen(AddressRefusedError.rule)
-    store.flush()
+class Seeds(NamedTuple):
+    """Where a crawl starts; `alternatives` are further addresses of a seed that was written as a bare name."""
+
+    urls: tuple[Url, ...]
+    alternatives: Mapping[Url, Sequence[Url]]
+
+
+def read_seeds(texts: Iterable[str]) -> Seeds:
+    """Read seeds: URLs, or bare names, which may be reached with or without www and https."""
+    addresses = [addresses_of(text) for text in texts]
+    others = {first: rest for first, *rest in addresses if rest}
+    return Seeds(tuple(first for first, *_ in addresses), others)
+
+
+def needs_topic(profile: Profile, traversal: str) -> bool:
+    """Tell whether a traversal orders pages by a topic that nobody has named."""
+    return traversal_of(profile, traversal).order == "score" and profile.topic.pattern is None
+
+
+def lasting_name(profile: str) -> str:
+    """Name a profile so that it is found again from any folder."""
+    return profile if profile in bundled_profiles() else str(Path(profile).resolve())
 
 
 def sitemap_request(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
@@ -107,41 +139,258 @@ def sitemap_request(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapR
     return SitemapRequest(urls, [read_file(file) for file in files], seeds if is_auto else ())
 
 
-async def _listed(
-    sitemaps: Sequence[str],
-    request: CrawlRequest,
-    profile: Profile,
-    fetcher: PoliteFetcher,
-    on_note: Callable[[str], None] | None,
-) -> tuple[CrawlRequest, Callable[[Store, Run], None]]:
-    """Read the sitemaps; gives the request, and what queues the pages they list, by the rules of the crawl.
+# --- what visits came to ---
 
-    Where no seed is given, the homepages of what they list are the seeds.
+
+@dataclass(slots=True)
+class CrawlTally:
+    """What the visits of this process came to; `refused` were not made because of their address."""
+
+    fetched: int = 0
+    refused: int = 0
+    relevant: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    failed_seeds: list[tuple[str, Why]] = field(default_factory=list)
+
+    def add(self, record: Record) -> None:
+        """Count a visit."""
+        verdict, why = verdict_of(record), _last_reason(record)
+        is_refused = why is not None and rule_now(why.rule) == AddressRefusedError.rule
+        self.refused += is_refused
+        self.fetched += not is_refused
+        self.relevant += is_relevant(record)
+        self.verdicts[verdict] += 1
+        if why is not None and verdict == "failed" and not is_refused:
+            self.failures[cause_of(why)] += 1
+        if why is not None and record["action"] == "dropped" and record["lane"] == "seed":
+            self.failed_seeds.append((record["url"], why))
+
+
+def _last_reason(record: Record) -> Why | None:
+    """Give the last reason of a page record: of a failed visit it says why."""
+    last = record["points"][-1] if record["points"] else None
+    return None if last is None else Why(last["rule"], last["reason"])
+
+
+def cause_of(why: Why) -> str:
+    """Say in a few words why a page was not fetched; for robots.txt, the reason itself.
+
+    >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
+    'no connection'
     """
-    from honeyguide.adapters.html.sitemaps import read_sitemap
-    from honeyguide.core.crawl.sitemap import roots_of
-    from honeyguide.jobs.request import context_of, setup_time_s
-    from honeyguide.jobs.sitemaps import list_pages, queue_listed
+    return why.text if rule_now(why.rule) == ForbiddenError.rule else rule_words(why.rule) or why.rule
 
-    asked = sitemap_request(sitemaps, request.seeds)
-    listing = await list_pages(asked, fetcher, read_sitemap, setup_time_s(request.max_time_s))
-    for problem in listing.problems:
-        if on_note is not None:
-            on_note(problem)
-    seeded = request if request.seeds else replace(request, seeds=roots_of(listing.pages))
-    sites = frozenset(seed.site for seed in seeded.seeds)  # and not who keeps the sitemap
 
-    def queue(store: Store, run: Run) -> None:
-        if listing.pages:
-            ground = context_of(seeded, profile)
-            store.history.note_lastmods(queue_listed(store.queue(run), listing, seeded.seeds, sites, ground))
-            store.flush()
+class WaitingSeed(NamedTuple):
+    """A seed that was not fetched yet: why it failed, if it was tried, and when its host allows another try."""
 
-    return seeded, queue
+    url: str
+    why: Why | None = None
+    retry_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlResult:
+    """How a crawl ended: the `run`, its `counts`, what this process did, and which seeds wait."""
+
+    run: Run
+    newest_run: int
+    stopped: str
+    counts: Counts
+    tally: CrawlTally
+    fetched: int
+    waiting: tuple[WaitingSeed, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do; something is if no page at all could be fetched, or all were refused."""
+        tally = self.tally
+        if tally.refused and not tally.fetched:
+            return False
+        if self.stopped == "nothing_due":
+            return tally.verdicts["failed"] < max(1, tally.verdicts.total())
+        return self.stopped == "complete" and self.counts.states["done"] > 0
+
+    @property
+    def causes(self) -> list[str]:
+        """Why seeds failed, in a few words, each cause once."""
+        failed = [*(why for _, why in self.tally.failed_seeds), *(seed.why for seed in self.waiting)]
+        return list(dict.fromkeys(cause_of(why) for why in failed if why is not None))
+
+
+# --- one process that works on a run ---
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlJob:
+    """Everything that a crawl needs besides a store."""
+
+    request: CrawlRequest
+    policy: FetchPolicy
+    profile: Profile
+    sitemaps: tuple[str, ...] = ()
+    alternatives: Mapping[Url, Sequence[Url]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CrawlSession:
+    """One process that works on a run of an open store. `run` is known when the crawl has begun."""
+
+    store: Store
+    job: CrawlJob
+    tally: CrawlTally = field(default_factory=CrawlTally)
+    run: Run | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the run has done so far."""
+        if self.run is None:
+            raise InputError("the crawl has not begun")
+        return self.store.ledger(self.run)
+
+    def pages(self) -> Iterator[Record]:
+        """Give the records of all pages of the run, whichever process fetched them."""
+        return (record for _, record in self.ledger.pages())
+
+    def are_pending(self, urls: list[str]) -> bool:
+        """Tell whether all of these URLs are queued or being fetched."""
+        try:
+            digests = [digest_of(Url.parse(url), self.job.profile.scope.tracking) for url in urls]
+        except UrlError:
+            return False
+        known = self.ledger.known(digests)
+        pending = (State.QUEUED, State.LEASED)
+        return all(digest in known and known[digest].state in pending for digest in digests)
+
+    async def crawl(
+        self, on_page: OnPage, on_run: Callable[[Run], object] | None = None, on_note: Note | None = None
+    ) -> CrawlSummary:
+        """Crawl; visits are counted in `tally` after `on_page`."""
+        from honeyguide.adapters.clock import SystemClock  # see pick_sites
+        from honeyguide.adapters.html.content import Documents
+        from honeyguide.adapters.http.client import HttpFetcher
+        from honeyguide.adapters.http.robots import read_robots
+        from honeyguide.jobs.crawl import Crawler
+        from honeyguide.jobs.politeness import PoliteFetcher
+
+        clock = SystemClock()
+        async with HttpFetcher(self.job.policy) as http:
+            read = partial(read_robots, token=self.job.policy.robots_token)
+            polite = PoliteFetcher(http, clock, read, self.job.policy)
+            started_at = clock.now()
+            request, queue = await self._prepare(polite, on_note)
+
+            def begin(run: Run) -> None:
+                self.run = run
+                if self.job.policy.allow_private:
+                    reopen_refused(self.store, [run])
+                queue(run)
+                if on_run is not None:
+                    on_run(run)
+
+            def take(record: Record, attachments: PageAttachments) -> None:
+                on_page(record, attachments)
+                self.tally.add(record)
+
+            crawler = Crawler(polite, Documents(), clock, self.store, self.job.profile)
+            return await crawler.crawl(_less_time(request, clock.now() - started_at), take, begin)
+
+    async def _prepare(
+        self, fetcher: PoliteFetcher, on_note: Note | None
+    ) -> tuple[CrawlRequest, Callable[[Run], None]]:
+        """Find out which addresses answer, and read sitemaps; gives the request, and what queues listed pages.
+
+        If there are no seeds, the homepages of the listed pages are the seeds.
+        """
+        from honeyguide.adapters.html.sitemaps import read_sitemap
+        from honeyguide.core.crawl.sitemap import roots_of
+        from honeyguide.jobs.request import context_of, resolve_seeds, setup_time_s
+        from honeyguide.jobs.sitemaps import list_pages, queue_listed
+
+        request, store, profile = self.job.request, self.store, self.job.profile
+        if self.job.alternatives:
+            request = await resolve_seeds(request, self.job.alternatives, profile, store, fetcher)
+        if not self.job.sitemaps:
+            return request, lambda _run: None
+        sources = sitemap_request(self.job.sitemaps, request.seeds)
+        listing = await list_pages(sources, fetcher, read_sitemap, setup_time_s(request.max_time_s))
+        for problem in listing.problems:
+            if on_note is not None:
+                on_note(problem)
+        seeds = request.seeds or roots_of(listing.pages)
+        request = replace(request, seeds=seeds)
+        sites = frozenset(seed.site for seed in seeds)  # not those that host the sitemap
+
+        def queue(run: Run) -> None:
+            if listing.pages:
+                lastmods = queue_listed(store.queue(run), listing, seeds, sites, context_of(request, profile))
+                store.history.note_lastmods(lastmods)
+                store.flush()
+
+        return request, queue
+
+    def result(self, stopped: str) -> CrawlResult:
+        """Sum up what the run is like now that it `stopped`."""
+        runs = self.store.runs.list()
+        begun = self.run
+        if begun is None:
+            raise InputError("the crawl has not begun")
+        run = next(run for run in runs if run.id == begun.id)
+        counts, only_due = self.ledger.counts(), self.job.request.only_due
+        if only_due and not self.job.policy.allow_private and counts.due:
+            self.tally.refused = counts.out.get(AddressRefusedError.rule, 0)  # by an earlier command, too
+        return CrawlResult(
+            run=run,
+            newest_run=runs[-1].id,
+            stopped=stopped,
+            counts=counts,
+            tally=self.tally,
+            fetched=counts.fetched - begun.fetched,
+            waiting=() if only_due else tuple(self._waiting(stopped)),
+        )
+
+    def _waiting(self, stopped: str) -> Iterator[WaitingSeed]:
+        """Find seeds that failed, or were not tried because their host asked for a pause."""
+        for seed in self.ledger.seeds()[:_SEEDS_LOOKED_UP]:
+            row, _ = self.ledger.find(digest_of(seed, self.job.profile.scope.tracking)) or (None, ())
+            if row is None or row.state is not State.QUEUED:
+                continue
+            if row.due_at is not None and row.why is not None:
+                yield WaitingSeed(seed.text, row.why, row.due_at if row.why.rule in _PAUSES else None)
+            elif row.claim is not None and not row.attempts and stopped != "max_pages":
+                yield WaitingSeed(seed.text)
+
+
+def due_job(run: Run, limits: CrawlRequest, policy: FetchPolicy) -> CrawlJob:
+    """Make the job that visits what is due in a run, within the budget and time of `limits`."""
+    request, profile = resume_request(run)
+    request = replace(
+        request,
+        budgets=replace(request.budgets, max_pages=limits.budgets.max_pages),
+        max_time_s=limits.max_time_s,
+        links=limits.links,
+        concurrency=limits.concurrency,
+    )
+    return CrawlJob(request, policy, profile)
 
 
 def due_runs(store: Store) -> list[Run]:
-    """Give the runs that have something scheduled, oldest first; one that was started over is not gone on with."""
-    newest = {run.spec.key: run for run in store.runs.list()}
-    found = sorted(newest.values(), key=lambda run: run.id)
+    """Give the runs that have something scheduled, oldest first; a restarted run hides its predecessors."""
+    latest = {run.spec.key: run for run in store.runs.list()}
+    found = sorted(latest.values(), key=lambda run: run.id)
     return [run for run in found if store.ledger(run).counts().due]
+
+
+def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
+    """Queue what was refused for its address, because this command allows private addresses."""
+    for run in runs:
+        store.queue(run).reopen(AddressRefusedError.rule)
+    store.flush()
+
+
+def _less_time(request: CrawlRequest, spent_s: float) -> CrawlRequest:
+    """Take the time of preparing off `max_time_s`; at least half of it is left for pages."""
+    if request.max_time_s is None:
+        return request
+    return replace(request, max_time_s=max(request.max_time_s / 2, request.max_time_s - spent_s))

@@ -15,9 +15,9 @@ from honeyguide.app.runs import (
     ACTION_WORDS,
     find_run,
     normalised,
+    opened_store,
     profile_of_run,
     queue_record,
-    reading,
     rule_words,
 )
 from honeyguide.core.crawl.frontier import State, digest_of
@@ -56,7 +56,7 @@ _SOURCES = {signals.SITEMAP: "Sitemaps", signals.HEADER: "Last-Modified headers"
 
 def explain_url(path: str | Path, text: str, run: int | None = None, on_note: Note | None = None) -> Record:
     """Explain a URL, or a path alone, by a run: by its number, else the newest that met the URL, or of its site."""
-    with reading(path) as store:
+    with opened_store(path, read_only=True) as store:
         return _explained(text, store, _find_query(text, store, run, on_note))
 
 

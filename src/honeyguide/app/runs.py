@@ -23,7 +23,7 @@ from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError,
 from honeyguide.jobs.request import CrawlRequest, SavedRequest, read_saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from honeyguide.adapters.store.sqlite.store import SqliteStore
@@ -100,9 +100,9 @@ def open_store(path: str | Path, *, create: bool = True, read_only: bool = False
 
 
 @contextmanager
-def reading(path: str | Path) -> Iterator[Store]:
-    """Open a store for reading, and close it."""
-    store = open_store(path, read_only=True)
+def opened_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> Iterator[Store]:
+    """Open a store, and close it."""
+    store = open_store(path, create=create, read_only=read_only)
     try:
         yield store
     finally:
@@ -111,7 +111,7 @@ def reading(path: str | Path) -> Iterator[Store]:
 
 def list_runs(path: str | Path) -> list[RunRecord]:
     """Give the records of all runs of a store, oldest first."""
-    with reading(path) as store:
+    with opened_store(path, read_only=True) as store:
         return [run_record(run) for run in store.runs.list()]
 
 
@@ -183,7 +183,18 @@ def run_record(run: Run) -> RunRecord:
     }
 
 
+def sites_of(store: Store, runs: Iterable[Run]) -> set[str]:
+    """Give the sites that are part of these runs."""
+    return {site for run in runs for site in store.ledger(run).sites()}
+
+
 # --- what a run found ---
+
+
+def all_pages(store: Store) -> Iterator[Record]:
+    """Give the records of all visits of a store, run by run."""
+    for run in store.runs.list():
+        yield from found_records("pages", store.ledger(run))
 
 
 @contextmanager
@@ -194,7 +205,7 @@ def export_run(
 
     `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
     """
-    with reading(path) as store:
+    with opened_store(path, read_only=True) as store:
         frontier = store.ledger(find_run(store, number))
         if rule is not None:
             _check_rule(rule, frontier)

@@ -15,7 +15,7 @@ from honeyguide.app.known import Excluded, StoreTable, read_store
 from honeyguide.app.runs import resume_request
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import HoneyguideError, InputError
-from honeyguide.jobs.watch import HOUR_S, WatchRequest, WatchSession, current
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -30,23 +30,36 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Store
 
+__all__ = [
+    "Round",
+    "WatchBudget",
+    "WatchRequest",
+    "read_store",
+    "watch_opened",
+    "watch_session",
+    "watch_store",
+]
+
 
 async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
     """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
+    with read_store(path) as source:
+        return await watch_opened(source, request, policy)
+
+
+async def watch_opened(source: tuple[Store, StoreReader], request: WatchRequest, policy: FetchPolicy) -> str:
+    """Watch a store that is open already."""
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
     from honeyguide.jobs.politeness import PoliteFetcher
 
-    clock = SystemClock()
-    with read_store(path) as source:
-        store = source[0]
-        request.on_store(store)
-        if policy.allow_private:
-            reopen_refused(store, store.runs.list())
-        async with HttpFetcher(policy) as http:
-            polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-            return await watch_session(source, request, polite, clock).watch()
+    clock, store = SystemClock(), source[0]
+    if policy.allow_private:
+        reopen_refused(store, store.runs.list())
+    async with HttpFetcher(policy) as http:
+        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+        return await watch_session(source, request, polite, clock).watch()
 
 
 def watch_session(

@@ -102,8 +102,8 @@ class WatchRequest:
     """How a store is watched: its budget, the rules and the recrawl policy that rank URLs, and who receives what.
 
     No page is visited sooner than `rest_s` after its last visit. `sitemaps`, which may be feeds, are read again every
-    `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_store` receives the store before
-    anything is fetched, `on_note` the runs that cannot be resumed and the sitemaps that cannot be read.
+    `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_note`
+    receives the runs that cannot be resumed and the sitemaps that cannot be read.
     """
 
     budget: WatchBudget
@@ -116,7 +116,6 @@ class WatchRequest:
     listen_s: float = 3600.0
     on_page: Callable[[Record, PageAttachments], None] = lambda _record, _attachments: None
     on_round: Callable[[Round], None] = lambda _round: None
-    on_store: Callable[[Store], None] = lambda _store: None
     on_note: Callable[[str], None] = lambda _note: None
 
 

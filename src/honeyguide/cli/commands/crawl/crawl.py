@@ -1,24 +1,35 @@
 """`honeyguide crawl`: follow a topic through a site.
 
-Owns: the command, its options, and what they come to. Must not know: how a crawl goes (`app` does), how pages are kept
-(`crawled.py`), what is said of it (`ending.py`). Start reading at `crawl`, then `Work.run` in work.py.
+Owns: the command, its options, and the typed request made from them. Must not know: how a crawl works (`app.crawl`), how
+pages are written (`outputs.py`). Start reading at `crawl`, then `Work.run` in work.py.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
-from honeyguide.adapters.files.read import STDIN
+from honeyguide.app.crawl import (
+    Budgets,
+    CrawlJob,
+    CrawlRequest,
+    due_job,
+    due_runs,
+    lasting_name,
+    load_profile,
+    needs_topic,
+    read_seeds,
+)
+from honeyguide.app.runs import find_run, opened_store, sites_of
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
 from honeyguide.cli.commands.crawl.runs import STORE
-from honeyguide.cli.commands.crawl.work import Work
+from honeyguide.cli.commands.crawl.work import OutputOptions, Work
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
@@ -28,52 +39,34 @@ from honeyguide.cli.files import (
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of
+from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of, rejected_options
 from honeyguide.cli.output import no_color_option, note
-from honeyguide.config import bundled_profiles, load_profile
-from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching import addresses_of
+from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError
-from honeyguide.jobs.crawl import CrawlRequest
-from honeyguide.jobs.request import traversal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.fetching import FetchPolicy
-    from honeyguide.core.rules.profile import Profile
-    from honeyguide.core.url.url import Url
-
+    from honeyguide.app.crawl import FetchPolicy, Seeds
 
 PROFILE, TRAVERSAL = "docs", "focused"
-# Options that make a crawl what it is, besides where it starts.
-_OF_THE_CRAWL = (
-    "topic",
-    "related",
-    "include",
-    "exclude",
-    "profile",
-    "traversal",
-    "max_depth",
-    "follow_external",
-)
 _MOST_COMMAND = 500  # characters of the command that the store remembers
 
 
 def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what is looked for, and how far to go."""
     options = (
-        click.option("--topic", metavar="PATTERN", help="What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs go without."),
+        click.option("--topic", metavar="PATTERN", help="What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs need none."),
         click.option("--related", multiple=True, metavar="TERM", help="A term near to the topic; may be repeated."),
         click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Name or path of the profile."),
-        click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="How to move: focused, hybrid, bfs, dfs, or another of the profile."),
+        click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="The order of pages: focused, hybrid, bfs, dfs, or another of the profile."),
         click.option("--max-pages", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages in all."),
         click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
         click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
         click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
         click.option("--include", multiple=True, metavar="PATTERN", help="Follow only URLs that match; may be repeated, then one match is enough."),
         click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
-        click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Leave the site, too: fetch at most N pages of others."),
+        click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Also fetch at most N pages of other sites."),
     )  # fmt: skip
     return all_options(options, command)
 
@@ -83,7 +76,7 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of seeds; may be repeated."),
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated."),
-        click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command goes on with it."),
+        click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command resumes it."),
         click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all pages of the crawl to a file."),
         any_format_option,
         click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
@@ -92,11 +85,61 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
         reports_option,
         click.option("--restart", is_flag=True, help="Start a new run, even if the store has this crawl."),
-        click.option("--due", is_flag=True, help="Visit again what plan --enqueue made due, and nothing else; without a SEED, of all crawls of the store."),
-        click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: of this crawl, by the number that runs shows."),
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
+        click.option("--due", is_flag=True, help="Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."),
+        click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: only in this crawl, by the number that runs shows."),
+        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     )  # fmt: skip
     return all_options(options, command)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOptions:
+    """The options of `crawl`, as click reads them; options about politeness are in the `policy`."""
+
+    seeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    sitemaps: tuple[str, ...]
+    store: str
+    file: str | None
+    output: str | None
+    links: bool
+    content: bool
+    markdown: str | None
+    warc: str | None
+    reports: tuple[str, ...]
+    restart: bool
+    due: bool
+    run: int | None
+    quiet: bool
+    topic: str | None
+    related: tuple[str, ...]
+    profile: str
+    traversal: str
+    max_pages: int | None
+    max_pages_per_host: int | None
+    max_depth: int | None
+    max_time: float | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    follow_external: int
+    concurrency: int
+    policy: FetchPolicy
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether anything says where to start."""
+        return bool(self.seeds or self.inputs or self.sitemaps)
+
+    @property
+    def budgets(self) -> Budgets:
+        """How many pages may be fetched."""
+        return Budgets(self.max_pages, self.max_pages_per_host, self.follow_external)
+
+
+# Options that identify a crawl, besides its seeds.
+_IDENTITY = (
+    "topic", "related", "include", "exclude", "profile", "traversal", "max_depth", "follow_external",
+)  # fmt: skip
 
 
 @click.command(
@@ -112,114 +155,156 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_what_options
 @fetch_options("Requests at once; the order of pages does not depend on it.", 32)
 @no_color_option
-def crawl(seeds: tuple[str, ...], **asked: Any) -> None:
+def crawl(**values: Any) -> None:
     """Follow a topic through a site, best links first, and say why.
 
     SEED is an address to start from; `-` reads a list from standard input. A crawl stays on the sites of its seeds.
 
-    Everything is kept in the store as it happens. Ctrl-C, or worse, loses nothing that is finished: the same command
-    goes on. Larger budgets and other outputs are the same crawl; another topic, profile or seed is another one.
+    The store keeps every finished page. If interrupted, run the same command again to resume. Changing budgets or
+    outputs resumes the crawl; changing topic, profile or seeds starts a new one.
 
-    With --due, pages of before are visited again when a plan wants it. Pages that are the same cost next to nothing,
-    new links are queued, and budgets are of this command alone.
+    With --due, known pages are visited again when a plan has scheduled them. Unchanged pages cost little, new links are
+    queued, and the budgets count this command alone.
     """
-    destination, output = _destination(asked)
-    if output == "csv" and (asked["links"] or asked["content"]):
-        raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
-    if output == "parquet" and asked["content"]:
-        raise click.UsageError(
-            "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
-        )
-    is_of_all = asked["due"] and not (seeds or asked["inputs"] or asked["sitemaps"])
-    _check_due(asked, _OF_THE_CRAWL if is_of_all else ())
-    if is_of_all:
-        if not crawl_due(asked, policy_of(asked), destination, output):
-            click.get_current_context().exit(PARTIAL)
-        return
-    urls = _seeds(seeds, asked)
-    profile = load_profile(asked["profile"], topic=asked["topic"], related=asked["related"] or None)
-    _check_topic(profile, asked["traversal"])
-    policy = policy_of(asked)
-    request = CrawlRequest(
-        urls,
-        asked["traversal"],
-        Budgets(asked["max_pages"], asked["max_pages_per_host"], asked["follow_external"]),
-        asked["max_depth"],
-        asked["max_time"],
-        asked["include"],
-        asked["exclude"],
-        asked["links"],
-        asked["concurrency"],
-        asked["restart"],
-        _command(seeds, asked),
-        asked["due"],
-        profile=_profile_name(asked["profile"]),
-        related=asked["related"] or None,
+    names = [field.name for field in fields(CrawlOptions)][:-1]
+    options = CrawlOptions(**{name: values[name] for name in names}, policy=policy_of(values))
+    outputs = _outputs(options)
+    _check_due(options)
+    is_done = (
+        _crawl_due(options, outputs) if options.due and not options.has_seeds else _crawl(options, outputs)
     )
-    is_whole = len({url.site for url in urls}) > 1 or asked["follow_external"] > 0
-    if not Work(request, policy, profile, asked, is_whole).run(destination, output):
+    if not is_done:
         click.get_current_context().exit(PARTIAL)
 
 
-# --- what is asked for ---
+# --- checks ---
 
 
-def _check_due(asked: dict[str, Any], remembered: tuple[str, ...]) -> None:
-    """Refuse what makes no sense together with --due, or without it, and to say again what is `remembered`."""
-    if not asked["due"]:
-        if asked["run"] is not None:
+def _outputs(options: CrawlOptions) -> OutputOptions:
+    """Settle where records go and how they are written; what cannot be written is rejected before the crawl."""
+    file, output = options.file, options.output
+    read = [*options.inputs, *(text for text in options.sitemaps if "://" not in text)]
+    check_distinct(read, (file, options.store, options.warc, *options.reports))
+    check_reports(options.reports, "crawl")
+    path = None
+    if file in (None, "-"):
+        check_printable(output)
+        output = output or ("table" if sys.stdout.isatty() else "jsonl")
+    else:
+        path, output = Path(str(file)), format_of(str(file), output, ALL_FORMATS)
+    if output == "csv" and (options.links or options.content):
+        raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
+    if output == "parquet" and options.content:
+        raise click.UsageError(
+            "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
+        )
+    return OutputOptions(
+        store=options.store,
+        file=path,
+        output=output,
+        links=options.links,
+        content=options.content,
+        markdown=options.markdown,
+        warc=options.warc,
+        reports=options.reports,
+        restart=options.restart,
+        quiet=options.quiet,
+    )
+
+
+def _check_due(options: CrawlOptions) -> None:
+    """Reject options that contradict --due or need it; without a seed, also those that the store remembers."""
+    if not options.due:
+        if options.run is not None:
             raise click.UsageError("--run goes with --due.")
         return
     for name in ("restart", "max_pages_per_host"):
-        if asked[name]:
+        if getattr(options, name):
             raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()
-    for name in remembered:
+    for name in () if options.has_seeds else _IDENTITY:
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(
                 f"{_option(name)}: crawls of the store remember theirs; leave it out, or name a SEED, too."
             )
-    app.open_store(asked["store"], create=False).close()
 
 
 def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return {"inputs": "-i", "sitemaps": "--sitemap"}.get(name, f"--{name.replace('_', '-')}")
 
 
-def _check_topic(profile: Profile, traversal: str) -> None:
-    """Ask for a topic where the order of pages depends on it, and neither the command nor the profile names one."""
-    if traversal_of(profile, traversal).order == "score" and profile.topic.pattern is None:
+# --- the crawl ---
+
+
+def _crawl(options: CrawlOptions, outputs: OutputOptions) -> bool:
+    """Crawl from seeds, or resume that; True if nothing is left to do."""
+    seeds = _read_seeds(options)
+    profile = load_profile(options.profile, topic=options.topic, related=options.related or None)
+    if needs_topic(profile, options.traversal):
         raise click.UsageError(
-            f"{traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
-            "--traversal bfs and --traversal dfs go without."
+            f"{options.traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
+            "--traversal bfs and --traversal dfs need none."
         )
+    request = CrawlRequest(
+        seeds=seeds.urls,
+        traversal=options.traversal,
+        budgets=options.budgets,
+        max_depth=options.max_depth,
+        max_time_s=options.max_time,
+        include=options.include,
+        exclude=options.exclude,
+        links=options.links,
+        concurrency=options.concurrency,
+        restart=options.restart,
+        command=_command(options),
+        only_due=options.due,
+        profile=lasting_name(options.profile),
+        related=options.related or None,
+    )
+    show_hosts = len({url.site for url in seeds.urls}) > 1 or options.follow_external > 0
+    job = CrawlJob(request, options.policy, profile, options.sitemaps, seeds.alternatives)
+    work = Work(job, outputs, show_hosts)
+    if not options.due:
+        return work.run(opened_store(options.store))
+    with opened_store(options.store, create=False) as store:
+        return work.run(nullcontext(store))
 
 
-def _profile_name(source: str) -> str:
-    """Name a profile so that it is found again from any folder."""
-    return source if source in bundled_profiles() else str(Path(source).resolve())
+def _crawl_due(options: CrawlOptions, outputs: OutputOptions) -> bool:
+    """Visit what is due, run by run; True if nothing is left to do."""
+    limits = CrawlRequest(
+        seeds=(), max_time_s=options.max_time, links=options.links, concurrency=options.concurrency
+    )
+    with opened_store(options.store, create=False) as store:
+        with rejected_options():
+            runs = due_runs(store) if options.run is None else [find_run(store, options.run)]
+        if not runs:
+            note("nothing is due; honeyguide plan --store FILE --enqueue schedules the pages of a plan")
+        if len(runs) > 1 and (outputs.file is not None or options.reports):
+            numbers, option = ", ".join(str(run.id) for run in runs), "-o" if outputs.file else "--report"
+            raise InputError(
+                f"{option} follows one crawl, and pages of several are due; choose one with --run: {numbers}"
+            )
+        show_hosts = len(sites_of(store, runs)) > 1
+        is_done, left = True, options.max_pages
+        for run in runs:
+            if left == 0:
+                note("--max-pages is used up; run the same command again for the rest")
+                return False
+            limits = replace(limits, budgets=Budgets(left))
+            work = Work(due_job(run, limits, options.policy), outputs, show_hosts)
+            is_done &= work.run(nullcontext(store))
+            left = None if left is None else left - work.progress.done
+        return is_done
 
 
-def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
-    """Settle where records go, and how they are written there."""
-    file, output = asked["file"], asked["output"]
-    read = [*asked["inputs"], *(text for text in asked["sitemaps"] if "://" not in text)]
-    check_distinct(read, (file, asked["store"], asked["warc"], *asked["reports"]))
-    check_reports(asked["reports"], "crawl")
-    if file in (None, STDIN):
-        check_printable(output)
-        return None, output or ("table" if sys.stdout.isatty() else "jsonl")
-    return Path(file), format_of(file, output, ALL_FORMATS)
-
-
-def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:
-    """Read all seeds, each once; rows of a list that are none are named and left out."""
-    named = [text for text in asked["sitemaps"] if text != "auto"]
-    if not seeds and not asked["inputs"]:
-        if named:
-            return ()
+def _read_seeds(options: CrawlOptions) -> Seeds:
+    """Read all seeds, each once; rows of a list that are no seeds are named and skipped."""
+    if not options.seeds and not options.inputs:
+        if any(text != "auto" for text in options.sitemaps):
+            return read_seeds(())
         raise click.UsageError("Give a SEED, a list of seeds with -i FILE, or a --sitemap.")
-    rows, _ = named_rows(seeds, asked["inputs"])
+    rows, _ = named_rows(options.seeds, options.inputs)
     bad = [row for row in rows if row.problem]
     for row in bad:
         if row.problem.startswith("argument "):
@@ -227,56 +312,16 @@ def _seeds(seeds: tuple[str, ...], asked: dict[str, Any]) -> tuple[Url, ...]:
     if len(bad) == len(rows):
         raise InputError(f"no seed can be used; the first: {bad[0].problem}")
     if bad:
-        note(f"{len(bad):,} seeds are left out; the first: {bad[0].problem}")
-    meant = [addresses_of(row.text) for row in rows if not row.problem]
-    asked["otherwise"] = {first: others for first, *others in meant if others}
-    return tuple(first for first, *_ in meant)
+        note(f"{count_of(len(bad), 'seed')} skipped; the first: {bad[0].problem}")
+    return read_seeds(row.text for row in rows if not row.problem)
 
 
-def _command(seeds: tuple[str, ...], asked: dict[str, Any]) -> str:
-    """Write the command as `honeyguide runs` shows it: what makes it this crawl, without budgets, outputs and manners."""
-    words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
+def _command(options: CrawlOptions) -> str:
+    """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
+    words = ["crawl", *options.seeds[:3], *(["…"] if len(options.seeds) > 3 else [])]
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "follow_external": 0}
-    for name in ("inputs", "sitemaps", *_OF_THE_CRAWL):
-        value = asked[name]
+    for name in ("inputs", "sitemaps", *_IDENTITY):
+        value = getattr(options, name)
         values = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
-        option = {"inputs": "-i", "sitemaps": "--sitemap"}.get(name, _option(name))
-        words += [word for value in values for word in (option, str(value))]
+        words += [word for value in values for word in (_option(name), str(value))]
     return shlex.join(words)[:_MOST_COMMAND]
-
-
-# --- the crawl ---
-
-
-def crawl_due(asked: dict[str, Any], policy: FetchPolicy, destination: Path | None, output: str) -> bool:
-    """Visit what is due, run by run; True if nothing is left to do."""
-    store = app.open_store(asked["store"], create=False)
-    try:
-        runs = app.due_runs(store) if asked["run"] is None else [app.find_run(store, asked["run"])]
-        sites = {site for run in runs for site in store.ledger(run).sites()}
-    finally:
-        store.close()
-    if not runs:
-        note("nothing is due; honeyguide plan --store FILE --enqueue makes a plan's pages due")
-    if len(runs) > 1 and (destination is not None or asked["reports"]):
-        numbers, option = ", ".join(str(run.id) for run in runs), "-o" if destination else "--report"
-        raise InputError(
-            f"{option} follows one crawl, and pages of several are due; choose one with --run: {numbers}"
-        )
-    is_done, room = True, asked["max_pages"]
-    for run in runs:
-        if room == 0:
-            note("--max-pages is used up; the same command goes on")
-            return False
-        request, profile = app.resume_request(run)
-        request = replace(
-            request,
-            budgets=replace(request.budgets, max_pages=room),
-            max_time_s=asked["max_time"],
-            links=asked["links"],
-            concurrency=asked["concurrency"],
-        )
-        work = Work(request, policy, profile, asked, is_whole=len(sites) > 1)
-        is_done &= work.run(destination, output)
-        room = None if room is None else room - work.harvest.pages
-    return is_done

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide import app
+from honeyguide.app.explain import explain_url
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.crawl.runs import run_option, store_option
 from honeyguide.cli.options import rejected_options
@@ -37,7 +37,7 @@ def explain(text: str, store: str, run: int | None, output: Format) -> None:
     has, the newest crawl of its site.
     """
     with rejected_options():
-        record = app.explain_url(store, text, run, note)
+        record = explain_url(store, text, run, note)
     if output == "table":
         for line in record["sentences"]:
             say(line)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
+from honeyguide.app.runs import export_run, list_runs
 from honeyguide.cli.command import MOST, Command
 from honeyguide.cli.commands.crawl.outputs import MARKDOWN, check_crawl_file, write_crawl_file
 from honeyguide.cli.files import (
@@ -87,7 +87,7 @@ def runs(store: str, output: Format) -> None:
 
     Times are UTC.
     """
-    records = app.list_runs(store)
+    records = list_runs(store)
     if output == "table":
         print_table(_TABLE, map(_row, records))
     else:
@@ -157,7 +157,7 @@ def export(  # noqa: PLR0913 - click passes each option by its name
     check_distinct((store,), (destination.file,))
     if destination.file is not None:
         check_crawl_file(destination.file, destination.output, destination.record_type)
-    with rejected_options(), app.export_run(store, what, run, rule=rule, changed=changed) as records:
+    with rejected_options(), export_run(store, what, run, rule=rule, changed=changed) as records:
         count = _write(records, destination)
     if destination.file is not None and not quiet:
         tell_written((destination.file,), count, _NOUNS[what])

@@ -1,33 +1,23 @@
-"""One process working on a crawl: pages to their outputs, progress, and how it ended.
+"""One process that works on a crawl: pages to their outputs, progress, and the words at the end.
 
-Owns: `Work`. Must not know: options and what they come to (`crawl.py`), how a crawl goes (`app` does), how pages are kept
-(`crawled.py`), what is said of it (`ending.py`). Start reading at `Work.run`.
+Owns: `Work`, and the sentences on standard error. Must not know: options and their rules (`crawl.py`), how a crawl works
+(`app.crawl`), how pages are written (`outputs.py`). Start reading at `Work.run`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide import app
 from honeyguide.adapters.output.page_lines import Truth
-from honeyguide.cli.commands.crawl.ending import (
-    cause_of,
-    failed_words,
-    failure_of,
-    is_refused,
-    refused_words,
-    revisit_words,
-    tell_end,
-    write_crawl_reports,
-)
+from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
+from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
 from honeyguide.cli.commands.crawl.outputs import (
     MARKDOWN,
     Lines,
@@ -38,234 +28,331 @@ from honeyguide.cli.commands.crawl.outputs import (
 )
 from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TOLD, TOLD_CODE, until_told
-from honeyguide.cli.output import is_plain, note
-from honeyguide.cli.progress import CrawlProgress, duration, watch
-from honeyguide.core.crawl.frontier import State, digest_of
-from honeyguide.core.records import is_relevant, iso, verdict_of
-from honeyguide.core.url.url import Url
-from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefusedError, AskedToWaitError, UrlError
+from honeyguide.cli.output import is_plain, line_for_people, note
+from honeyguide.cli.progress import Progress, count_of, most_first
+from honeyguide.core.records import is_relevant, iso
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from honeyguide.app.crawl import Counts, CrawlResult, PageAttachments, Profile, Run, Store, WaitingSeed
     from honeyguide.cli.commands.crawl.outputs import Keeper, Output
-    from honeyguide.core.crawl.frontier import Counts, Run
-    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
-    from honeyguide.core.rules.profile import Profile
-    from honeyguide.jobs.crawl import CrawlRequest, PageAttachments
-    from honeyguide.ports.store import Ledger, Store
+
+_NOTES = 5  # about seeds that were not fetched
+_STEP = 50  # pages between two lines of a log
+_NO_PAGES = "Links that are no pages"
+_TITLES = {
+    "rejected": "Rejected",
+    "unread": "Fetched, and their links not followed",
+    "lost": "Met, and not kept",
+    "skipped": _NO_PAGES,
+}
+RESUME = "run the same command again to resume"
+STOPPED = {
+    "complete": "nothing is left to fetch",
+    "max_pages": "--max-pages is reached; run the same command with a larger one to resume",
+    "max_pages_per_host": "--max-pages-per-host is reached; run the same command with a larger one to resume",
+    "external_pages": "--follow-external is used up, and the rest is complete",
+    "max_time": f"--max-time is over; {RESUME}",
+    INTERRUPTED: f"interrupted; {RESUME}",
+    TOLD: f"stopped by SIGTERM; {RESUME}",
+    "resting": "what is left failed, or its site asks for a pause; run the same command later to try again",
+    "shared": "another process is fetching what is left",
+    "site_failing": "the site failed again and again; run the same command later to resume",
+    "nothing_due": "nothing more is due",
+    "due_later": "what is left is due later, or its site asks for a pause; run the same command later to resume",
+}
 
 
-_PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
-_MOST_NOTES = 5  # of seeds that could not be had
-_MOST_SEEDS = 1_000  # that are asked what became of them
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """Where pages go: `file` with the `output` format, or standard output; and what is written besides."""
+
+    store: str
+    file: Path | None
+    output: str
+    links: bool = False
+    content: bool = False
+    markdown: str | None = None
+    warc: str | None = None
+    reports: tuple[str, ...] = ()
+    restart: bool = False
+    quiet: bool = False
 
 
 @dataclass(slots=True)
 class Work:
-    """One process working on a crawl."""
+    """One process that works on a crawl; `show_hosts` prints whole URLs, because pages have several hosts."""
 
-    request: CrawlRequest
-    policy: FetchPolicy
-    profile: Profile
-    asked: dict[str, Any]
-    is_whole: bool = False  # whether pages are shown with their hosts
-    harvest: CrawlProgress = field(init=False)
-    run_id: int | None = None
-    failed: list[str] = field(default_factory=list)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    failures: Counter[str] = field(default_factory=Counter)
-    refused: int = 0
-    had: int = 0
-    causes: dict[str, None] = field(default_factory=dict)
-    _frontier: Ledger | None = None
-    _fetched_before: int = 0
-    _counted_until: float = 0.0
+    job: CrawlJob
+    options: OutputOptions
+    show_hosts: bool = False
+    progress: Progress = field(init=False)
+    session: CrawlSession = field(init=False)
+    _relevant_before: int = 0
+    _lanes: Mapping[str, int] = field(default_factory=dict)
+    _count_at: float = 0.0
 
     def __post_init__(self) -> None:
-        has_topic = self.profile.topic.pattern is not None
-        self.harvest = CrawlProgress(time.monotonic(), self.request.budgets.max_pages, has_topic=has_topic)
+        total = self.job.request.budgets.max_pages
+        self.progress = Progress("page", total=total, step=_STEP, details=lambda _now: self._details())
 
-    def run(self, destination: Path | None, output: str) -> bool:
-        """Crawl, and tell how it went; True if nothing is left to do. After Ctrl-C or SIGTERM everything is told before it is raised."""
-        keeper = keeper_of(self.asked, self.policy.agent)
+    def run(self, opening: AbstractContextManager[Store]) -> bool:
+        """Crawl, and say how it went; True if nothing is left to do. Ctrl-C and SIGTERM are raised at the very end.
+
+        The store is opened when the outputs are: what cannot be written leaves no store behind.
+        """
+        options = self.options
+        kept = {"content": options.content, "markdown": options.markdown, "warc": options.warc}
+        keeper = keeper_of(kept, self.job.policy.agent)
         try:
-            out = self._output(destination, output)
+            out = self._output()
             try:
-                return self._run(out, keeper)
+                with opening as store:
+                    self.session = CrawlSession(store, self.job)
+                    return self._run(out, keeper)
             finally:
                 out.close()
         finally:
             keeper.close()
 
-    def _output(self, destination: Path | None, output: str) -> Output:
-        extras = (MARKDOWN,) if self.asked["content"] else ()
-        if destination is None:
-            return PrintedPages(output, extras, whole=self.is_whole, again=self.request.only_due)
-        if output != "jsonl":
-            return TableOutput(destination, output, fresh=self.asked["restart"])
-        return Lines(destination, extras, fresh=self.asked["restart"])
+    def _output(self) -> Output:
+        options = self.options
+        extras = (MARKDOWN,) if options.content else ()
+        if options.file is None:
+            only_due = self.job.request.only_due
+            return PrintedPages(options.output, extras, whole=self.show_hosts, again=only_due)
+        if options.output != "jsonl":
+            return TableOutput(options.file, options.output, fresh=options.restart)
+        return Lines(options.file, extras, fresh=options.restart)
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
-        quiet = self.asked["quiet"]
-        with watch(self.harvest, quiet=quiet, no_color=is_plain()) as watcher:
-
-            def on_page(record: Record, arrival: PageAttachments) -> None:
-                values = keeper.keep(record, arrival)
-                (row,) = shaped((record,), links=self.asked["links"])
-                with nullcontext() if out.name else watcher.paused():
-                    out.add(row, values)
-                self._count(record)
-                watcher.update()
-
-            stopped = self._crawl(out, on_page)
-        if self.run_id is None:  # stopped before there was a run
-            raise _ending(stopped)
-        store = app.open_store(self.asked["store"])
-        try:
-            runs = store.runs.list()
-            run = next(run for run in runs if run.id == self.run_id)
-            frontier = store.ledger(run)
-            out.end(self._truth(frontier))
-            write_crawl_reports(self.asked["reports"], frontier, run, stopped, self.profile)
-            counts = frontier.counts()
-            waiting = [] if self.request.only_due else self._waiting(frontier, stopped)
-        finally:
-            store.close()
-        self.harvest.settle(counts.fetched - self._fetched_before)
-        if self.request.only_due and not self.policy.allow_private and counts.due:
-            self.refused = counts.out.get(AddressRefusedError.rule, 0)  # by an earlier command, too
-        if self.refused and not self.had and not self.failed:
-            self.failed.append(refused_words(self.refused))
-        for told in (*self.failed, *waiting)[:_MOST_NOTES]:
-            note(told)
-        if self.failures:
-            note(failed_words(self.failures))
-        if not quiet:
-            summary = f"{out.name}: {self._summary(counts)}" if out.name else self._summary(counts)
-            explain = f"honeyguide explain URL{name_run(self.asked['store'], run.id, runs[-1].id)} says what became of a page"
-            last = f"This is run {self.run_id} of {self.asked['store']}; {explain}."
-            tell_end(summary, stopped, counts, self.profile, last)
+        session = self.session
+        with self.progress.shown(quiet=self.options.quiet, no_color=is_plain()):
+            stopped = self._crawl(out, keeper)
+        if session.run is None:  # stopped before there was a run
+            raise _exit(stopped)
+        result = session.result(stopped)
+        self.progress.done = result.fetched
+        out.end(self._truth())
+        self._write_reports(result)
+        self._tell(result, out.name)
         if stopped in (INTERRUPTED, TOLD):
-            raise _ending(stopped)  # everything is told; what is left is the exit code
-        return self._is_done(stopped, counts)
+            raise _exit(stopped)
+        return result.is_done
 
-    def _is_done(self, stopped: str, counts: Counts) -> bool:
-        """Tell whether nothing is left to do; where no page could be had at all, or addresses were refused alone, something is."""
-        if self.refused and not self.had:
-            return False
-        if stopped == "nothing_due":
-            return self.verdicts["failed"] < max(1, self.verdicts.total())
-        return stopped == "complete" and counts.states["done"] > 0
-
-    def _waiting(self, frontier: Ledger, stopped: str) -> list[str]:
-        """Say of seeds that failed what their failure was, and when they are tried again: at once, unless their host asks for a pause."""
-        told = []
-        for seed in frontier.seeds()[:_MOST_SEEDS]:
-            row, _ = frontier.find(digest_of(seed, self.profile.scope.tracking)) or (None, ())
-            if row is None or row.state is not State.QUEUED:
-                continue
-            if row.due_at is not None and row.why is not None:
-                why = row.why.text or app.rule_words(row.why.rule)
-                self.causes[cause_of(row.why)] = None
-                when = f" from {iso(row.due_at)} on" if row.why.rule in _PAUSES else ""
-                told.append(f"{seed.text}: {why}; the same command tries it again{when}")
-            elif row.claim is not None and not row.attempts and stopped != "max_pages":
-                told.append(f"{seed.text}: not tried, because its host asked for a pause, which is not over")
-        return told
-
-    def _summary(self, counts: Counts) -> str:
-        now = time.monotonic()
-        if self.request.only_due:
-            return f"{revisit_words(self.verdicts)}; {duration(now - self.harvest.started)}"
-        if self.causes and not counts.states["done"]:
-            causes = ", ".join([*self.causes][:_MOST_NOTES])
-            return f"no page could be fetched: {causes}; {duration(now - self.harvest.started)}"
-        return self.harvest.summary(now)
-
-    def _crawl(self, out: Output, on_page: Callable[[Record, PageAttachments], None]) -> str:
+    def _crawl(self, out: Output, keeper: Keeper) -> str:
         """Crawl; gives why it stopped."""
-        crawling = app.crawl_site(
-            self.request,
-            self.policy,
-            self.profile,
-            self.asked["store"],
-            on_page,
-            sitemaps=self.asked["sitemaps"],
-            otherwise=self.asked.get("otherwise"),
-            on_run=partial(self._begin, out),
-            on_note=note,
-        )
+
+        def on_page(record: Record, attachments: PageAttachments) -> None:
+            values = keeper.keep(record, attachments)
+            (row,) = shaped((record,), links=self.options.links)
+            with nullcontext() if out.name else self.progress.paused():
+                out.add(row, values)
+            self._count()
+            self.progress.update()
 
         async def stopped() -> str:
-            return (await crawling).stopped
+            return (await self.session.crawl(on_page, lambda run: self._begin(run, out), note)).stopped
 
         try:
             return asyncio.run(until_told(stopped()))
         except KeyboardInterrupt:
             return INTERRUPTED
 
-    def _begin(self, out: Output, store: Store, run: Run) -> None:
-        """Learn which run it is, and bring the output in step with it."""
-        self.run_id, self._frontier = run.id, store.ledger(run)
-        self._fetched_before = run.fetched
-        truth = self._truth(self._frontier)
-        if self.request.only_due:
-            due = self._frontier.counts().due
-            self.harvest.total = min(due, self.harvest.total or due)
+    def _begin(self, run: Run, out: Output) -> None:
+        """Bring the output in step with the run, and count what earlier processes did."""
+        session, progress = self.session, self.progress
+        if self.job.request.only_due:
+            due = session.ledger.counts().due
+            progress.total = min(due, progress.total or due)
             if out.name:
-                out.begin(truth)
+                out.begin(self._truth())
             return
-        out.begin(truth)
-        if run.fetched and not out.name and self._frontier.counts().states["done"]:
-            command = (
-                f"honeyguide export pages{name_run(self.asked['store'], run.id, store.runs.list()[-1].id)}"
-            )
-            note(f"going on: pages of before are in the store, {command} prints them")
-        self.harvest.before = (run.fetched, sum(map(is_relevant, truth.pages())))
+        out.begin(self._truth())
+        if run.fetched and not out.name and session.ledger.counts().states["done"]:
+            newest = session.store.runs.list()[-1].id
+            command = f"honeyguide export pages{name_run(self.options.store, run.id, newest)}"
+            note(f"resumed: earlier pages are in the store, {command} prints them")
+        progress.before = run.fetched
+        self._relevant_before = sum(map(is_relevant, session.pages())) if run.fetched else 0
 
-    def _truth(self, frontier: Ledger) -> Truth:
+    def _truth(self) -> Truth:
         """Say what the store says, in the form of the output."""
+        session, links = self.session, self.options.links
+        return Truth(lambda: shaped(session.pages(), links=links), session.are_pending)
 
-        def are_pending(urls: list[str]) -> bool:
-            try:
-                digests = [self._digest(url) for url in urls]
-            except UrlError:
-                return False
-            known = frontier.known(digests)
-            open_states = (State.QUEUED, State.LEASED)
-            return all(digest in known and known[digest].state in open_states for digest in digests)
-
-        links = self.asked["links"]
-        return Truth(lambda: shaped((record for _, record in frontier.pages()), links=links), are_pending)
-
-    def _digest(self, url: str) -> int:
-        return digest_of(Url.parse(url), self.profile.scope.tracking)
-
-    def _count(self, record: Record) -> None:
+    def _count(self) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""
-        if self.request.only_due:
-            self.verdicts[verdict_of(record)] += 1
-            self.failures += failure_of(record)
-        self.refused += is_refused(record)
-        self.had += not is_refused(record)
-        if record["action"] == "dropped" and record["lane"] == "seed":
-            why = Why(record["points"][-1]["rule"], record["points"][-1]["reason"])
-            self.failed.append(f"{record['url']}: {why.text}")
-            self.causes[cause_of(why)] = None
         now = time.monotonic()
-        if self._frontier is not None and not self.asked["quiet"] and now >= self._counted_until:
-            counts = self._frontier.counts()
-            self.harvest.lanes = counts.lanes
-            self.harvest.settle(counts.fetched - self._fetched_before)
-            spent = time.monotonic() - now
-            self._counted_until = now + max(2.0, 50 * spent)
-        self.harvest.add(record)  # after what the store says: it does not have the page yet
+        if not self.options.quiet and now >= self._count_at:
+            counts = self.session.ledger.counts()
+            self._lanes = counts.lanes
+            self.progress.done = counts.fetched - (self.session.run.fetched if self.session.run else 0)
+            self._count_at = now + max(2.0, 50 * (time.monotonic() - now))
+        self.progress.done += 1  # after what the store says: it does not have the page yet
+
+    # --- in words ---
+
+    def _details(self) -> Iterator[str]:
+        yield from self._relevant()
+        if self._lanes:
+            yield f"queued {queue_words(self._lanes)}"
+
+    def _relevant(self) -> list[str]:
+        """Say how many pages are relevant; without a topic, nothing."""
+        if self.job.profile.topic.pattern is None:
+            return []
+        relevant = self._relevant_before + self.session.tally.relevant
+        return [f"{relevant:,} relevant ({relevant / max(1, self.progress.all_done):.0%})"]
+
+    def _summary(self, result: CrawlResult) -> str:
+        progress = self.progress
+        elapsed = progress.elapsed(time.monotonic())
+        if self.job.request.only_due:
+            return f"{revisit_words(result.tally.verdicts)}; {elapsed}"
+        if result.causes and not result.counts.states["done"]:
+            return f"no page could be fetched: {', '.join(result.causes[:_NOTES])}; {elapsed}"
+        earlier = [f"{progress.before:,} of them before"] if progress.before else []
+        return f"{', '.join([count_of(progress.all_done, 'page'), *earlier, *self._relevant()])}; {elapsed}"
+
+    def _tell(self, result: CrawlResult, output: str) -> None:
+        """Say on standard error how the crawl ended."""
+        tally, options, counts = result.tally, self.options, result.counts
+        notes = [f"{url}: {why.text}" for url, why in tally.failed_seeds]
+        if tally.refused and not tally.fetched and not notes:
+            notes.append(refused_words(tally.refused))
+        for text in [*notes, *map(waiting_words, result.waiting)][:_NOTES]:
+            note(text)
+        if self.job.request.only_due and tally.failures:
+            note(failed_words(tally.failures))
+        if options.quiet:
+            return
+        lines = [f"{output}: {self._summary(result)}" if output else self._summary(result)]
+        lines.append(f"Stopped: {STOPPED.get(result.stopped, result.stopped)}.")
+        if counts.lanes:
+            lines.append(f"Queued: {queue_words(counts.lanes)}.")
+        for title, rules in _titled(counts).items():
+            lines += _rule_lines(title, rules, self.job.profile)
+        named = name_run(options.store, result.run.id, result.newest_run)
+        lines.append(
+            f"This is run {result.run.id} of {options.store}; honeyguide explain URL{named} says what became of a page."
+        )
+        click.echo("\n".join(map(line_for_people, lines)), err=True)
+
+    def _write_reports(self, result: CrawlResult) -> None:
+        """Write a report for people into each file."""
+        if not self.options.reports:
+            return
+        from honeyguide.report import write_sheet  # only for those who want one
+        from honeyguide.report.crawl import CrawlReportData, crawl_sheet
+
+        session = self.session
+        sheet = crawl_sheet(
+            CrawlReportData(
+                run_record(result.run),
+                STOPPED.get(result.stopped, result.stopped),
+                result.counts,
+                shaped(session.pages(), links=False),
+                found_records("external", session.ledger),
+                _titled(result.counts),
+                lambda rule: rule_words(rule, self.job.profile),
+            )
+        )
+        for file in self.options.reports:
+            write_sheet(sheet, Path(file))
 
 
-def _ending(stopped: str) -> BaseException:
+def _exit(stopped: str) -> BaseException:
     """Give what ends the command with the exit code of Ctrl-C, or of SIGTERM."""
     return click.exceptions.Exit(TOLD_CODE) if stopped == TOLD else KeyboardInterrupt()
+
+
+def _titled(counts: Counts) -> dict[str, Mapping[str, int]]:
+    return {_TITLES[group]: rules for group, rules in group_rules(counts).items()}
+
+
+def _rule_lines(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
+    """List rules, the most frequent first, with what they mean."""
+    if not counts:
+        return []
+    if title == _NO_PAGES:
+        return [f"{title}: {', '.join(f'{count:,} {rule}' for rule, count in most_first(counts))}."]
+    width = max(map(len, counts))
+    return [f"{title}:"] + [
+        f"{count:>9,}  {rule:<{width}}  {rule_words(rule, profile)}".rstrip()
+        for rule, count in most_first(counts)
+    ]
+
+
+def queue_words(lanes: Mapping[str, int]) -> str:
+    """List what is queued, the first lane first.
+
+    >>> queue_words({"far": 1200, "seed": 1})
+    '1 seed, 1,200 far'
+    """
+    order: Sequence[str] = LANES
+    known = sorted(lanes, key=lambda lane: order.index(lane) if lane in order else len(order))
+    return ", ".join(f"{lanes[lane]:,} {lane}" for lane in known if lanes[lane]) or "nothing"
+
+
+def waiting_words(seed: WaitingSeed) -> str:
+    """Say why a seed waits, and how it is tried again."""
+    if seed.why is None:
+        return f"{seed.url}: not tried, because its host asked for a pause, which is not over"
+    when = "" if seed.retry_at is None else f" from {iso(seed.retry_at)} on"
+    why = seed.why.text or rule_words(seed.why.rule)
+    return f"{seed.url}: {why}; the same command tries it again{when}"
+
+
+def revisit_words(verdicts: Mapping[str, int]) -> str:
+    """Say what visits came to.
+
+    >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1})
+    '6 pages visited again: 2 changed, 4 unchanged (3 of them by 304)'
+    >>> revisit_words({"failed": 2})
+    '2 pages visited: 2 failed'
+    >>> revisit_words({"first": 5}), revisit_words({"changed": 1, "first": 5})
+    ('5 pages visited, all for the first time', '6 pages visited: 1 changed, 5 for the first time')
+    """
+    total, first = sum(verdicts.values()), verdicts.get("first", 0)
+    visited = f"{count_of(total, 'page')} visited"
+    if first == total:
+        return visited + (f",{' all' if total > 1 else ''} for the first time" if total else "")
+    unchanged = sum(verdicts.get(verdict, 0) for verdict in UNCHANGED)
+    by_304 = verdicts.get("not-modified", 0)
+    counts = {
+        "changed": verdicts.get("changed", 0),
+        f"unchanged{f' ({by_304:,} of them by 304)' if by_304 else ''}": unchanged,
+        "gone": verdicts.get("gone", 0),
+        "failed": verdicts.get("failed", 0),
+        "for the first time": first,
+    }
+    parts = [f"{count:,} {word}" for word, count in counts.items() if count]
+    is_revisit = unchanged + counts["changed"] == total
+    return f"{visited}{' again' if is_revisit else ''}: {', '.join(parts)}"
+
+
+def failed_words(failures: Mapping[str, int]) -> str:
+    """Say how many visits failed, and why.
+
+    >>> failed_words({"answered 500": 1}), failed_words({"answered 500": 1, "robots.txt disallows it": 2})
+    ('1 visit failed: answered 500', '3 visits failed: robots.txt disallows it (2), answered 500 (1)')
+    """
+    visits = f"{count_of(sum(failures.values()), 'visit')} failed"
+    if len(failures) == 1:
+        return f"{visits}: {next(iter(failures))}"
+    return f"{visits}: {', '.join(f'{why} ({count:,})' for why, count in most_first(failures))}"
+
+
+def refused_words(count: int) -> str:
+    """Say that pages were refused for their address, and what to do.
+
+    >>> refused_words(1)
+    '1 page was refused for its address, which is not on the public web; --allow-private visits it'
+    """
+    if count == 1:
+        return "1 page was refused for its address, which is not on the public web; --allow-private visits it"
+    return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"

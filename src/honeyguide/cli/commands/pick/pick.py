@@ -32,7 +32,7 @@ from honeyguide.cli.files import (
 )
 from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
-from honeyguide.cli.progress import SitesProgress, watch
+from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
 from honeyguide.jobs.pick import PickRequest
@@ -181,21 +181,29 @@ class _Work:
         if self.sink.is_complete:
             note(f"{self.sink.name} is complete already; --fresh starts over")
         missing = self.sink.missing
-        progress = SitesProgress(len(self.rows), time.monotonic(), self.sink.earlier())
+        total, statuses = len(self.rows), self.sink.earlier()
+        progress = Progress(
+            "site",
+            total=total,
+            before=statuses.total(),
+            step=total * LINE_EVERY_SHARE,
+            details=lambda _now: not_ok_words(statuses),
+        )
         quiet = self.asked["quiet"]
-        with watch(progress, quiet=quiet or not missing, no_color=is_plain()) as watcher:
+        with progress.shown(quiet=quiet or not missing, no_color=is_plain()):
 
             def finish(index: int, record: Record) -> None:
-                with nullcontext() if self.sink.name else watcher.paused():
+                with nullcontext() if self.sink.name else progress.paused():
                     self.sink.add(index, record)
-                progress.finish(record["status"])
-                watcher.update()
+                statuses[record["status"]] += 1
+                progress.done += 1
+                progress.update()
 
             is_stopped = not self._pick(missing, finish)
         self.sink.end()
         write_reports(self.asked["reports"], self.sink)
-        is_done = progress.done == progress.total
-        self._tell(progress, is_done=is_done)
+        is_done = progress.all_done == total
+        self._tell(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
         if is_done:
             self.sink.complete()
         if is_stopped and not is_done:
@@ -220,8 +228,7 @@ class _Work:
             raise _first(group) from None
         return True
 
-    def _tell(self, progress: SitesProgress, *, is_done: bool) -> None:
-        summary = progress.summary(time.monotonic())
+    def _tell(self, progress: Progress, summary: str, *, is_done: bool) -> None:
         if self.sink.is_table:
             say(summary)
         elif not self.asked["quiet"]:
@@ -232,7 +239,7 @@ class _Work:
                 if self.sink.name
                 else "-o FILE would keep them, to go on"
             )
-            note(f"stopped; {progress.done:,} of {progress.total:,} sites are finished: {go_on}")
+            note(f"stopped; {progress.count()} are finished: {go_on}")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -6,8 +6,7 @@ Start reading at `recrawl`.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,7 @@ from honeyguide.cli.output import (
     say,
     write_records,
 )
-from honeyguide.cli.progress import LINE_EVERY_S, duration, watch
+from honeyguide.cli.progress import Progress
 from honeyguide.errors import InputError, shown
 from honeyguide.report.curves import LEGEND, write_curves
 
@@ -181,50 +180,16 @@ def _request(options: _Options) -> SimulateRequest:
 
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
     """Simulate, and show progress."""
-    progress = SimulationProgress(request.runs, time.monotonic())
-    with watch(progress, quiet=quiet, no_color=is_plain()) as watcher:
+    running = ["reading"]
+    progress = Progress("simulation", total=request.runs, details=lambda _now: running[-1:])
+    with progress.shown(quiet=quiet, no_color=is_plain()):
 
         def on_policy(what: str) -> None:
-            progress.begin(what)
-            watcher.update()
+            progress.done = len(running) - 1  # what ran before is done
+            running.append(what)
+            progress.update()
 
         return simulate_policies(request, on_policy)
-
-
-@dataclass(slots=True)
-class SimulationProgress:
-    """The progress of a simulation: what runs now, and how many runs have begun.
-
-    >>> progress = SimulationProgress(total=6, started=100.0)
-    >>> progress.begin("learned, budget 10d, poisson")
-    >>> progress.line(112.0)
-    '1 of 6, 12 s: learned, budget 10d, poisson'
-    """
-
-    total: int | None
-    started: float
-    done: int = 0
-    _begun: int = 0
-    _what: str = "reading"
-    _said_at: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._said_at = self.started
-
-    def begin(self, what: str) -> None:
-        """Note what runs from now on; the run before it is done."""
-        self.done, self._begun, self._what = self._begun, self._begun + 1, what
-
-    def is_line_due(self, now: float) -> bool:
-        """Tell whether a log should get a line now; a yes counts as written."""
-        is_due = now - self._said_at >= LINE_EVERY_S
-        if is_due:
-            self._said_at = now
-        return is_due
-
-    def line(self, now: float) -> str:
-        """Write the progress as a line."""
-        return f"{self._begun:,} of {self.total:,}, {duration(now - self.started)}: {self._what}"
 
 
 def _show(output: Format, outcomes: Sequence[Outcome]) -> None:
