@@ -17,7 +17,7 @@ from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fau
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
-from honeyguide.core.text.keywords import find_keywords
+from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, UrlError

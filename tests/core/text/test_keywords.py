@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.core.text.fold import fold
-from honeyguide.core.text.keywords import Found, find_keywords
+from honeyguide.core.text.fold import KeywordMatch, find_keywords, fold
 
 TEXT = "We plan, install and look after fire alarm systems and sprinklers for hotels, schools and hospitals in the county."
 
@@ -69,5 +68,5 @@ def test_a_word_of_the_text_is_found_and_its_evidence_holds_it(
     before: str, word: str, after: str, width: int
 ) -> None:
     (found,) = find_keywords(f"{before} {word} {after}", [word], width)
-    assert found == Found(word, found.text)
+    assert found == KeywordMatch(word, found.text)
     assert fold(word) in fold(found.text)

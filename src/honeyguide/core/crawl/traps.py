@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.likeness import Sketch, likeness
-from honeyguide.core.text.fold import first_said
+from honeyguide.core.text.fold import find_phrase
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def soft_404(page: Page, limits: TrapLimits) -> Why | None:
     if len(page.text) > limits.soft_404_chars:
         return None
     for text in (page.title, *page.h1[:1]):
-        said = first_said(limits.soft_404, text)
+        said = find_phrase(limits.soft_404, text)
         if said is not None:
             return Why("TRAP-8", f"says {said!r} in its title or heading")
     return None

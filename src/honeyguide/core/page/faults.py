@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.text.fold import first_said
+from honeyguide.core.text.fold import find_phrase
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def own_text(page: Page, home: Page) -> str:
 def page_fault(page: Page, home: Page, rules: ContentRules) -> Why | None:
     """Say why a page does not count; `short` pages still count where nothing better is left."""
     for text in (page.title, *page.h1[:1]):
-        phrase = first_said(rules.gone, text)
+        phrase = find_phrase(rules.gone, text)
         if phrase and len(page.text) < 5 * max(rules.min_text_chars, 1):
             return Why("gone", f"says {phrase!r} in its title or heading")
     own_chars = len(own_text(page, home))

@@ -1,1 +1,1 @@
-"""Text from strangers: folded, matched by patterns, searched for keywords, made safe to print."""
+"""Text from strangers: folding, patterns, keywords, safe printing."""

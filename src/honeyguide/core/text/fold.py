@@ -1,8 +1,8 @@
-"""Text, folded and cut into words once, on entry.
+"""Folding text, cutting it into words, and finding phrases and keywords in it.
 
-Owns: `fold`, `tokens`, `first_said`, `HALF`. Must not know: rules, pages.
-Folding makes matching case-blind with plain substring tests, and it is chosen so that a literal term and the same
-term as a pattern in the regex engine agree (`core.pattern`): one character folds to at most one character.
+Owns: `fold`, `tokens`, `find_phrase`, `find_keywords`. Must not know: rules, pages. Start reading at `fold`.
+Folding makes matching case-blind with plain substring tests. It is chosen so that a literal term and the same term as a
+pattern of the regex engine (`pattern.py`) agree: one character folds to at most one character.
 """
 
 from __future__ import annotations
@@ -10,55 +10,47 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-
+EVIDENCE_CHARS = (
+    60  # on either side of a keyword: enough to see what is meant, and in all a line of a terminal
+)
 _NUMBERS = re.compile(r"\d+")
-HALF = re.compile("[\ud800-\udfff]")  # half a character: from bytes that are no UTF-8, or escapes in JSON
-# Characters that the regex engine takes for one letter in a case-blind match, but which lower() keeps apart.
+HALF = re.compile("[\ud800-\udfff]")  # half a character: from bytes that are not UTF-8, or escapes in JSON
+# Characters that a case-blind match of the regex engine takes for one letter, but lower() keeps apart.
 _ONE_LETTER = {
     "ſ": "s", "ς": "σ", "µ": "μ", "ϐ": "β", "ϑ": "θ", "ϕ": "φ", "ϖ": "π", "ϰ": "κ", "ϱ": "ρ", "ϵ": "ε",
     "ẛ": "ṡ", "ͅ": "ι", "ι": "ι",
 }  # fmt: skip
 # Dashes that look like one: "service‑area" with a non-breaking hyphen is "service-area" to a reader.
 _DASHES = "‐‑‒–—―−﹘﹣－"
-# Invisible format characters: they split words for a machine and for nobody else.
-_INVISIBLE = (
-    0x00AD,
-    0x061C,
+# Invisible format characters: they split words for a machine, but not for a reader.
+_INVISIBLE = [
+    0xAD,
+    0x61C,
     0x180E,
+    0xFEFF,
     *range(0x200B, 0x2010),
     *range(0x202A, 0x202F),
     *range(0x2060, 0x2070),
-    0xFEFF,
-)
-
-
-_FOLD = str.maketrans(
-    {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **{chr(code): None for code in _INVISIBLE}}
-)
-
-
-_REPLACED = {chr(code): to or "" for code, to in _FOLD.items()}
-_FOLDED = re.compile(f"[{re.escape(''.join(map(chr, _FOLD)))}]")  # translating character by character is slow
-
+]
+_REPLACED = {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **dict.fromkeys(map(chr, _INVISIBLE), "")}
+_FOLDED = re.compile(f"[{re.escape(''.join(_REPLACED))}]")  # str.translate is slow
 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _ASCII_WORDS = bytes(
     ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256)
 )
-
-
-# Most text has none but these, and a few characters that change by themselves.
+# Most text consists of these, and of a few characters that fold without regard to their neighbours.
 _PRINTED = bytes(range(32, 127)) + b"\n"
 _ORDINARY = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n", b"abcdefghijklmnopqrstuvwxyz ")
 _JOINING = frozenset(map(chr, range(0x1100, 0x1200)))  # the parts of Korean syllables
 _REMEMBERED = 10_000  # characters
-_LONG = 500  # characters from which on this pays for plain ASCII, too
+_LONG = 500  # characters: from here on the fast way pays for plain ASCII, too
 
 
 def fold(text: str) -> str:
@@ -70,14 +62,14 @@ def fold(text: str) -> str:
     if (len(text) > _LONG or not text.isascii()) and (quick := _fold_ordinary(text)) is not None:
         return quick
     folded = fold_case(text)
-    # Of all white space only the space is printable. Most text from pages has nothing but single spaces inside.
+    # Of all white space only the space is printable; most text from pages has single spaces only.
     if folded.isprintable() and "  " not in folded and folded.strip(" ") == folded:
         return folded
     return " ".join(folded.split())
 
 
 def _fold_ordinary(text: str) -> str | None:
-    """Fold text with single spaces and line ends, as bytes: several times as fast; None leaves it to the slow way."""
+    """Fold text with single spaces and line ends as bytes, several times as fast; None if it needs the slow way."""
     data = text.encode("utf-8", "surrogatepass")
     folded = data.translate(_ORDINARY)
     if b"  " in folded or folded[:1] == b" " or folded[-1:] == b" ":
@@ -95,7 +87,7 @@ def _fold_ordinary(text: str) -> str | None:
 
 
 class _Alone(dict[str, str | None]):
-    """What characters fold to whose neighbours have no say in that; None for all others, such as accents and spaces."""
+    """What a character folds to if its neighbours do not matter; None for others, such as accents and spaces."""
 
     def __missing__(self, char: str) -> str | None:
         if len(self) >= _REMEMBERED:
@@ -111,21 +103,21 @@ _ALONE = _Alone()
 
 
 def fold_case(text: str) -> str:
-    """Fold case, width, dashes and invisible characters, but keep whitespace as it is.
+    """Fold case, width, dashes and invisible characters, but no white space.
 
     >>> fold_case("İSTANBUL ﬁre‑alarm")
     'istanbul fire-alarm'
     """
     if text.isascii():
         return text.lower()
-    if "\n" in text:  # no character changes with those on another line, and most lines are ASCII
+    if "\n" in text:  # lines fold independently, and most are ASCII
         return "\n".join([line.lower() if line.isascii() else fold_case(line) for line in text.split("\n")])
     lower = unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
     return _FOLDED.sub(lambda match: _REPLACED[match[0]], lower)
 
 
 def tokens(folded: str) -> list[str]:
-    """Cut folded text into words, an English plural s dropped, so that `alarms` meets `alarm`.
+    """Cut folded text into words without an English plural s, so that `alarms` matches `alarm`.
 
     >>> tokens("fire alarms & access-control")
     ['fire', 'alarm', 'access', 'control']
@@ -140,21 +132,21 @@ def raw_words(folded: str) -> list[str]:
 
 @cache
 def _word() -> re.Pattern[str]:
-    """Compile what a word is when one is first asked for: it takes some milliseconds."""
+    """Compile the pattern of a word on first use, because that takes some milliseconds."""
     return re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
 
 def ascii_words(text: str) -> list[bytes]:
-    """Fold ASCII text and cut it into the same words, as bytes: several times as fast, and much text is ASCII."""
+    """Fold ASCII text and cut it into the same words, as bytes: several times as fast."""
     return text.encode().translate(_ASCII_WORDS).split()
 
 
-def first_said(phrases: Iterable[str], text: str) -> str | None:
-    """Find the first of some folded phrases that a text says, as whole words.
+def find_phrase(phrases: Iterable[str], text: str) -> str | None:
+    """Return the first of some folded phrases that a text has as whole words.
 
-    A number counts where it is the only one, or comes first, or is called an error.
+    A number counts if it is the only one, comes first, or is called an error.
 
-    >>> [first_said(["404", "not found"], text) for text in ("Error 404 | 24/7", "Acme (404) 555-0199", "404: Not found")]
+    >>> [find_phrase(["404", "not found"], text) for text in ("Error 404 | 24/7", "Acme (404) 555-0199", "404: Not found")]
     ['404', None, '404']
     """
     folded = fold(text)
@@ -170,12 +162,12 @@ def first_said(phrases: Iterable[str], text: str) -> str | None:
 
 
 def _is_named(number: str, folded: str) -> bool:
-    """Tell whether a text begins with a number, or says what it is the number of, whatever other numbers it has."""
+    """Return whether a text begins with a number or calls it an error, whatever other numbers it has."""
     return re.search(rf"(?:^|(?:error|erreur|fehler|errore|oops|http)\W*){number}(?!\w)", folded) is not None
 
 
 def _stands_in(phrase: str, folded: str) -> bool:
-    """Tell whether a phrase stands in a text with no letter or digit of ASCII right beside it."""
+    """Return whether a text has a phrase with no ASCII letter or digit right beside it."""
     at = folded.find(phrase)
     while at >= 0:
         around = folded[at - 1 : at] + folded[at + len(phrase) : at + len(phrase) + 1]
@@ -188,3 +180,62 @@ def _stands_in(phrase: str, folded: str) -> bool:
 def singular(word: str) -> str:
     """Drop a plural s; `gas` and `access` keep theirs."""
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" else word
+
+
+class KeywordMatch(NamedTuple):
+    """A keyword as the profile writes it, and the text around its first place."""
+
+    keyword: str
+    text: str
+
+
+def find_keywords(text: str, keywords: Sequence[str], width: int = EVIDENCE_CHARS) -> list[KeywordMatch]:
+    """Find each keyword and its first evidence, as rules find terms: case-blind, also inside of words.
+
+    >>> find_keywords("We test alarms. We install Sprinkler systems in hotels.", ["sprinkler", "foam"], width=12)
+    [KeywordMatch(keyword='sprinkler', text='… We install Sprinkler systems in …')]
+    """
+    shown = _plain(text)
+    folded = fold_case(shown)
+    if len(folded) != len(shown):  # a letter folds to two: positions agree only in the folded text
+        shown = folded
+    found = []
+    for keyword in dict.fromkeys(keywords):
+        sought = fold(keyword)
+        place = folded.find(sought) if sought else -1
+        if place >= 0:
+            found.append(KeywordMatch(keyword, _around(shown, place, place + len(sought), width)))
+    return found
+
+
+def _plain(text: str) -> str:
+    """Fold everything but case: the text stays readable, and its positions are those of the folded text."""
+    if not text.isascii():
+        hidden = {ord(char): None for char in set(text) if not fold_case(char)}
+        text = unicodedata.normalize("NFKC", text.translate(hidden))
+    return " ".join(text.split())
+
+
+def _around(text: str, start: int, end: int, width: int) -> str:
+    """Cut at word boundaries, about `width` characters before and after; dots show where text is left out."""
+    first, last = max(start - width, 0), min(end + width, len(text))
+    if first and text[first - 1] != " ":
+        first = text.find(" ", first, start) + 1 or _start_of_word(text, first, start)
+    if last < len(text) and text[last] != " ":
+        last = text.rfind(" ", end, last) if " " in text[end:last] else _end_of_word(text, end, last)
+    before, after = "… " if first else "", " …" if last < len(text) else ""
+    return f"{before}{text[first:last].strip()}{after}"
+
+
+def _start_of_word(text: str, first: int, start: int) -> int:
+    """Choose where to cut if no space is within the width: at the next one, or, as in Chinese, anywhere."""
+    space = text.rfind(" ", max(first - EVIDENCE_CHARS, 0), first)
+    return space + 1 if space >= 0 or first <= EVIDENCE_CHARS else min(first, start)
+
+
+def _end_of_word(text: str, end: int, last: int) -> int:
+    """Choose where to cut after the keyword, as `_start_of_word` does before it."""
+    space = text.find(" ", last, last + EVIDENCE_CHARS)
+    if space >= 0:
+        return space
+    return len(text) if len(text) - last <= EVIDENCE_CHARS else max(end, last)

@@ -1,10 +1,9 @@
 """Topic patterns: regular expressions from strangers, matched in linear time.
 
-Owns: `Pattern`, `compile_pattern`, and the regex engine (RE2), which nothing else imports.
+Owns: `Pattern`, `compile_pattern`, and the regex engine (RE2), which only this module imports.
 Must not know: rules, pages. Start reading at `compile_pattern`.
-
-A pattern is matched against folded text (`core.text.fold`). A pattern that is only alternatives of plain words never
-reaches the engine: substring tests are several times faster and, by the choice of folding, mean the same.
+Patterns match folded text (`fold.py`). A pattern of plain words, separated by bars, is searched by substring tests, which
+are several times faster than the engine and, by the choice of folding, mean the same.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from honeyguide.core.text.fold import HALF, fold_case
 from honeyguide.errors import PatternError
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
-_MAX_PROGRAM_BYTES = 4 << 20  # what RE2 may spend on a compiled pattern
+_MAX_PROGRAM_BYTES = 4 << 20  # of memory that RE2 may use for a compiled pattern
 MAX_PROGRAM_STEPS = 16_000  # of a compiled pattern; the most words that fit into a pattern make 12,000
-_MANY_TERMS = 40  # from here on, trying one alternative after the other costs more than the engine
-_FEW_TERMS = 16  # more are found faster by the engine, all at once
+_MANY_TERMS = 40  # from here on, RE2 is faster than trying one alternative after the other
+_FEW_TERMS = 16  # up to here, counting term by term is faster than the engine
 _SPECIAL = set("\\.^$*+?()[]{}")
-# A pattern that matches all of one of these says nothing about a page: any character, any frequent letter.
+# A pattern that matches all texts of one of these rows says nothing about a page.
 _PROBES = (
     ("a", "0", " ", "-", "接", "ж", "~"),
     tuple(f"~{c}~" for c in "etaoin"),
@@ -43,7 +42,7 @@ class Pattern:
     joints: tuple[str, ...] = field(default=(), repr=False, compare=False)  # where two of them share letters
 
     def search(self, folded: str) -> bool:
-        """Say whether the pattern occurs.
+        """Return whether the pattern occurs.
 
         >>> compile_pattern("API|接口").search("rest api")
         True
@@ -52,8 +51,8 @@ class Pattern:
             return any(term in folded for term in self.terms)
         try:
             return self.engine.search(folded) is not None
-        except UnicodeEncodeError:
-            return self.engine.search(_without_halves(folded)) is not None
+        except UnicodeEncodeError:  # the engine cannot read half characters
+            return self.engine.search(HALF.sub("\ufffd", folded)) is not None
 
     def count(self, folded: str, limit: int = 1_000) -> int:
         """Count occurrences that do not overlap, up to `limit`.
@@ -64,32 +63,29 @@ class Pattern:
         if self.is_short and self.terms is not None:
             counts = [count for term in self.terms if (count := folded.count(term))]
             if len(counts) <= 1 or not any(joint in folded for joint in self.joints):
-                return min(sum(counts), limit)  # terms that share no letter can be counted one by one
+                return min(sum(counts), limit)  # terms that share no letters can be counted one by one
         try:
             return sum(1 for _ in islice(self.engine.finditer(folded), limit))
         except UnicodeEncodeError:
-            return self.count(_without_halves(folded), limit)
+            return self.count(HALF.sub("\ufffd", folded), limit)
 
 
 @lru_cache(maxsize=256)
 def compile_pattern(source: str) -> Pattern:
-    """Compile a topic pattern, or refuse it with position and advice.
+    """Compile a topic pattern; a `PatternError` has position and advice.
 
     >>> compile_pattern("(a+)+$").search("a" * 30 + "b")
     False
     """
     if len(source) > MAX_PATTERN_CHARS:
-        raise PatternError(
-            source, f"longer than {MAX_PATTERN_CHARS} characters", hint="use fewer alternatives"
-        )
-    if HALF.search(source):  # as from a command line that is no UTF-8: no engine and no store can hold it
+        why = f"longer than {MAX_PATTERN_CHARS} characters"
+        raise PatternError(source, why, hint="use fewer alternatives")
+    if HALF.search(source):  # as from a command line that is not UTF-8: no engine and no store can hold it
         raise PatternError(source, "contains half a character", hint="write it in UTF-8")
     folded = _fold_source(source)
     if not folded.strip():
         raise PatternError(source, "empty", hint="write words, such as fire|alarm")
-    if _SPECIAL.isdisjoint(folded):
-        return _literal(source, folded)
-    return _regular(source, folded)
+    return _literal(source, folded) if _SPECIAL.isdisjoint(folded) else _regular(source, folded)
 
 
 def _fold_source(source: str) -> str:
@@ -98,27 +94,23 @@ def _fold_source(source: str) -> str:
 
 
 def _literal(source: str, folded: str) -> Pattern:
-    """Alternatives of plain words: trusted to the standard engine, because nothing in them can backtrack."""
+    """Compile alternatives of plain words with the standard engine, because nothing in them can backtrack."""
     terms = tuple(fold_case(term) for term in folded.split("|"))
     if "" in terms:
-        raise PatternError(
-            source,
-            "an empty alternative matches everything",
-            position=_empty_at(source),
-            hint="remove the extra |",
-        )
-    # Many alternatives are left to the linear engine, whose cost does not grow with them.
+        why, doubled = "an empty alternative matches everything", source.find("||")
+        position = doubled if doubled >= 0 else 0 if source.startswith("|") else len(source) - 1
+        raise PatternError(source, why, position=position, hint="remove the extra |")
     if len(terms) < _MANY_TERMS:
         engine = re.compile("|".join(map(re.escape, terms)))
         joints = _joints(terms) if len(terms) <= _FEW_TERMS else ()
         return Pattern(source, terms, engine, len(terms) <= _FEW_TERMS >= len(joints), joints)
-    import re2  # as below
+    import re2  # here, because it is a compiled library that most topics never need
 
     return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
 
 
 def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the texts in which two terms share letters: one holds another, or ends as another begins.
+    """Return the texts in which two terms share letters: one contains another, or ends as another begins.
 
     >>> _joints(("fire", "alarm")), _joints(("fire", "fire alarm")), _joints(("coroutine", "event loop"))
     ((), ('fire alarm',), ('coroutinevent loop',))
@@ -133,21 +125,8 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _without_halves(text: str) -> str:
-    """Replace halves of characters, which the engine cannot read."""
-    return HALF.sub("\ufffd", text)
-
-
-def _empty_at(source: str) -> int:
-    """Where the bar stands that makes an empty alternative."""
-    doubled = source.find("||")
-    if doubled >= 0:
-        return doubled
-    return 0 if source.startswith("|") else len(source) - 1
-
-
 def _regular(source: str, folded: str) -> Pattern:
-    import re2  # a compiled library that plain topics never need
+    import re2  # here, as above
 
     options = re2.Options()
     options.case_sensitive = False
@@ -161,19 +140,13 @@ def _regular(source: str, folded: str) -> Pattern:
             all(map(engine.search, probes)) for probes in _PROBES
         )
     except re2.error as error:
-        raise _refusal(source, _sentence(error)) from None
+        raise _refusal(source, error) from None
     if matches_all:
         raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
     return Pattern(source, None, engine)
 
 
-def _sentence(error: Exception) -> str:
-    """Read the engine's message, which arrives as bytes."""
-    first = error.args[0] if error.args else ""
-    return first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
-
-
-# What RE2 refuses, in the words of somebody who only knows other engines.
+# What RE2 refuses, and advice for people who know other engines.
 _ADVICE = (
     ("(?=", "look-aheads are not linear-time; list the alternatives instead"),
     ("(?!", "look-aheads are not linear-time; list the alternatives instead"),
@@ -188,10 +161,12 @@ _ADVICE = (
 )
 
 
-def _refusal(source: str, message: str) -> PatternError:
-    why, _, fragment = message.partition(": ")
-    hint = next(
-        (advice for mark, advice in _ADVICE if mark in fragment or mark in why), "see the guide to patterns"
-    )
+def _refusal(source: str, error: Exception) -> PatternError:
+    """Translate the engine's message, which arrives as bytes."""
+    message = error.args[0] if error.args else ""
+    text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+    why, _, fragment = text.partition(": ")
+    advice = (hint for mark, hint in _ADVICE if mark in fragment or mark in why)
+    hint = next(advice, "see the guide to patterns")
     at = source.find(fragment) if fragment else -1
     return PatternError(source, why, position=at if at >= 0 else None, hint=hint)

@@ -1,8 +1,7 @@
-r"""Text from strangers, made harmless for whoever looks at it.
+r"""Making text from strangers safe to show, and writing numbers for people.
 
-Owns: which characters do something other than being read: they steer a terminal, turn the direction of a line, or hide
-in it. Must not know: where the text goes, and what it says. Start reading at `printable`, for people; `escaped` is for
-JSON, where nothing may get lost.
+Owns: which characters steer a terminal, turn the direction of a line, or hide in it. Must not know: where the text goes.
+Start reading at `printable`, for people; `escaped` is for JSON, where no character may be lost.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
 
 Number = TypeVar("Number", float, float | None)
-MAX_MARKS = 6  # on one letter: no script needs more, and a hundred of them cover the lines around
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters that show nothing
-# Marks that show nothing: what they carry is not for a reader. Two of them (U+FE0E, U+FE0F) choose how a sign looks.
+MAX_MARKS = 6  # on one letter: no script needs more, and a hundred would cover the lines around it
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # invisible letters
+# Invisible marks. U+FE0E and U+FE0F are not among them: they choose how a character looks.
 _HIDDEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f").union(
     map(chr, range(0xFE00, 0xFE0E)), map(chr, range(0xE0100, 0xE01F0))
 )
-# What JSON allows as it is and a terminal obeys, an editor takes for a new line, nobody sees, or no file can hold:
-# written out, so that every version of Unicode agrees.
+# Characters that JSON allows, but that a terminal obeys, an editor takes for a new line, nobody sees, or no file can
+# hold; listed here, because Python versions have different versions of Unicode.
 _UNSAFE = re.compile(
     "[\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0d\ufeff\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -32,24 +31,24 @@ _UNSAFE = re.compile(
 
 
 def printable(text: str) -> str:
-    r"""Make text harmless for a terminal: no escapes, no line breaks, nothing that turns, hides or piles up letters.
+    r"""Make text safe for a terminal: no escapes, no line breaks, nothing that turns, hides or piles up letters.
 
     >>> printable("a\tb\x1b[31m \u202ec")
     'a b\\x1b[31m c'
     """
-    return text if text.isascii() and text.isprintable() else "".join(_kept(text, _stand_in))
+    return text if text.isascii() and text.isprintable() else "".join(_visible(text, _escape))
 
 
 def legible(text: str) -> str:
-    r"""Make text harmless as `printable` does, but leave out what cannot be shown, instead of its number.
+    r"""Make text safe as `printable` does, but drop characters that cannot be shown instead of escaping them.
 
     >>> legible("a\tb\x1b[31m \u202ec")
     'a b[31m c'
     """
-    return text if text.isascii() and text.isprintable() else "".join(_kept(text, lambda _: ""))
+    return text if text.isascii() and text.isprintable() else "".join(_visible(text, lambda _: ""))
 
 
-def _kept(text: str, stand_in: Callable[[str], str]) -> Iterator[str]:
+def _visible(text: str, replace: Callable[[str], str]) -> Iterator[str]:
     marks = 0
     for char in text:
         marks = marks + 1 if char >= "\u0300" and unicodedata.category(char) in ("Mn", "Me") else 0
@@ -58,37 +57,33 @@ def _kept(text: str, stand_in: Callable[[str], str]) -> Iterator[str]:
         if char in _BLANK or (char.isspace() and char not in "\x1c\x1d\x1e\x1f\x85"):
             yield " "
         else:
-            yield char if char.isprintable() else stand_in(char)
+            yield char if char.isprintable() else replace(char)
 
 
-def _stand_in(char: str) -> str:
+def _escape(char: str) -> str:
     return "" if unicodedata.category(char) == "Cf" else ascii(char)[1:-1]
 
 
 def escaped(json: str, *, pairs: bool = True) -> str:
-    r"""Escape in JSON what does something to whoever looks at it; whoever reads it gets the same values.
+    r"""Escape unsafe characters in JSON; a JSON reader gets the same values.
 
-    Characters beyond U+FFFF become two escapes, which only JSON takes for one character; `pairs` says whether that is so.
+    Characters beyond U+FFFF become two escapes, unless `pairs` is false: only JSON reads two as one character.
 
     >>> escaped('"a\u202eb\U000e0041"')
     '"a\\u202eb\\udb40\\udc41"'
     """
-    return _UNSAFE.sub(_escape if pairs else _escape_short, json)
 
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        if code < 0x10000:
+            return f"\\u{code:04x}"
+        return f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}" if pairs else match[0]
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    return f"\\u{0xD7C0 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
-
-
-def _escape_short(match: re.Match[str]) -> str:
-    return _escape(match) if ord(match[0]) < 0x10000 else match[0]
+    return _UNSAFE.sub(escape, json)
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Tell whether lists and tables are nested deeper than `most`; nothing is followed further than that.
+    """Return whether lists and tables are nested deeper than `most`.
 
     >>> is_deeper([{"a": []}], 3), is_deeper([{"a": []}], 2)
     (False, True)
@@ -112,7 +107,7 @@ def tidy(number: Number) -> Number:
 
 
 def number(value: float | None) -> str:
-    """Write a number for people, three decimals at most; a dash is not known.
+    """Write a number for people, with at most three decimals; a dash stands for an unknown one.
 
     >>> number(94.0), number(0.33333), number(None)
     ('94', '0.333', '-')
@@ -121,5 +116,5 @@ def number(value: float | None) -> str:
 
 
 def points(value: float) -> str:
-    """Write what a rule paid: `+80`, `-5`, `+0`."""
+    """Write the points of a rule: `+80`, `-5`, `+0`."""
     return number(value) if value < 0 else f"+{number(value)}"
