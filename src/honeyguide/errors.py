@@ -1,8 +1,8 @@
 """The whole error tree, on one screen.
 
-Owns: every exception that Honeyguide raises on purpose. Each one is a sentence for a person: what is wrong, where,
-and what to do. Expected results are values, not errors: a skipped link is a `Verdict`, a 404 a status.
-Must not know: anything else of the package.
+Owns: every exception that Honeyguide raises on purpose. Its message is a sentence for people: what is wrong, where, and
+what to do. Expected results are values, not errors: a skipped link is a `Verdict`, a 404 a status.
+Must not know: the rest of the package.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class HoneyguideError(Exception):
-    """Anything that Honeyguide raises on purpose: one line, or several, and nothing but text in them."""
+    """Any error that Honeyguide raises on purpose; its message has one or more printable lines."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(map(_visible, lines)))
@@ -27,7 +27,7 @@ class UrlError(HoneyguideError, ValueError):
 
 
 class Problem(NamedTuple):
-    """One mistake in a file: where it is and what would be allowed there."""
+    """One mistake in a file: its place, and what is wrong or would be allowed there."""
 
     where: str
     what: str
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class ConfigError(HoneyguideError, ValueError):
-    """A profile or configuration that cannot be used, with all its mistakes at once."""
+    """A profile that cannot be used, with all its mistakes of one kind."""
 
     def __init__(self, file: str, problems: tuple[Problem, ...]) -> None:
         self.file = file
@@ -46,7 +46,7 @@ class ConfigError(HoneyguideError, ValueError):
 
 
 class PatternError(ConfigError):
-    """A topic pattern that is refused: where in the pattern, why, and what to write instead."""
+    """A topic pattern that is refused: the position in it, the reason, and what to write instead."""
 
     def __init__(self, pattern: str, why: str, *, position: int | None = None, hint: str = "") -> None:
         self.pattern = pattern
@@ -59,23 +59,20 @@ class PatternError(ConfigError):
 
 
 class InputError(HoneyguideError, ValueError):
-    """A row or file of the user's that cannot be read: names the file, the row and the field."""
+    """A row or file of the user that cannot be read; the message names file, row and field."""
 
     def __init__(self, what: str, *, file: str = "", row: int | None = None, field: str = "") -> None:
         self.what = what
         self.file = file
         self.row = row
         self.field = field
-        where = ", ".join(
-            part
-            for part in (file, f"row {row}" if row is not None else "", f"field {field}" if field else "")
-            if part
-        )
+        places = file, "" if row is None else f"row {row}", f"field {field}" if field else ""
+        where = ", ".join(filter(None, places))
         super().__init__(f"{where}: {what}" if where else what)
 
 
 class FetchError(HoneyguideError):
-    """A page that could not be had. `rule` is what stores and records call it."""
+    """A page that could not be fetched; `rule` is its name in stores and records."""
 
     rule = "fetch-error"
     retryable = False
@@ -102,13 +99,13 @@ class NameNotFoundError(UnreachableError):
 
 
 class AskedToWaitError(UnreachableError):
-    """Not asked at all: its host wants a pause that is longer than we wait."""
+    """Not requested, because its host demands a longer pause than we wait."""
 
     rule = "asked-to-wait"
 
 
 class TimedOutError(FetchError):
-    """Too slow: connecting, between bytes, or as a whole."""
+    """Too slow: in connecting, between bytes, or in all."""
 
     rule = "timed-out"
     retryable = True
@@ -121,58 +118,51 @@ class TooLargeError(FetchError):
 
 
 class NotTextError(FetchError):
-    """A body that is not a page: wrong type, or undecodable compression."""
+    """A body that is not a page: of another type, or compressed in a way that cannot be decoded."""
 
     rule = "not-text"
 
 
 class ForbiddenError(FetchError):
-    """Ruled out before a packet was sent, by robots.txt."""
+    """Not requested, because robots.txt forbids it."""
 
     rule = "forbidden"
 
 
 class AddressRefusedError(ForbiddenError):
-    """Ruled out before a packet was sent: a private, loopback or metadata address."""
+    """Not requested, because its address is private, loopback or of a metadata service."""
 
     rule = "address-refused"
 
 
-_FETCH_ERRORS = (
-    FetchError,
-    UnreachableError,
-    NameNotFoundError,
-    AskedToWaitError,
-    TimedOutError,
-    TooLargeError,
-    NotTextError,
-    ForbiddenError,
-    AddressRefusedError,
-)
-_SPELT_BEFORE = {kind.rule.replace("-", ""): kind.rule for kind in _FETCH_ERRORS}
+def _kinds(kind: type[FetchError]) -> list[type[FetchError]]:
+    return [kind, *(found for inner in kind.__subclasses__() for found in _kinds(inner))]
+
+
+_OLD_SPELLINGS = {kind.rule.replace("-", ""): kind.rule for kind in _kinds(FetchError)}
 
 
 def rule_now(stored: str) -> str:
-    """Give the rule that a store or record names; older versions wrote those of fetch errors without hyphens.
+    """Return the present name of a stored rule; older versions wrote those of fetch errors without hyphens.
 
     >>> rule_now("addressrefused"), rule_now("other-site")
     ('address-refused', 'other-site')
     """
-    return _SPELT_BEFORE.get(stored, stored)
+    return _OLD_SPELLINGS.get(stored, stored)
 
 
 def spellings(rule: str) -> tuple[str, str]:
-    """Give the two ways in which a rule may stand in a store.
+    """Return the present and the old name that a rule may have in a store.
 
     >>> spellings("address-refused"), spellings("other-site")
     (('address-refused', 'addressrefused'), ('other-site', 'other-site'))
     """
     before = rule.replace("-", "")
-    return rule, before if _SPELT_BEFORE.get(before) == rule else rule
+    return rule, before if _OLD_SPELLINGS.get(before) == rule else rule
 
 
 class StoreError(HoneyguideError):
-    """A store that cannot be used: which file, why, and what to do."""
+    """A store that cannot be used; the message says why, and what to do."""
 
     def __init__(self, file: str, why: str) -> None:
         self.file = file
@@ -185,22 +175,22 @@ class SchemaMismatchError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Another process has been writing for too long."""
+    """Another process has been writing to the store for too long."""
 
 
 class LeaseLostError(StoreError):
-    """A page was given to another process in the meantime; what we know of it no longer counts."""
+    """The lease of a page has passed to another process, so the result of this one is refused."""
 
 
 def _visible(line: str) -> str:
-    """Escape what would end a line, steer a terminal or hide: names of files and words of servers come from anywhere."""
+    """Escape characters that end a line, steer a terminal or hide: names of files and texts of servers are not ours."""
     if line.isprintable():
         return line
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
 
 
 def shown(text: str, limit: int = 80) -> str:
-    r"""Quote hostile text for a message: printable, and never longer than `limit`.
+    r"""Quote text from strangers for a message: printable, and cut to `limit` characters.
 
     >>> shown("a\x00b")
     "'a\\x00b'"

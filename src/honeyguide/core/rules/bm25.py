@@ -1,9 +1,9 @@
 """BM25 of a link's texts against a query, on an absolute scale from 0 to 1.
 
-Owns: `Query`, `contextual`. Must not know: selection, profiles.
-The usual BM25 weighs words by how rare they are among the documents at hand, so a score changes when another link
-joins the page. Here word weights and usual lengths are fixed, and 1 is what a field reaches that is the query itself
-(PICK-13): a score depends on the link alone.
+Owns: `Query`, `contextual`. Must not know: selection, profiles. Start reading at `contextual`.
+Ordinary BM25 weighs words by their rarity among the documents, so that a score changes when the page gets another link.
+Here word weights and usual lengths are fixed, and a field that is the query itself scores 1 (PICK-13): a score depends on
+the link alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TextField(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """A query and the constants of BM25: `k1` bounds what repetition is worth, `b` what length costs."""
+    """A query and the constants of BM25: `k1` limits what repetition adds, `b` sets what length costs."""
 
     text: str
     fields: tuple[TextField, ...]
@@ -53,22 +53,16 @@ class Query:
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
-        """What is the same for every text of a field, worked out once."""
+        """The constants of each field, computed once."""
         return tuple(self._scale(field) for field in self.fields)
 
     def _scale(self, field: TextField) -> Scale:
         fixed, per_word = self.k1 * (1 - self.b), self.k1 * self.b / field.usual_words
         size = len(self.terms)
         best = size / (1 + fixed + per_word * size) or 1.0
-        return Scale(
-            field.name,
-            f"bm25-{field.name}",
-            f" in {field.name.replace('_', ' ')}",
-            field.weight / best,
-            field.weight,
-            fixed,
-            per_word,
-        )
+        where = f" in {field.name.replace('_', ' ')}"
+        unit = field.weight / best
+        return Scale(field.name, f"bm25-{field.name}", where, unit, field.weight, fixed, per_word)
 
 
 class Scale(NamedTuple):
@@ -84,14 +78,14 @@ class Scale(NamedTuple):
 
 
 class Contextual(NamedTuple):
-    """A contextual score and the query words that made it."""
+    """A contextual score and the query words that were found."""
 
     score: Score
     matched: tuple[str, ...]
 
 
 def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
-    """Score texts by field name, case-blind; a text that is not known pays nothing, and the score says so.
+    """Score texts by field name, case-blind; an unknown text pays nothing, and the score names it.
 
     >>> query = Query("fire alarm", (TextField("title", 0.5, 8), TextField("anchor", 0.5, 3)))
     >>> contextual(query, {"title": "fire alarm", "anchor": None}.get).score.value
@@ -102,13 +96,15 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
     unknown: list[str] = []
     total = 0.0
     forms = query.forms
-    is_silent = forms.keys().isdisjoint  # most texts say nothing of the query
+    is_silent = forms.keys().isdisjoint  # most texts have no word of the query
     for field, rule, where, unit, weight, fixed, per_word in query.scales:
         text = text_of(field)
         if text is None:
             unknown.append(field)
             continue
-        folded = text if text.isascii() else fold(text)  # often only a dash or a quote was not
+        folded = (
+            text if text.isascii() else fold(text)
+        )  # folding often leaves ASCII, because only a dash or quote was not
         words = ascii_words(folded) if folded.isascii() else raw_words(folded)
         if is_silent(words):
             continue
@@ -122,7 +118,7 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
 
 
 def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:
-    """Sum what each term reaches that was found in a text, and name each once."""
+    """Sum up the BM25 of the terms that were found in a text, and name each term once."""
     distinct = list(dict.fromkeys(found))
     if len(distinct) == len(found):
         return sum([1 / (1 + norm)] * len(found)), found

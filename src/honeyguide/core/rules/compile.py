@@ -1,18 +1,19 @@
-"""Rows: scorecards and rule lists compiled to Python, evaluated a row at a time.
+"""Scorecards and rule lists compiled to Python functions, which evaluate one row of facts at a time.
 
 Owns: the row evaluator. Must not know: TOML, which rules exist. Start reading at `CompiledCard`.
-Each card becomes one generated function, because a closure per condition costs three times as much; a plain evaluator
-in the tests says the same about random cards and facts. Nothing of a profile reaches the generated text but numbers
-and quoted words: other values are bound to names.
+Each card becomes one generated function, because a closure per condition costs three times as much; property tests compare
+it with a plain evaluator. The generated text contains only numbers and quoted words of a profile: other values are bound
+to names, so that a profile cannot run code.
 
-What is not known is neither true nor false. So every condition is written twice, as "known to hold" (`_Writer.holds`)
-and as "known not to hold" (`_Writer.fails`); `not` swaps the two.
+A test of an unknown fact is neither true nor false. So every condition is written twice, as "known to hold"
+(`_Writer.holds`) and as "known not to hold" (`_Writer.fails`); `not` swaps the two.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, assert_never
 
 from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, FactKind
@@ -45,7 +46,7 @@ _UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped
 
 
 class CompiledCard:
-    """A scorecard that is compiled when it first runs: no command uses all of a profile."""
+    """A scorecard, compiled on first use because no command uses all cards of a profile."""
 
     def __init__(self, card: Scorecard) -> None:
         self.card = card
@@ -58,20 +59,20 @@ class CompiledCard:
 
     @cached_property
     def score_link(self) -> Callable[[Link, Head | None], Score]:
-        """Score a link straight, which spares the row."""
+        """Score a link directly, without a row of facts."""
         scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
         return scored
 
 
 class RuleList:
-    """Rules of which the first match decides: filters, buckets, drops. Compiled when they first do."""
+    """Rules of which the first match decides: filters, buckets, drops. Compiled on first use."""
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.rules = tuple(rules)
 
     @cached_property
     def first(self) -> Callable[[Row], Rule | None]:
-        """Find the rule that decides about a row of facts."""
+        """Return the rule that decides about a row of facts, if one does."""
         writer = _Writer("row")
         lines = [f"    if {writer.holds(rule.when)}: return {writer.bind(rule)}" for rule in self.rules]
         decide: Callable[[Row], Rule | None] = writer.function("decide(row)", [*lines, "    return None"])
@@ -125,7 +126,7 @@ def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
 
 
 class _Writer:
-    """Writes one function: facts are read when first needed, and once."""
+    """Writes one function, which reads each fact once, when it is first needed."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -141,17 +142,17 @@ class _Writer:
         self._fields: dict[str, str] = {}
 
     def bind(self, value: object) -> str:
-        """Give a value a name in the function's world."""
+        """Bind a value to a new name that the function can use."""
         name = f"k{len(self._bound)}"
         self._bound[name] = value
         return name
 
     def name(self, field: str) -> str:
-        """Name the variable of a fact, once it was read."""
+        """Name the variable that holds a fact."""
         return self._fields.setdefault(field, f"f{len(self._fields)}")
 
     def read(self, field: str) -> str:
-        """Read a fact into its variable, unless it is there."""
+        """Write an expression that reads a fact into its variable on first use."""
         name = self.name(field)
         if self.source == "row":
             fresh = f"row[{field!r}]"
@@ -160,14 +161,14 @@ class _Writer:
         return f"({name} if {name} is not _ else ({name} := {fresh}))"
 
     def function(self, head: str, lines: list[str]) -> Any:
-        """Compile what was written."""
+        """Compile the lines of the function."""
         start = [f"    {' = '.join(self._fields.values())} = _"] if self._fields else []
         text = "\n".join([f"def {head}:", *start, *lines])
         exec(compile(text, f"<compiled {head}>", "exec"), self._bound)  # noqa: S102 - our own text; words are quoted, values bound
         return self._bound[head.partition("(")[0]]
 
     def holds(self, condition: Condition) -> str:
-        """Write: the condition is known to hold."""
+        """Write an expression for: the condition is known to hold."""
         match condition:
             case All(parts):
                 return _joined("and", map(self.holds, parts), "True")
@@ -179,7 +180,7 @@ class _Writer:
                 return f"({self.read(condition.field)} is not None and {self._test(condition)})"
 
     def fails(self, condition: Condition) -> str:
-        """Write: the condition is known not to hold."""
+        """Write an expression for: the condition is known not to hold."""
         match condition:
             case All(parts):
                 return _joined("or", map(self.fails, parts), "False")
@@ -191,7 +192,7 @@ class _Writer:
                 return f"({self.read(condition.field)} is not None and not {self._test(condition)})"
 
     def _test(self, leaf: Leaf) -> str:
-        """Write the test of a fact that is known and read."""
+        """Write the test of a fact that is known and in its variable."""
         value = self.name(leaf.field)
         match leaf:
             case Below(_, bound):
@@ -222,31 +223,21 @@ class _Writer:
                 return self._contains(value, terms)
             case "word":
                 return f"{self.bind(_word_test(terms))}({value})"
-            case "starts":
-                return self._on_parts(
-                    leaf.field,
-                    value,
-                    lambda text: text.startswith(terms),
-                    f"{value}.startswith({self.bind(terms)})",
-                )
-            case "ends":
-                return self._on_parts(
-                    leaf.field,
-                    value,
-                    lambda text: text.endswith(terms),
-                    f"{value}.endswith({self.bind(terms)})",
-                )
+            case "starts" | "ends":
+                method = f"{leaf.test}with"  # of a text
+                short = f"{value}.{method}({self.bind(terms)})"
+                return self._on_parts(leaf.field, value, methodcaller(method, terms), short)
             case _:
                 assert_never(leaf.test)
 
     def _contains(self, value: str, terms: tuple[str, ...]) -> str:
-        """Containment needs no splitting: no term contains the join."""
+        """Write a containment test, which needs no splitting because no term contains `JOIN`."""
         if len(terms) > _UNROLLED:
             return f"any([term in {value} for term in {self.bind(terms)}])"
         return _joined("or", (f"{term!r} in {value}" for term in terms), "False")
 
     def _on_parts(self, field: str, value: str, test: Callable[[str], bool], short: str | None = None) -> str:
-        """Where a fact holds several texts, any of them may pass."""
+        """Write a test that passes if any of the texts of a fact passes it."""
         whole = short or f"{self.bind(test)}({value})"
         if not _has_parts(field):
             return whole
@@ -263,7 +254,7 @@ def _has_parts(field: str) -> bool:
 
 
 def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:
-    """Find whole words, beginnings of words (`repair*`) and phrases between spaces; lists of words may be long."""
+    """Return a test for whole words, beginnings of words (`repair*`) and phrases; word lists may be long."""
     words = frozenset(term for term in terms if " " not in term and not term.endswith("*"))
     beginnings = tuple(term[:-1] for term in terms if " " not in term and term.endswith("*"))
     phrases = tuple(
@@ -282,7 +273,7 @@ def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 def _pay(rule: Rule, decimals: int, value: float) -> Reason:
-    """Pay by the unit, at most so much."""
+    """Pay points per unit of a fact, up to `at_most`."""
     amount = rule.points * float(value)
     if rule.at_most is not None and amount > rule.at_most:
         amount = rule.at_most
@@ -290,7 +281,7 @@ def _pay(rule: Rule, decimals: int, value: float) -> Reason:
 
 
 def _adjust(reasons: list[Reason], rule: str, total: float, limit: float, decimals: int) -> float:
-    """Note what a limit took away, so that the points still add up."""
+    """Add a reason for what a limit cuts off, so that the points still add up."""
     limit = half_up(limit, decimals)
     reasons.append(Reason(rule, half_up(limit - total, decimals), f"limited to {limit:g}", quiet=True))
     return limit

@@ -1,8 +1,8 @@
-"""The field catalogue: every name a rule may read, its kind, and how a link fills it.
+"""The facts that rules may read: their names, their kinds, and how a link provides them.
 
-Owns: `FIELDS`, `Facts`, `link_facts`. Must not know: which rules exist.
-Facts are filled when a rule first reads them, so a card pays only for what it asks. A fact that is not known is None:
-conditions on it are neither true nor false, and the score says what was not known.
+Owns: `FIELDS`, `Facts`, `FILL`. Must not know: which rules exist. Start reading at `FIELDS`.
+A fact is computed when a rule first reads it, because most cards read few. An unknown fact is None: conditions on it are
+neither true nor false, and the score names it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 Value = str | float | bool | None
 
-
-# Several texts in one fact (the anchors of all occurrences). Neither `.` nor `\s` of a pattern matches all of it, so
-# nothing matches across two texts.
+# Separates the texts of one fact (the anchors of all occurrences). Neither `.` nor `\s` of a pattern matches all of it,
+# so that nothing matches across two texts.
 JOIN = "\n\x1f\n"
 
 
@@ -48,31 +47,19 @@ class Field(NamedTuple):
 
     @property
     def may_be_unknown(self) -> bool:
-        """Say whether the fact can be missing; the others are there for every link."""
+        """Whether the fact can be unknown; all others are known for every link."""
         return self.name not in FILL or self.name in ("head_title", "head_description", "position")
 
 
-def _catalogue(*rows: tuple[str, FactKind, str]) -> dict[str, Field]:
-    return {name: Field(name, kind, about) for name, kind, about in rows}
-
-
-FIELDS: Mapping[str, Field] = _catalogue(
+_CATALOGUE = (
     ("url", FactKind.TEXT, "the normalised URL, escapes decoded, folded"),
     ("path", FactKind.TEXT, "path of the normalised URL, folded, escapes kept"),
     ("target", FactKind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
     ("plain_path", FactKind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
-    ("segment", FactKind.TEXT, "first path segment, escapes decoded, file extension gone"),
-    ("folders", FactKind.TEXTS, "path segments before the last, escapes decoded"),
-    (
-        "slug",
-        FactKind.TEXT,
-        "last path segment, escapes decoded, file extension gone; its folder for an index file",
-    ),
-    (
-        "home_path",
-        FactKind.TEXT,
-        "path and query as seen from the homepage's folder, folded, tracking parameters gone",
-    ),
+    ("segment", FactKind.TEXT, "first path segment, decoded, without extension"),
+    ("folders", FactKind.TEXTS, "path segments before the last, decoded"),
+    ("slug", FactKind.TEXT, "last path segment, decoded, without extension; its folder for an index file"),
+    ("home_path", FactKind.TEXT, "path and query below the homepage's folder, without tracking parameters"),
     ("path_length", FactKind.NUMBER, "number of non-empty path segments"),
     ("has_query", FactKind.FLAG, "the URL has a query"),
     ("anchor", FactKind.TEXTS, "anchor texts of all occurrences"),
@@ -87,11 +74,7 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("order", FactKind.NUMBER, "place in document order, from 0"),
     ("head_title", FactKind.TEXT, "title of the linked page, where its head was read"),
     ("head_description", FactKind.TEXT, "meta description of the linked page, where its head was read"),
-    (
-        "family",
-        FactKind.TEXT,
-        "the family of pages it belongs to that differ only in a name; unknown if to none",
-    ),
+    ("family", FactKind.TEXT, "its family of pages that differ only in a name; unknown if it has none"),
     ("is_duplicate", FactKind.FLAG, "another link of the page has the same key"),
     ("contextual", FactKind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
     ("bucket", FactKind.TEXT, "what kind of page it is: services, about, blog, ..."),
@@ -108,16 +91,12 @@ FIELDS: Mapping[str, Field] = _catalogue(
     ("hub_depth", FactKind.NUMBER, "links away from the nearest hub"),
     ("is_hub", FactKind.FLAG, "the page is a hub"),
 )
-
-
-CARD = "card."  # a fact named card.x is the value of scorecard x
+FIELDS: Mapping[str, Field] = {name: Field(name, kind, about) for name, kind, about in _CATALOGUE}
+CARD = "card."  # the fact card.x is the value of scorecard x
 
 
 class Facts(dict[str, Value]):
-    """The flat record rules read; names that were not given are filled when first read.
-
-    Facts of a link are read from the link, and from its target's head where that is known.
-    """
+    """The facts of one row; those of a link, and of its target's head if that is known, are computed on first use."""
 
     __slots__ = ("head", "link")
 
@@ -134,12 +113,12 @@ class Facts(dict[str, Value]):
 
 
 def join(texts: list[str]) -> str:
-    """Many texts as one fact, folded, duplicates and empty ones gone.
+    """Join texts to one fact, folded, without duplicates and empty ones.
 
     >>> join(["Fire  Alarms", "", "fire alarms", "CCTV"]).split(JOIN)
     ['fire alarms', 'cctv']
     """
-    folded = dict.fromkeys(map(fold, dict.fromkeys(texts)))  # a menu repeats itself word for word
+    folded = dict.fromkeys(map(fold, dict.fromkeys(texts)))  # menus repeat the same text
     folded.pop("", None)
     return JOIN.join(folded)
 
@@ -148,7 +127,7 @@ _SPACES = str.maketrans("-_+.", "    ")
 
 
 def plain(escaped: str) -> str:
-    """Path text as a reader sees it; escapes are decoded until nothing changes, so hiding in them is no use.
+    """Return path text as a reader sees it; nested escapes are decoded, too, because they could hide words.
 
     >>> plain("/Service%252DAreas/")
     '/service areas/'
@@ -162,20 +141,18 @@ def plain(escaped: str) -> str:
 
 
 def stem_of(segment: str) -> str:
-    """Segment without its file extension, as a reader sees it.
+    """Return a segment as a reader sees it, without its file extension.
 
     >>> stem_of("Fire-Alarms.html")
     'fire alarms'
     """
-    segment = segment.partition(";")[0] or segment  # parameters of a path are no part of a name
+    segment = segment.partition(";")[0] or segment  # drop path parameters
     name, dot, extension = segment.rpartition(".")
     return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
 
 
 def slug_of(segments: tuple[str, ...]) -> str:
-    """Name a page by its last path segment; an index file is named by its folder.
-
-    At the root an index file has no name: what it shows is in the query.
+    """Name a page by its last path segment, or an index file by its folder; at the root it has no name.
 
     >>> slug_of(("services", "index.html")), slug_of(("index.php",))
     ('services', '')
@@ -187,17 +164,12 @@ def slug_of(segments: tuple[str, ...]) -> str:
 
 
 def _folders(segments: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the folders a page lies in; of an index file not the one that names it."""
+    """Return the folders of a page; for an index file without the one that names it."""
     is_index = len(segments) > 1 and stem_of(segments[-1]) == "index"
     return segments[: -2 if is_index else -1]
 
 
-def _first_segment(link: Link, _head: Head | None) -> str:
-    segments = link.url.segments
-    return stem_of(segments[0]) if segments else ""
-
-
-_LABEL_WORDS = 6  # a longer anchor text is a sentence or a whole card, and mentions anything
+_LABEL_WORDS = 6  # a longer anchor text is a sentence or a teaser, which may mention anything
 
 
 def _label(anchor: str) -> str:
@@ -206,7 +178,7 @@ def _label(anchor: str) -> str:
 
 
 def _every(name: str) -> Fill:
-    """Join one attribute of all occurrences; nearly every link has just one."""
+    """Return a function that joins one attribute of all occurrences; nearly every link has just one."""
     read = attrgetter(name)
 
     def fill(link: Link, _head: Head | None) -> str:
@@ -228,7 +200,7 @@ def _target(link: Link, _head: Head | None) -> str:
     text = link.url.text
     return text[
         text.index("/", 8) :
-    ].lower()  # past "http://" and one character of a host; cheaper than `Url.target`
+    ].lower()  # past "http://" and one character of a host; faster than `Url.target`
 
 
 def _path(link: Link, _head: Head | None) -> str:
@@ -248,7 +220,7 @@ FILL: Mapping[str, Fill] = {
     "path": _path,
     "target": _target,
     "plain_path": lambda link, _: plain(link.url.path),
-    "segment": _first_segment,
+    "segment": lambda link, _: stem_of(segments[0]) if (segments := link.url.segments) else "",
     "folders": lambda link, _: JOIN.join(
         [plain(segment.partition(";")[0]) for segment in _folders(link.url.segments)]
     ),

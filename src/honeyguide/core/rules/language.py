@@ -1,11 +1,8 @@
-"""The rule language: conditions, rules, groups, scorecards, and the scores they make.
+"""The rule language: conditions, rules, groups, scorecards, and scores.
 
-Owns: the nodes and what they mean. Must not know: TOML, links, where facts come from, how nodes are evaluated.
-Start reading at `Scorecard`. The nodes are plain data: `core.rows` compiles them for one row at a time, an evaluator
-over whole columns compiles the same ones.
-
-A condition on a fact that is not known is neither true nor false: a rule does not pay for it, and `not` of it does not
-pay either.
+Owns: the nodes and their meaning. Must not know: TOML, links, where facts come from, how nodes are evaluated.
+Start reading at `Scorecard`. The nodes are plain data: `compile.py` compiles them for one row at a time, `bulk` for whole
+columns. A condition on an unknown fact is neither true nor false: a rule does not pay for it, nor for its `not`.
 """
 
 from __future__ import annotations
@@ -95,8 +92,8 @@ ALWAYS = All()
 class Rule:
     """Pays `points`, or `points` for each unit of the fact `per`, when its condition holds.
 
-    A quiet rule is in the ledger like any other, but not among the words shown to people. Tags make up the short
-    `selection_reason` of a pick; a filter may show a fact behind its reason.
+    A quiet rule pays like any other, but is not among the reasons shown to people. Tags make up the short
+    `selection_reason` of a pick; a filter may `show` a fact after its reason.
     """
 
     id: str
@@ -112,7 +109,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rules of which the first match pays (`first`) or every match (`all`), together `at_most` so much."""
+    """Rules of which the first match pays (`first`) or every match (`all`), together at most `at_most`."""
 
     name: str
     mode: Literal["first", "all"]
@@ -122,7 +119,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """Base plus groups, kept in range. Each payment is rounded half up to `decimals`, so sums are what they seem."""
+    """Base plus groups, kept in range. Each payment is rounded half up to `decimals`, so that points add up."""
 
     name: str
     groups: tuple[Group, ...]
@@ -133,7 +130,7 @@ class Scorecard:
 
 
 class Reason(NamedTuple):
-    """One line of a score's ledger. A named tuple, like `Score`, because they are made by the million."""
+    """What one rule paid. A named tuple, like `Score`, because millions of them are created."""
 
     rule: str
     points: float
@@ -151,7 +148,7 @@ class Score(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The reasons as people read them."""
+        """The reasons that are shown to people."""
         return tuple(reason.text for reason in self.reasons if not reason.quiet)
 
 
@@ -170,7 +167,7 @@ def half_up(value: float, decimals: int = 0) -> float:
 
 
 def leaves(condition: Condition) -> Iterator[Leaf]:
-    """Walk the tests of a condition, whatever they are nested in."""
+    """Walk the tests of a condition, at any depth."""
     match condition:
         case All(parts) | AnyOf(parts):
             for part in parts:
@@ -182,7 +179,7 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
 
 
 def fields_read(card: Scorecard) -> tuple[str, ...]:
-    """Every fact that the card reads, in the order of its rules."""
+    """Return every fact that the card reads, in the order of its rules."""
     names: dict[str, None] = {}
     for rule in (rule for group in card.groups for rule in group.rules):
         names.update((leaf.field, None) for leaf in leaves(rule.when))

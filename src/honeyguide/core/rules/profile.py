@@ -1,6 +1,6 @@
-"""What is good, as data: the `Profile` that every decision reads.
+"""The `Profile`: all rules, scores and limits that decisions read, as data.
 
-Owns: the shape of a profile once it is loaded and compiled. Must not know: TOML, files.
+Owns: the types of a loaded and compiled profile. Must not know: TOML, files.
 Start reading at `Profile`; `honeyguide.config` builds one from TOML.
 """
 
@@ -28,7 +28,7 @@ _NO_RULES = RuleList()
 
 
 class Bucket(NamedTuple):
-    """A kind of page; `priority` breaks ties, `handicap` is what it must be ahead by to win (PICK-17)."""
+    """A kind of page; `priority` breaks ties, `handicap` is the lead that it needs to win (PICK-17)."""
 
     name: str
     priority: int
@@ -44,10 +44,10 @@ class Kinds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How pick orders and takes: which card, which drops, which ties, how many.
+    """How pick orders and takes links.
 
-    `cards` are all that the strategy reads, each after the cards that it reads itself. `distinct` is how alike two
-    slugs must be for the second to be left out; at 1 nothing is. `kinds` are buckets of its own, if it has any.
+    `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
+    `distinct` or more, the second is rejected; 1 turns that off. `kinds` are buckets of its own, if it has any.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Strategy:
 
 
 class Topic(NamedTuple):
-    """What a crawl is about: a pattern, and terms that are near to it."""
+    """What a crawl is about: a pattern, and related terms."""
 
     pattern: Pattern | None = None
     related: tuple[str, ...] = ()
 
 
 class Band(NamedTuple):
-    """A range of scores from `at_least` up, and what happens to what falls into it."""
+    """A range of scores from `at_least` up to the next band, and the lane and bonus that it gives."""
 
     at_least: float
     lane: str
@@ -82,8 +82,8 @@ class Band(NamedTuple):
 class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
-    `moves_up` says that a link met again with better evidence does; `order` may disregard scores altogether. `lookahead`
-    overrules that of the crawl.
+    With `moves_up`, a link that is found again with better evidence moves up. An `order` other than `score` ignores
+    scores. `lookahead` overrides that of `CrawlRules`.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Traversal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CrawlRules:
-    """The numbers of the crawl itself; how each is meant stands beside it in the base profile."""
+    """The numbers of the crawl itself; the base profile explains each."""
 
     lookahead: int = 8
     window: int = 64
@@ -110,7 +110,7 @@ class CrawlRules:
     hub_points: float = 60.0
 
     def for_traversal(self, traversal: Traversal) -> CrawlRules:
-        """Give the numbers of a crawl that moves this way."""
+        """Return the numbers of a crawl with this traversal."""
         return self if traversal.lookahead is None else replace(self, lookahead=traversal.lookahead)
 
 
@@ -126,7 +126,7 @@ class Level(NamedTuple):
 class Profile:
     """Scope, filters, scorecards, strategies, traversals and levels; immutable and hashed.
 
-    `hash` covers everything that it decides by; `own_hash` what its file says, without a topic that was given besides.
+    `hash` covers everything that decisions read; `own_hash` leaves out a topic that does not come from its file.
     """
 
     name: str
@@ -155,13 +155,13 @@ class Profile:
         return self.cards[card].score(facts) if len(chain) == 1 else self.scores(chain, facts)[card]
 
     def score_link(self, card: str, link: Link, head: Head | None = None) -> Score:
-        """Score one card of one link: the short way where no other card is read."""
+        """Score a card for a link, directly if the card reads no other."""
         if len(self.chains[card]) == 1:
             return self.cards[card].score_link(link, head)
         return self.score(card, Facts(link, head))
 
     def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
-        """Score cards in the given order; each becomes a fact for the next."""
+        """Score cards in this order; each score becomes a fact for the next card."""
         scores: dict[str, Score] = {}
         for name in cards:
             scores[name] = self.cards[name].score(facts)
@@ -169,16 +169,16 @@ class Profile:
         return scores
 
     def kinds_of(self, strategy: Strategy) -> Kinds:
-        """Return the buckets a strategy works with."""
+        """Return the buckets of a strategy: its own, or those of the profile."""
         return strategy.kinds or self.kinds
 
     def with_query(self, text: str) -> Profile:
-        """Return the same profile asking another query."""
+        """Return the same profile with another query."""
         return replace(self, query=replace(self.query, text=text))
 
 
 def chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
-    """Order a card's dependencies; raises ValueError on a cycle."""
+    """Return the cards that a card reads, in the order of scoring, itself last; raises ValueError on a cycle."""
     done: dict[str, None] = {}
     open_: dict[str, None] = {}
 
@@ -199,19 +199,19 @@ def chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
 
 
 class FamilyWords(NamedTuple):
-    """What the shapes are recognised by; all of it profile data, folded."""
+    """The words by which families of pages that differ only in a name are recognised; folded."""
 
     min_size: int = 3
     places: frozenset[str] = frozenset()  # folders of places: city, markets, ...
-    states: frozenset[str] = frozenset()  # names and codes that stand beside a town
+    states: frozenset[str] = frozenset()  # names and codes beside a town
     before_names: frozenset[str] = frozenset()  # in, near, à, bei, ...
     no_names: tuple[str, ...] = ()  # beginnings of words that are never a town's: roof, commercial, ...
-    generic: frozenset[str] = frozenset()  # words that make no family: services, us, page, ...
+    generic: frozenset[str] = frozenset()  # words that form no family: services, us, page, ...
 
 
 @dataclass(frozen=True, slots=True)
 class TrapLimits:
-    """Where a site without end is recognised; how each is meant stands beside it in the base profile."""
+    """The limits at which an endless site is recognised; the base profile explains each."""
 
     max_url_chars: int = 2_000
     max_segments: int = 20

@@ -1,6 +1,6 @@
 """Topic relevance of links and pages (TOPIC-1, TOPIC-2): facts in, explained scores out.
 
-Owns: which facts the topic cards read. Must not know: the points (profile), the queue (traverse).
+Owns: which facts the topic cards read. Must not know: the points (profiles have them), the queue (`core.crawl`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from honeyguide.core.text.pattern import Pattern
 
 
-CARDS = ("link", "page")  # what is scored against a topic
-SCALE = 10.0  # TOPIC-1, TOPIC-2: where their scores end; crawls order by hundredths of it, and plans by the share of it
-MENTIONS_ENOUGH = 1_000  # counting further tells nobody more
+CARDS = ("link", "page")  # the cards that score against a topic
+SCALE = 10.0  # TOPIC-1, TOPIC-2: the highest score of these cards
+MENTIONS_ENOUGH = 1_000  # of a topic on a page: counting further changes no score
 
 
 def link_score(link: Link, profile: Profile) -> Score:
@@ -46,7 +46,7 @@ def skip_rule(link: Link, profile: Profile) -> Rule | None:
 
 
 def topic_of(profile: Profile) -> Pattern:
-    """Return the topic, or say that there is none."""
+    """Return the topic; raises ConfigError if the profile has none."""
     if profile.topic.pattern is None:
         raise ConfigError(
             profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),)
