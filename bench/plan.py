@@ -34,7 +34,7 @@ _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth
 
 
 def _plan(path: str, policy: str) -> Callable[[], list[str]]:
-    import honeyguide.bulk.rate_ranker  # noqa: F401 - imports are not timed
+    import honeyguide.bulk.learned_table  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
     from honeyguide.app.known import open_known
     from honeyguide.core.recrawl.plan import PlanQuery

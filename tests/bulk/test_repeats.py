@@ -12,7 +12,7 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.app.known import open_known
-from honeyguide.bulk import ranker
+from honeyguide.bulk import file_table
 from honeyguide.core.recrawl.plan import PlanQuery
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_urls_may_be_categories(tmp_path: Path) -> None:
 def test_in_very_large_files_only_printed_repeats_are_looked_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranker, "MAX_LOOKED_UP", 2)
+    monkeypatch.setattr(file_table, "MAX_LOOKED_UP", 2)
     rows = [{**GOOD, "url": f"https://a.example/{name}", "topic_relevance": worth} for name, worth in
             (("a", 0.9), ("b", 0.8), ("b", 0.7), ("a", 0.1))]  # fmt: skip
     file = write(tmp_path / "known.parquet", rows)

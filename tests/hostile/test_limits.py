@@ -430,7 +430,7 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
-    "bulk.ranker:MAX_LOOKED_UP",
+    "bulk.file_table:MAX_LOOKED_UP",
     "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
     "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.picks:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",

@@ -84,8 +84,8 @@ def _column_table(
     sources: Sequence[Source], policy: str, profile: Profile, reject: Rejected | None, *, check_urls: bool
 ) -> Ranker:
     from honeyguide.bulk.batches import ParquetFile, TextFile  # an extra
-    from honeyguide.bulk.ranker import ColumnTable
-    from honeyguide.bulk.rate_ranker import LearnedTable
+    from honeyguide.bulk.file_table import ColumnTable
+    from honeyguide.bulk.learned_table import LearnedTable
 
     if policy == LEARNED:
         parquet = [ParquetFile(source.path, source.name) for source in sources]

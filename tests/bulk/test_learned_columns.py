@@ -56,7 +56,7 @@ def made_up(random: Random) -> tuple[Any, ...]:
 
 
 def test_rows_and_columns_give_the_same_value() -> None:
-    from honeyguide.bulk.rate_ranker import VALUE, learned_values
+    from honeyguide.bulk.learned_table import VALUE, learned_values
     from honeyguide.bulk.signal_columns import DOUBT, fact_columns
 
     random = Random(20)  # noqa: S311 - made-up rows
@@ -91,7 +91,7 @@ TYPES = (
     "missing", ["rate", "page_class", "importance", "topic_relevance", "is_hub", "last_visited"]
 )
 def test_columns_that_are_not_there_are_not_known(missing: str) -> None:
-    from honeyguide.bulk.rate_ranker import VALUE, learned_values
+    from honeyguide.bulk.learned_table import VALUE, learned_values
     from honeyguide.bulk.signal_columns import fact_columns
 
     row: dict[str, Any] = {"visits": 1, "last_visited": NOW - timedelta(days=3), "topic_relevance": 0.7, "is_hub": True, "rate_a": 2.0, "rate_b": 9.0, "page_class": "article", "importance": 3.0}  # fmt: skip

@@ -1,0 +1,400 @@
+"""Ranking whole files by columns: the same answers as `core.recrawl.ranking.RowTable`, for files of any size.
+
+Owns: the passes over the files, and the ranking by the rules of a profile. Must not know: formats (`batches.py`), how
+columns are scored (`columns.py`). Start reading at `ColumnTable.plan`; the policy `learned` is in `learned_table.py`.
+
+Scores are made from the columns of numbers alone. Rows are read again, with their URLs, only if they are winners or in
+doubt. So the URL of another Parquet row is not checked, unless `check_urls`; those of the winners are looked up in the
+whole files, because a later row of the same URL counts instead. Between batches only the best rows so far are kept; a later
+row with the same score as the last of them loses the tie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.files.rows import signals_of_row
+from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
+from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
+from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
+from honeyguide.core.recrawl.plan import (
+    Count,
+    KnownUrl,
+    Plan,
+    PlanEntry,
+    ScoredUrl,
+    future_fields,
+    level_of,
+    plan_facts,
+    score_url,
+)
+from honeyguide.core.recrawl.policies import HEURISTIC
+from honeyguide.core.recrawl.ranking import host_of
+from honeyguide.core.rules.facts import CARD
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from honeyguide.adapters.files.rows import RawRow
+    from honeyguide.bulk.batches import Batch
+    from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
+    from honeyguide.core.rules.profile import Level, Profile
+
+    File = ParquetFile | TextFile
+    Reject = Callable[[str, RawRow, InputError], None]
+    KnownRows = Mapping[int, tuple[File, RawRow]]
+
+
+SCORE = CARD + "plan"
+# Rows of Parquet files in which printed URLs are always looked up. Reading the URLs of more would cost as much as all the
+# rest; there they are looked up only if two printed rows have the same URL.
+MAX_LOOKED_UP = 5_000_000
+_MORE = 8  # how many times as many rows are looked at when a host has too many of the best
+_SOME = 500_000
+
+
+class _BadUrl(Exception):  # noqa: N818 - never leaves this module
+    """Rows are to be skipped, and one of the best has a wrong URL: now all URLs have to be read."""
+
+
+class _Repeated(Exception):  # noqa: N818 - never leaves this module
+    """One of the best has a URL that comes again: without the rows that do not count, others are the best."""
+
+
+class ScoredBatch(NamedTuple):
+    """A batch whose doubts are settled: the place of each row among all, from 0, and its score."""
+
+    file: File
+    first: int
+    batch: Batch
+    scores: pl.DataFrame
+
+
+class Winner(NamedTuple):
+    """A row that was chosen: its place among the candidates, from 1, its place among all rows, its value and signals."""
+
+    rank: int
+    place: int
+    value: float
+    signals: UrlSignals
+
+
+class ColumnTable:
+    """Known URLs in files; doubtful rows are read one by one, and wrong rows go to `reject`, or stop the run."""
+
+    def __init__(
+        self,
+        files: Sequence[File],
+        profile: Profile,
+        reject: Reject | None = None,
+        *,
+        check_urls: bool = False,
+    ) -> None:
+        self.policy = HEURISTIC
+        self._files = files
+        self._profile = profile
+        self._cards = [profile.cards[name].card for name in profile.chains["plan"]]
+        self._reject = reject
+        self._rejected: set[tuple[str, int]] = set()
+        self._check_urls = check_urls or any(isinstance(file, TextFile) for file in files)
+        self._repeats = Repeats()
+        self._is_compared = False
+
+    def plan(self, query: PlanQuery) -> Plan:
+        """Rank the rows."""
+        limit = query.top if query.per_host is None or query.top is None else query.top * _MORE
+        while True:
+            try:
+                self._compare_urls(query.now)
+                plan, is_enough = self._plan(query, limit)
+            except _BadUrl:
+                self._check_urls, self._repeats = True, Repeats()
+                continue
+            except _Repeated:
+                is_enough = False
+            else:
+                if is_enough or limit is None:
+                    return plan
+            limit = None if limit is None else limit * _MORE
+
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
+        """Look rows up by their URL, as it is written."""
+        found: dict[str, KnownUrl] = {}
+        first = 0
+        for file in self._files:
+            for raw in file.find(urls):
+                signals = self._signals(file, raw)
+                if signals is not None:
+                    where = self._where(file, raw.number - 1)
+                    found[signals.url] = KnownUrl(first + raw.number, where, signals)
+            first += file.count() if len(self._files) > 1 else 0
+        return found
+
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
+        """Count where a row stands among all."""
+        self._compare_urls(now)
+        self._look_up([row.signals.url])
+        value = self._value(row.signals, now)
+        score = pl.col(SCORE)
+        better = (score > value) | ((score == value) & (pl.col(PLACE) < row.number - 1))
+        return 1 + sum(int(part.scores.select(better.sum()).item()) for part in self._parts(now))
+
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
+        """Score one row; its rank is not counted."""
+        return PlanEntry(0, score_url(row.signals, now, self._profile))
+
+    # --- by the rules of the profile ---
+
+    def _plan(self, query: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
+        levels, future = self._no_levels(), Count()
+        best = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
+        texts: KnownRows = {}
+        wanted = self._wanted(query)
+        for part in self._parts(query.now):
+            self._count_levels(levels, part.scores[SCORE])
+            self._count_future(future, part, query.now)
+            before, best = best, better_rows(best, part.scores.select(PLACE, SCORE).filter(wanted), limit)
+            if best is not before and isinstance(part.file, TextFile):
+                texts = _kept_texts(texts, part, best[PLACE].to_list())
+            if query.top is None and best.height > query.limit:
+                raise query.too_many(self._files[0].name)
+        winners, is_enough = self._winners(query, best, texts, limit)
+        ranks = [self._rank(one, query, levels) for one in winners]
+        return Plan(self._entries(winners, ranks, query.now), levels, future, self._repeated()), is_enough
+
+    def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
+        """Turn a file's columns into scores and doubts."""
+        facts = fact_columns(frame, now, with_url=self._check_urls)
+        wanted = [SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
+        return score_columns(facts, self._cards, ledger=False).select(wanted)
+
+    def _value(self, signals: UrlSignals, now: datetime) -> float:
+        """Return what a row is ranked by, as the column holds it."""
+        return score_url(signals, now, self._profile).score.value
+
+    def _entries(self, winners: Sequence[Winner], ranks: Sequence[int], now: datetime) -> list[PlanEntry]:
+        """Turn the bits of the winners into reasons."""
+        facts = [plan_facts(one.signals, now) for one in winners]
+        frame = fact_frame(facts, list(facts[0]) if facts else []).lazy()
+        scores = read_scores(score_columns(frame, self._cards).collect(), self._cards[-1])
+        return [
+            PlanEntry(rank, ScoredUrl(one.signals, score, level_of(score.value, self._profile)))
+            for rank, one, score in zip(ranks, winners, scores, strict=True)
+        ]
+
+    # --- passes over the files ---
+
+    def _parts(self, now: datetime) -> Iterator[ScoredBatch]:
+        """Score all rows, batch by batch, in their order, without rows whose URL comes again."""
+        first = 0
+        for file in self._files:
+            rows = 0
+            for batch in file.batches(partial(self._query, now=now)):
+                scores = self._settled(file, first, batch, now)
+                if len(self._repeats.superseded):
+                    scores = scores.filter(~pl.col(PLACE).is_in(self._repeats.superseded.implode()))
+                yield ScoredBatch(file, first, batch, scores)
+                rows = batch.start + batch.frame.height
+            first += rows
+
+    def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
+        """Give each row its place, and read doubtful rows again, one by one; wrong ones are left out."""
+        frame = batch.frame.with_row_index(PLACE, offset=first + batch.start)
+        if not frame[DOUBT].any():
+            return frame
+        places = frame.filter(DOUBT)[PLACE].to_list()
+        read = zip(places, batch.raw([place - first for place in places]), strict=True)
+        good = [(place, signals) for place, raw in read if (signals := self._signals(file, raw)) is not None]
+        settled = {
+            PLACE: [place for place, _ in good],
+            SCORE: [self._value(signals, now) for _, signals in good],
+            DOUBT: [False] * len(good),
+            FUTURE: [any(future_fields(signals, now)) for _, signals in good],
+            HASH: hashes_of([signals.url for _, signals in good]),
+        }
+        known = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
+        return pl.concat(
+            [frame.filter(~pl.col(DOUBT).fill_null(value=False)), pl.DataFrame(known, schema=frame.schema)]
+        )
+
+    def _signals(self, file: File, raw: RawRow) -> UrlSignals | None:
+        """Read a row, or reject it, once."""
+        try:
+            return signals_of_row(raw)
+        except InputError as error:
+            if self._reject is None:
+                raise
+            if (file.name, raw.number) not in self._rejected:
+                self._rejected.add((file.name, raw.number))
+                self._reject(file.name, raw, error)
+            return None
+
+    # --- URLs that come again ---
+
+    def _compare_urls(self, now: datetime) -> None:
+        """Find all rows whose URL comes again later, if all URLs are read, once."""
+        if not self._check_urls or self._is_compared:
+            return
+        none = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
+        self._repeats.compare(
+            pl.concat([none, *(part.scores.select(PLACE, HASH) for part in self._parts(now))])
+        )
+        self._is_compared = True
+
+    def _look_up(self, urls: Iterable[str]) -> bool:
+        """Find the rows of some URLs that come again, unless all are known; tells whether there are new ones."""
+        if self._check_urls:
+            return False
+        files, seen = [file for file in self._files if isinstance(file, ParquetFile)], list(urls)
+        is_large = sum(file.count() for file in files) > MAX_LOOKED_UP
+        if is_large and len(set(seen)) == len(seen):
+            return False
+        return self._repeats.look_up(seen, files, self._rejected)
+
+    def _repeated(self) -> Count:
+        again = self._repeats.again
+        return Count(len(again), self._where_of(again.sort()[0]) if len(again) else "")
+
+    # --- places ---
+
+    def _count_future(self, future: Count, part: ScoredBatch, now: datetime) -> None:
+        if not part.scores[FUTURE].any():
+            return
+        places = part.scores.filter(FUTURE)[PLACE].to_list()
+        where = ""
+        if not future.rows:
+            number = min(places) - part.first
+            signals = self._signals(part.file, part.batch.raw([number])[0])
+            fields = ", ".join(future_fields(signals, now)) if signals is not None else ""
+            where = f"{self._where(part.file, number)} ({fields})"
+        future.add(where, len(places))
+
+    def _where(self, file: File, number: int) -> str:
+        return f"row {number + 1}" if len(self._files) == 1 else f"{file.name} row {number + 1}"
+
+    def _where_of(self, place: int) -> str:
+        file, first = self._file_of(place)
+        return self._where(file, place - first)
+
+    def _file_of(self, place: int) -> tuple[File, int]:
+        first = 0
+        for file in self._files[:-1]:
+            rows = file.count()
+            if place < first + rows:
+                return file, first
+            first += rows
+        return self._files[-1], first
+
+    # --- levels ---
+
+    def _least(self, level: Level) -> float:
+        """Return the least value that is of a level or better."""
+        return level.at_least
+
+    def _level(self, value: float) -> Level:
+        return level_of(value, self._profile)
+
+    def _no_levels(self) -> dict[str, int]:
+        return dict.fromkeys((level.name for level in self._profile.levels), 0)
+
+    def _count_levels(self, levels: dict[str, int], values: pl.Series) -> None:
+        above = 0
+        for level in self._profile.levels:
+            is_last = level is self._profile.levels[-1]
+            count = len(values) if is_last else int((values >= self._least(level)).sum())
+            levels[level.name] += count - above
+            above = count
+
+    def _wanted(self, query: PlanQuery) -> pl.Expr:
+        """Write which values are asked for."""
+        score = pl.col(SCORE)
+        wanted, above = pl.lit(value=not query.levels), pl.lit(value=False)
+        for level in self._profile.levels:
+            is_last = level is self._profile.levels[-1]
+            reached = pl.lit(value=True) if is_last else score >= self._least(level)
+            if level.name in query.levels:
+                wanted = wanted | (reached & ~above)
+            above = reached
+        return wanted if query.min_score is None else wanted & (score >= query.min_score)
+
+    def _rank(self, one: Winner, query: PlanQuery, levels: Mapping[str, int]) -> int:
+        """Count every row that is better; levels that were not asked for are better as a whole."""
+        rank, own = one.rank, self._level(one.value)
+        for level in self._profile.levels:
+            if level == own:
+                break
+            rank += levels[level.name] if query.levels and level.name not in query.levels else 0
+        return rank
+
+    # --- the winners ---
+
+    def _winners(
+        self, query: PlanQuery, best: pl.DataFrame, known: KnownRows, limit: int | None
+    ) -> tuple[list[Winner], bool]:
+        """Read the best rows, at most `per_host` of each host; tells whether the limit left enough of them."""
+        winners: list[Winner] = []
+        hosts: Counter[str] = Counter()
+        rows = zip(best[PLACE], best[SCORE], self._read(best[PLACE], known), strict=True)
+        for rank, (place, value, signals) in enumerate(rows, 1):
+            if query.per_host is not None:
+                host = host_of(signals.url)
+                hosts[host] += 1
+                if hosts[host] > query.per_host:
+                    continue
+            winners.append(Winner(rank, place, value, signals))
+        is_enough = limit is None or len(winners) >= (query.top or 0) or best.height < limit
+        return winners[: query.top], is_enough
+
+    def _read(self, best: pl.Series, known: KnownRows) -> list[UrlSignals]:
+        """Read the rows at some places, except those that are known; a repeated URL starts the plan again."""
+        places, rows = best.to_list(), dict(known)
+        waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
+        for place in places:
+            file, first = (None, 0) if place in rows else self._file_of(place)
+            if isinstance(file, ParquetFile):
+                waiting.setdefault(first, (file, []))[1].append(place - first)
+        for first, (file, numbers) in waiting.items():
+            for raw in file.take(numbers):
+                rows[first + raw.number - 1] = (file, raw)
+        read = [signals for place in places if (signals := self._signals(*rows[place])) is not None]
+        if len(read) < len(places):
+            raise _BadUrl
+        if self._look_up(signals.url for signals in read):
+            raise _Repeated
+        return read
+
+
+def _kept_texts(texts: KnownRows, part: ScoredBatch, kept: Sequence[int]) -> KnownRows:
+    """Keep the best rows of text files as they were read, because they cannot be read again by their number."""
+    start = part.first + part.batch.start
+    fresh = part.batch.raw([place - part.first for place in kept if place >= start])
+    return {
+        **{place: texts[place] for place in kept if place in texts},
+        **{part.first + raw.number - 1: (part.file, raw) for raw in fresh},
+    }
+
+
+def best_rows(values: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Order rows, the best first, the same value in the order of the files."""
+    if limit is not None:  # the last of the best of some rows is a bound for all, which leaves few to sort
+        values = _not_less(values, values[SCORE].head(_SOME), limit)
+        values = _not_less(values, values[SCORE], limit)
+    ordered = values.sort([SCORE, PLACE], descending=[True, False])
+    return ordered if limit is None else ordered.head(limit)
+
+
+def better_rows(kept: pl.DataFrame, new: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Keep the best of the rows so far and of new ones; `kept` itself if no new row is better."""
+    if limit is not None and kept.height >= limit:
+        new = new.filter(pl.col(SCORE) > kept[SCORE][-1])
+    return best_rows(pl.concat([kept, new]), limit) if new.height else kept
+
+
+def _not_less(values: pl.DataFrame, some: pl.Series, limit: int) -> pl.DataFrame:
+    return values if len(some) <= limit else values.filter(pl.col(SCORE) >= some.top_k(limit).min())
