@@ -302,7 +302,7 @@ def test_sitemaps_that_cannot_be_had(run: Run, folder: Path) -> None:
     with served(manual()) as (home,):
         missing = run("crawl", home, "--sitemap", f"{home}s.xml", *TOPIC, *QUICK)
         assert (missing.exit_code, missing.stdout) == (1, "")
-        assert "s.xml: cannot be had: answered 404" in missing.stderr
+        assert "s.xml: cannot be fetched: answered 404" in missing.stderr
         unnamed = run("crawl", home, "--sitemap", "auto", *TOPIC, *QUICK)
         assert unnamed.exit_code == 0
         assert "names no sitemap" in unnamed.stderr
@@ -323,7 +323,7 @@ def test_sitemaps_are_read_within_the_time_of_the_crawl(run: Run) -> None:
     with served(server) as (home,):
         asked = ("crawl", home, "--sitemap", f"{home}s.xml", *TOPIC, *QUICK)
         result = run(*asked, "--max-time", "0.2", "--timeout", "60")
-        assert "sitemaps took more than 0.05 s; the others are left out" in result.stderr
+        assert "sitemaps took more than 0.05 s; the others are skipped" in result.stderr
         assert set(paths(result.stdout)) <= ALL  # the rest of the time is for pages
         del server.answers["/s.xml"]
         goes_on = run(*asked[:2], *TOPIC, *QUICK, "--quiet")

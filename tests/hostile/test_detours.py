@@ -214,7 +214,7 @@ def plain(body: bytes, *headers: str, code: str = "200 OK") -> bytes:
         pytest.param(plain(b"", code="500 Oops"), "ForbiddenError: robots.txt answered 500", id="5xx"),
         pytest.param(plain(b"", code="999 Denied"), "ForbiddenError: robots.txt answered 999", id="999"),
         pytest.param(
-            plain(b"", code="101 Switching"), "UnreachableError: robots.txt could not be had", id="101"
+            plain(b"", code="101 Switching"), "UnreachableError: robots.txt could not be fetched", id="101"
         ),
         pytest.param(plain(RULES, code="404 No"), "page", id="rules behind a 404"),
         pytest.param(response(b"<html><p>Disallow: /"), "page", id="a page"),
@@ -236,7 +236,7 @@ def plain(body: bytes, *headers: str, code: str = "200 OK") -> bytes:
         pytest.param(
             plain(b"", "Location: /" + "a" * 10**6, code="301 M"), "TooLargeError: robots", id="location"
         ),
-        pytest.param(b"garbage", "UnreachableError: robots.txt could not be had", id="no HTTP"),
+        pytest.param(b"garbage", "UnreachableError: robots.txt could not be fetched", id="no HTTP"),
     ],
 )
 def test_robots(answer: bytes | Script, outcome: str) -> None:
@@ -320,7 +320,7 @@ def test_sitemaps_without_end_are_500() -> None:
     source = Listed(lambda _, nth: index(*(f"{nth}-{n}.xml" for n in range(600 // nth**2))) + b"<url><loc>/x")
     listing = listed(source, "a.xml")
     assert len(source.asked) == sitemaps.MAX_FILES == 500
-    assert listing.problems == ["more than 500 sitemaps; the others are left out"]
+    assert listing.problems == ["more than 500 sitemaps; the others are skipped"]
 
 
 @pytest.mark.parametrize("useless", [404, b"", b"<urlset></urlset>", gzip.compress(bytes(10**6))])
@@ -328,7 +328,7 @@ def test_sitemaps_that_list_nothing_are_given_up(useless: bytes | int) -> None:
     source = Listed(lambda _path, _nth: useless)
     listing = listed(source)
     assert len(source.asked) == sitemaps.MAX_USELESS == 20
-    assert listing.problems[-1] == "20 sitemaps list nothing; the others are left out"
+    assert listing.problems[-1] == "20 sitemaps list nothing; the others are skipped"
 
 
 def test_sitemaps_have_a_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_sitemaps_have_a_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Listed(lambda path, _: b"<urlset><url><loc>" + path.encode(), takes_s=3600.0)
     listing = listed(source)
     assert [url.path for url in listing.pages] == ["/s0.xml"]
-    assert listing.problems == ["sitemaps took more than 1 s; the others are left out"]
+    assert listing.problems == ["sitemaps took more than 1 s; the others are skipped"]
 
 
 def test_a_sitemap_of_five_million_lines_costs_no_more_than_its_first_ones() -> None:

@@ -124,7 +124,7 @@ def test_a_file_that_was_read_already() -> None:
     given = Sitemap(
         (("https://a.example/x", "2024"), ("/relative", None), ("mailto:x", None)), (f"{HOME}/s.xml",)
     )
-    listing = listed(SitemapRequest(given=[given]), Web({"/s.xml": urls("y")}))
+    listing = listed(SitemapRequest(files=[given]), Web({"/s.xml": urls("y")}))
     assert [(url.path, lastmod) for url, lastmod in listing.pages.items()] == [("/x", "2024"), ("/y", None)]
 
 

@@ -153,7 +153,7 @@ def test_a_site_that_does_not_exist_is_no_matter_of_robots_txt() -> None:
         f"{A}/robots.txt": moved(f"{A}/robots.txt", f"{B}/r"),
         f"{B}/r": NameNotFoundError,
     }
-    assert failure(elsewhere, f"{A}/page").why == "robots.txt could not be had: as told"
+    assert failure(elsewhere, f"{A}/page").why == "robots.txt could not be fetched: as told"
 
 
 def test_robots_txt_of_a_site_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

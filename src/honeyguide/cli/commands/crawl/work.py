@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.adapters.output.page_lines import Truth
-from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
+from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession, Truth
 from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
 from honeyguide.cli.commands.crawl.outputs import (
     MARKDOWN,

@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.adapters.output.page_lines import Truth
-from honeyguide.app.crawl import CrawlTally, load_profile
+from honeyguide.app.crawl import CrawlTally, Truth, load_profile
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
@@ -38,7 +37,7 @@ from honeyguide.core.records import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from honeyguide.app.crawl import PageAttachments, Store
+    from honeyguide.app.crawl import FetchPolicy, PageAttachments, Store
     from honeyguide.app.watch import Round
     from honeyguide.cli.commands.crawl.outputs import Output
     from honeyguide.core.records import Record
@@ -50,50 +49,63 @@ _STOPPED = {
 }
 
 
-def _pace_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add how much may be done, and for how long."""
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the command, besides those of fetching."""
     options = (
+        store_option,
         click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
         click.option("--cycle", type=Number(1, YEAR_S), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
         click.option("--rest", type=Number(0, YEAR_S), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
         click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Plan at most N pages of each host at a time."),
         click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
         click.option("--listen", type=Number(60, YEAR_S), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
-        click.option("--until", callback=moment, metavar="TIME", help="Stop then; ISO 8601 with a zone."),
+        click.option("--until", callback=moment, metavar="TIME", help="Stop at this time; ISO 8601 with a zone."),
         click.option("--rounds", type=click.IntRange(1, MOST), metavar="N", help="Stop after N plans."),
+        policy_option(LEARNED, ""),
+        click.option("--profile", default="news", show_default=True, metavar="NAME", help="The profile whose rules rank pages, with the policy heuristic."),
+        click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."),
+        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     )  # fmt: skip
     return all_options(options, command)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """The options of `watch`, as click reads them; options of fetching are in the `fetch_policy`."""
+
+    store: str
+    per_hour: int
+    cycle: float
+    rest: float
+    per_host: int | None
+    sitemaps: tuple[str, ...]
+    listen: float
+    until: datetime | None
+    rounds: int | None
+    policy: str
+    profile: str
+    file: str | None
+    output: str | None
+    quiet: bool
+    concurrency: int
+    fetch_policy: FetchPolicy
+
+    @property
+    def budget(self) -> WatchBudget:
+        """How much may be visited, and until when."""
+        until = None if self.until is None else self.until.timestamp()
+        return WatchBudget(self.per_hour, self.cycle, until, self.rounds)
 
 
 @click.command(
     cls=Command,
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
-@store_option
-@_pace_options
-@policy_option(LEARNED, "")
-@click.option(
-    "--profile",
-    default="news",
-    show_default=True,
-    metavar="NAME",
-    help="Whose rules plan, by the policy heuristic.",
-)
-@click.option(
-    "-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."
-)
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["table", "jsonl", "csv"]),
-    help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
+@_options
 @fetch_options("Requests at once.", 32)
 @no_color_option
-def watch(
-    store: str, file: str | None, output: str | None, until: datetime | None, quiet: bool, **values: Any
-) -> None:
+def watch(**values: Any) -> None:
     """Visit the pages of a store again, the best first, until stopped.
 
     The store is one that honeyguide crawl has made. Each cycle ranks what it knows, as honeyguide plan does, and visits
@@ -103,55 +115,50 @@ def watch(
     keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
     watch runs until it is stopped.
     """
-    check_distinct((), (file, store))
-    tally = WatchTally(
-        WatchBudget(
-            per_hour=values["per_hour"],
-            cycle_s=values["cycle"],
-            until=None if until is None else until.timestamp(),
-            rounds=values["rounds"],
-        )
-    )
-    with read_store(store) as source:
-        opened = source[0]
-        show_hosts = len(sites_of(opened, opened.runs.list())) > 1
-        out = _output(file, output, show_hosts=show_hosts)
+    names = [field.name for field in fields(WatchOptions)][:-1]
+    options = WatchOptions(**{name: values[name] for name in names}, fetch_policy=policy_of(values))
+    check_distinct((), (options.file, options.store))
+    tally = WatchTally(options.budget)
+    with read_store(options.store) as source:
+        store = source[0]
+        out = _output(options, show_hosts=len(sites_of(store, store.runs.list())) > 1)
         try:
             if out.name:
-                out.begin(_truth(opened))
+                out.begin(_truth(store))
             work = _Work(tally, out)
             request = WatchRequest(
                 budget=tally.budget,
-                profile=load_profile(values["profile"]),
-                policy=values["policy"],
-                rest_s=values["rest"],
-                per_host=values["per_host"],
-                concurrency=values["concurrency"],
-                sitemaps=values["sitemaps"],
-                listen_s=values["listen"],
+                profile=load_profile(options.profile),
+                policy=options.policy,
+                rest_s=options.rest,
+                per_host=options.per_host,
+                concurrency=options.concurrency,
+                sitemaps=options.sitemaps,
+                listen_s=options.listen,
                 on_page=work.take_page,
                 on_round=work.end_round,
                 on_note=note,
             )
-            stopped = work.run(watch_opened(source, request, policy_of(values)), quiet=quiet)
+            watching = watch_opened(source, request, options.fetch_policy)
+            stopped = work.run(watching, quiet=options.quiet)
             if out.name:
-                out.end(_truth(opened))
+                out.end(_truth(store))
         finally:
             out.close()
-    _tell(tally, out.name, stopped, quiet=quiet)
+    _tell(tally, out.name, stopped, quiet=options.quiet)
     if stopped == INTERRUPTED:
         raise KeyboardInterrupt  # everything is said; the exit code is left
     if tally.visits.refused == tally.visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
 
 
-def _output(file: str | None, output: str | None, *, show_hosts: bool) -> Output:
-    if file in (None, "-"):
-        chosen = output or ("table" if sys.stdout.isatty() else "jsonl")
+def _output(options: WatchOptions, *, show_hosts: bool) -> Output:
+    if options.file in (None, "-"):
+        chosen = options.output or ("table" if sys.stdout.isatty() else "jsonl")
         return PrintedPages(chosen, (), whole=show_hosts, again=True)
-    path = Path(str(file))
-    is_table = format_of(str(file), output) == "csv"
-    return TableOutput(path, fresh=False) if is_table else Lines(path, (), fresh=False)
+    file = str(options.file)
+    is_table = format_of(file, options.output) == "csv"
+    return TableOutput(Path(file), fresh=False) if is_table else Lines(Path(file), (), fresh=False)
 
 
 def _truth(store: Store) -> Truth:
