@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.store.sqlite import files
 from honeyguide.adapters.store.sqlite.store import SqliteStore
@@ -59,7 +59,9 @@ async def crawl(home: str, pages: int, store: SqliteStore) -> int:
     marks: list[int] = []
     policy = FetchPolicy(delay_s=0.0, allow_private=True)
     async with HttpFetcher(policy) as http:
-        crawler = Crawler(http, Documents(), SystemClock(), store, load_profile("docs", topic="index|vacuum"))
+        crawler = Crawler(
+            http, HtmlReader(), SystemClock(), store, load_profile("docs", topic="index|vacuum")
+        )
         request = CrawlRequest((Url.parse(home),), budgets=Budgets(max_pages=pages))
 
         def keep(*_: object) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
@@ -66,7 +66,7 @@ def crawled_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("store") / "honeyguide.db"
     store = SqliteStore(path)
     crawler = Crawler(
-        FakeFetcher(MANUAL), Documents(), FrozenClock(), store, load_profile("docs", topic=TOPIC)
+        FakeFetcher(MANUAL), HtmlReader(), FrozenClock(), store, load_profile("docs", topic=TOPIC)
     )
     request = CrawlRequest((Url.parse(f"{DOCS}/"),), command=f"crawl {DOCS}/ --topic '{TOPIC}'")
     summary = asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))

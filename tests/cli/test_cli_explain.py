@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.url.url import Url
@@ -160,7 +160,7 @@ def two_crawls(folder: Path) -> Path:
         pages = {home: f'<title>fire</title><p>fire <a href="{link}">fire</a></p>'.encode()}
         pages[home.rstrip("/") + link] = b"<title>fire</title><p>all of fire</p>"
         crawler = Crawler(
-            FakeFetcher(pages), Documents(), FrozenClock(), store, load_profile("docs", topic="fire")
+            FakeFetcher(pages), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire")
         )
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(home),)), lambda _record, _arrival: None))
     store.close()
@@ -241,7 +241,7 @@ def test_a_profile_of_ones_own_is_the_one_of_the_run(run: Run, folder: Path) -> 
     pages = {home: f'<title>fire</title><p>fire <a href="{page}">fire</a>'.encode(), page: b"<p>fire"}
     store = SqliteStore("honeyguide.db")
     profile = load_profile(mine, topic="fire")
-    crawler = Crawler(FakeFetcher(pages), Documents(), FrozenClock(), store, profile)
+    crawler = Crawler(FakeFetcher(pages), HtmlReader(), FrozenClock(), store, profile)
     request = CrawlRequest((Url.parse(home),), profile=str(mine))
     asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
     store.close()

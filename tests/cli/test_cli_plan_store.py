@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
 from honeyguide.core.crawl.frontier import Budgets
@@ -52,7 +52,7 @@ SITE = {
 def crawl(path: Path, topic: str, max_pages: int | None = None, at: float = CRAWLED_AT) -> None:
     store = SqliteStore(path)
     profile = load_profile("docs", topic=topic)
-    crawler = Crawler(FakeFetcher(SITE), Documents(), FrozenClock(at), store, profile)
+    crawler = Crawler(FakeFetcher(SITE), HtmlReader(), FrozenClock(at), store, profile)
     request = CrawlRequest((Url.parse(f"{ROOT}/"),), budgets=Budgets(max_pages), command=f"crawl {topic}")
     asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
     store.close()

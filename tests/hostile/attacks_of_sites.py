@@ -19,7 +19,7 @@ from honeyguide import app
 from honeyguide.adapters.html import content
 from honeyguide.adapters.html import sitemaps as feed
 from honeyguide.adapters.html import sitemaps as sitemap
-from honeyguide.adapters.html.guards import tamed
+from honeyguide.adapters.html.guards import bound_markup
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
@@ -251,26 +251,26 @@ PAD = b"<!--" + b"x" * 140_000 + b"-->"  # a large document is looked at closely
 
 
 def markup_bytes(over: int, _limit: int) -> None:
-    assert tamed(PAD + b"x" * (over + 1))[1] > 0
+    assert bound_markup(PAD + b"x" * (over + 1))[1] > 0
 
 
 def markup_tags(over: int, _limit: int) -> None:
-    assert tamed(PAD + b"<p>x</p>" * (over // 2 + 15_000))[1] > 0
+    assert bound_markup(PAD + b"<p>x</p>" * (over // 2 + 15_000))[1] > 0
 
 
 def markup_depth(over: int, _limit: int) -> None:
-    assert tamed(PAD + b"<br>" * 26_000 + b"<div>" * (over + 5))[1] > 0
+    assert bound_markup(PAD + b"<br>" * 26_000 + b"<div>" * (over + 5))[1] > 0
 
 
 def markup_attributes(over: int, _limit: int) -> None:
     tag = b"<p " + b" ".join(b"a%d=1" % n for n in range(over + 5)) + b">"
-    assert tamed(PAD + tag)[1] > 0
+    assert bound_markup(PAD + tag)[1] > 0
 
 
 def markup_copies(over: int, _limit: int) -> None:
     styled = b"<font color=red>" * 4_000
     assert len(styled) * 4_000 > 4 * over
-    assert b"<font" not in tamed(styled)[0]
+    assert b"<font" not in bound_markup(styled)[0]
 
 
 def links(over: int, _limit: int) -> None:
@@ -316,26 +316,26 @@ def headings(over: int, _limit: int) -> None:
 def content_html(over: int, _limit: int) -> None:
     pytest.importorskip("trafilatura")  # an extra
     page = b"<html><body>" + b"<!--" + b"x" * over + b"-->" + b"<main><p>After all that.</p></main>"
-    assert "After all that" not in content.main_content(page, HOME.text).markdown
+    assert "After all that" not in content.main_content(page, HOME).markdown
 
 
 def content_markdown(over: int, _limit: int) -> None:
     pytest.importorskip("trafilatura")  # an extra
     words = "".join(f"<p>{'word ' * 20}{n}</p>" for n in range(over // 50))
-    found = content.main_content(f"<html><body><main>{words}</main>".encode(), HOME.text)
+    found = content.main_content(f"<html><body><main>{words}</main>".encode(), HOME)
     assert len(found.markdown.encode()) <= over
 
 
 def content_headings(over: int, _limit: int) -> None:
     pytest.importorskip("trafilatura")  # an extra
     parts = "".join(f"<h2>Heading {n}</h2><p>{'word ' * 12}{n}</p>" for n in range(over + 1))
-    assert len(content.main_content(f"<html><body><main>{parts}</main>".encode(), HOME.text).headings) <= over
+    assert len(content.main_content(f"<html><body><main>{parts}</main>".encode(), HOME).headings) <= over
 
 
 def content_heading_chars(over: int, _limit: int) -> None:
     pytest.importorskip("trafilatura")  # an extra
     part = f"<h2>{'head ' * over}</h2><p>{'word ' * 60}</p>"
-    found = content.main_content(f"<html><body><main>{part}</main>".encode(), HOME.text).headings
+    found = content.main_content(f"<html><body><main>{part}</main>".encode(), HOME).headings
     assert found
     assert max(map(len, found)) <= over
 

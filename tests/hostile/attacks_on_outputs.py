@@ -18,7 +18,7 @@ import pytest
 from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.output.folder import file_name
 from honeyguide.adapters.output.page_lines import Form, PageLines
 from honeyguide.adapters.output.tables import read_back
@@ -57,7 +57,7 @@ def crawl(
     def keep(record: Record, _: PageAttachments) -> None:
         records.append(record)
 
-    crawler = Crawler(FakeFetcher(pages), Documents(), FrozenClock(), store, profile)
+    crawler = Crawler(FakeFetcher(pages), HtmlReader(), FrozenClock(), store, profile)
     request = CrawlRequest((HOME,), budgets=budgets or Budgets())
     return records, asyncio.run(crawler.crawl(request, keep)), store
 

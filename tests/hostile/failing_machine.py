@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.output.folder import Folder
 from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
 from honeyguide.adapters.store.sqlite.store import SqliteStore
@@ -88,7 +88,7 @@ def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -
     def begin(run: Any) -> None:
         lines.follow(truth_of(store, run))
 
-    crawler = Crawler(world.web, Documents(), world.clock, store, PROFILE)
+    crawler = Crawler(world.web, HtmlReader(), world.clock, store, PROFILE)
     asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{SITE}/"),)), keep, begin))
     lines.follow(truth_of(store, store.runs.list()[0]))
 

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters.html import guards as tame
-from honeyguide.adapters.html.depth import Bounds, reach
+from honeyguide.adapters.html import guards
+from honeyguide.adapters.html.depth import Bounds, safe_length
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.core.url.url import Url
 
@@ -35,8 +35,8 @@ def depth_of(markup: bytes) -> int:
 
 def let_through(markup: bytes, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Tell whether one of the two readers takes markup for shallow."""
-    monkeypatch.setattr(tame, "MAX_DEPTH", BOUND)
-    return reach(markup, Bounds(10**9, BOUND, 10**9)) == len(markup) or tame._is_shallow(markup)  # noqa: SLF001 - both readers
+    monkeypatch.setattr(guards, "MAX_DEPTH", BOUND)
+    return safe_length(markup, Bounds(10**9, BOUND, 10**9)) == len(markup) or guards._is_shallow(markup)  # noqa: SLF001 - both readers
 
 
 # Each of these once passed for shallow: an end tag that closes nothing, or text that is none.
@@ -72,7 +72,7 @@ def test_no_soup_is_deeper_than_it_looks(monkeypatch: pytest.MonkeyPatch) -> Non
     for _ in range(700):
         before = "".join(chance.choices(PIECES, k=chance.choice((0, 0, 1, 2))))
         unit = "".join(chance.choices(PIECES, k=chance.randint(1, 5)))
-        markup = tame._plain((before + unit * UNITS).encode())  # noqa: SLF001 - as the parser gets it
+        markup = guards._plain((before + unit * UNITS).encode())  # noqa: SLF001 - as the parser gets it
         if let_through(markup, monkeypatch):
             shallow += 1
             assert depth_of(markup) < 4 * BOUND, (before, unit)
@@ -103,5 +103,5 @@ def test_what_is_only_large_is_read_to_its_end(shape: str, markup: bytes) -> Non
 def test_what_is_never_closed_is_looked_at_once(unit: bytes) -> None:
     """Looking anew from each `<` took minutes for a megabyte."""
     data = unit * (2_000_000 // len(unit))
-    kept, left_out = tame.tamed(data)
+    kept, left_out = guards.bound_markup(data)
     assert len(kept) + left_out >= len(data)

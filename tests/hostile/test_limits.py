@@ -138,7 +138,7 @@ LIMITS = [
     Limit(
         "address in a feed",
         "2,048 characters",
-        "adapters.html.sitemaps:MAX_FEED_URL_CHARS",
+        "adapters.html.sitemaps:MAX_URL_CHARS",
         sites.feed_url_chars,
     ),
     Limit("sitemaps of a crawl", "500", "jobs.sitemaps:MAX_FILES", sites.sitemap_files),

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from honeyguide import load_profile
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
@@ -50,7 +50,7 @@ class Crawl:
         request = CrawlRequest(
             (Url.parse(f"{ROOT}/"), Url.parse(f"{OTHER}/")), concurrency=1, only_due=only_due, restart=restart
         )
-        crawler = Crawler(self.fetcher, Documents(), FrozenClock(at), self.store, PROFILE)
+        crawler = Crawler(self.fetcher, HtmlReader(), FrozenClock(at), self.store, PROFILE)
         asyncio.run(crawler.crawl(request, lambda _record, _arrival: None))
 
     def again(self, *paths: str) -> None:

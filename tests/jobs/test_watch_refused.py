@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.watch import watch_session
@@ -66,7 +66,7 @@ class Watched:
         self.clock = FrozenClock(1_750_000_000.0)
         self.site = Refusing()
         self.store = SqliteStore(path)
-        crawler = Crawler(self.site, Documents(), self.clock, self.store, load_profile("docs", topic="fire"))
+        crawler = Crawler(self.site, HtmlReader(), self.clock, self.store, load_profile("docs", topic="fire"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
         self.reader = StoreReader(str(path))
         self.records: list[Record] = []
@@ -126,7 +126,7 @@ def test_a_page_that_is_refused_is_backed_off_and_the_others_have_their_turn(
 def test_a_link_that_is_refused_at_once_was_never_visited(tmp_path: Path) -> None:
     site, clock, store = Refusing(), FrozenClock(1_750_000_000.0), SqliteStore(tmp_path / "h.db")
     site.refusal = ForbiddenError(f"{ROOT}/news", "robots.txt disallows it")
-    crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
+    crawler = Crawler(site, HtmlReader(), clock, store, load_profile("docs", topic="fire"))
     asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
     assert store.history.get(digest_of(Url.parse(f"{ROOT}/news"), NEWS.scope.tracking)) is None
     store.close()

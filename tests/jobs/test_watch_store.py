@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
@@ -91,7 +91,7 @@ def crawled(
     path: Path, clock: FrozenClock, site: Living, *more: str
 ) -> Iterator[tuple[SqliteStore, StoreReader]]:
     store = SqliteStore(path)
-    crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="fire"))
+    crawler = Crawler(site, HtmlReader(), clock, store, load_profile("docs", topic="fire"))
     seeds = tuple(map(Url.parse, (f"{ROOT}/", *more)))
     asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda _record, _arrival: None))
     reader = StoreReader(str(path))
@@ -253,7 +253,7 @@ def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
         store._db.write("UPDATE run SET request = NULL")  # noqa: SLF001 - as an older version left it
         with pytest.raises(InputError, match="run 1"):
             watch_session((store, reader), request, site, clock)
-        crawler = Crawler(site, Documents(), clock, store, load_profile("docs", topic="water"))
+        crawler = Crawler(site, HtmlReader(), clock, store, load_profile("docs", topic="water"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
         watch_session((store, reader), request, site, clock)
     assert len(notes) == 1

@@ -14,7 +14,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, StoreError
@@ -58,7 +58,7 @@ class Site:
 
 def crawl(path: Path, site: Site, on_page: Callable[[str], None], host: str = "a.example") -> str:
     store = SqliteStore(path)
-    crawler = Crawler(site, Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+    crawler = Crawler(site, HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire"))
 
     def handed(record: Record, _: object) -> None:
         on_page(record["url"])
@@ -121,7 +121,7 @@ def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_p
     store = SqliteStore(path)
     fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF leased ON site WHEN new.leased > old.leased AND old.fetched = 22 "
     store._db.write(f"{fault} BEGIN SELECT raise(ABORT, 'no'); END")  # noqa: SLF001 - a disk that fails at the worst moment
-    crawler = Crawler(Site(), Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+    crawler = Crawler(Site(), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire"))
     request = CrawlRequest((Url.parse("https://a.example/"),))
     before: list[str] = []
     with pytest.raises(StoreError, match="cannot be used: 'no'"):
@@ -195,7 +195,7 @@ def test_leases_are_renewed_while_nothing_arrives(tmp_path: Path) -> None:
     profile = load_profile("docs", topic="fire")
     hasty = replace(profile, crawl=replace(profile.crawl, lease_s=0.4))
     store = SqliteStore(path)
-    crawler = Crawler(Slow(), Documents(), SystemClock(), store, hasty)
+    crawler = Crawler(Slow(), HtmlReader(), SystemClock(), store, hasty)
     request = CrawlRequest((Url.parse("https://a.example/59"),))
     assert asyncio.run(crawler.crawl(request, lambda *_: None)).stopped == "complete"
     assert len(seen) > 2
@@ -205,7 +205,7 @@ def test_leases_are_renewed_while_nothing_arrives(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_command_that_is_refused_leaves_no_run_that_seems_to_work(kind: str, tmp_path: Path) -> None:
     store: Store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "h.db")
-    crawler = Crawler(Site(), Documents(), FrozenClock(), store, load_profile("docs", topic="fire"))
+    crawler = Crawler(Site(), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire"))
     request = CrawlRequest((Url.parse("https://a.example/"),))
 
     def refuse(_: Run) -> None:

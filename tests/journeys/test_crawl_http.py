@@ -11,7 +11,7 @@ import pytest
 
 from honeyguide import app, load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.core.crawl.frontier import Budgets
@@ -78,7 +78,7 @@ def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
         async with LoopbackServer(site(random)) as server, HttpFetcher(policy, proxies={}) as http:
             clock = SystemClock()
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-            crawler = Crawler(polite, Documents(), clock, MemoryStore(), load_profile("docs", topic="fire"))
+            crawler = Crawler(polite, HtmlReader(), clock, MemoryStore(), load_profile("docs", topic="fire"))
             request = CrawlRequest(
                 (Url.parse(f"{server.root}/"),), budgets=Budgets(max_pages=30), concurrency=concurrency
             )

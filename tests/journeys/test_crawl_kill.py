@@ -17,7 +17,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.url.url import Url
@@ -73,7 +73,7 @@ def crawl(store: Store, fetcher: Slow) -> list[str]:
     def keep(record: Record, _: object) -> None:
         records.append(record["url"])
 
-    crawler = Crawler(fetcher, Documents(), SystemClock(), store, load_profile("docs", topic="fire"))
+    crawler = Crawler(fetcher, HtmlReader(), SystemClock(), store, load_profile("docs", topic="fire"))
     asyncio.run(
         crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),), budgets=Budgets(max_pages=BUDGET)), keep)
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
@@ -88,7 +88,7 @@ def crawl(web: Web, store: Store, **asked: object) -> Done:
     records: list[Record] = []
     polite = PoliteFetcher(web, clock, read_robots, POLICY)
     request = CrawlRequest((Url.parse(f"{A}/"),), traversal="bfs", **asked)  # type: ignore[arg-type]  # any field
-    crawler = Crawler(polite, Documents(), clock, store, BASE)
+    crawler = Crawler(polite, HtmlReader(), clock, store, BASE)
     summary = asyncio.run(crawler.crawl(request, lambda record, _: records.append(record)))
     return Done(summary, records, store)
 

@@ -14,7 +14,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
@@ -140,7 +140,7 @@ def crawl(
 
     asked.setdefault("seeds", (Url.parse(f"{A}/"),))
     request = CrawlRequest(**asked)  # type: ignore[arg-type]  # a test may set any field
-    crawler = Crawler(fetcher, Documents(), clock or FrozenClock(), place, profile)
+    crawler = Crawler(fetcher, HtmlReader(), clock or FrozenClock(), place, profile)
     return Outcome(asyncio.run(crawler.crawl(request, keep)), records, fetcher, place)
 
 
@@ -348,7 +348,7 @@ def test_less_depth_counts_for_what_was_left_behind(tmp_path: Path) -> None:
     site = pages({"/": html("Home", "/a"), "/a": html("A", "/b")})
     with suppress(Killed):
         asyncio.run(
-            Crawler(Web(site), Documents(), SystemClock(), store, FIRE).crawl(
+            Crawler(Web(site), HtmlReader(), SystemClock(), store, FIRE).crawl(
                 CrawlRequest((Url.parse(f"{A}/"),)), dies_after(1)
             )
         )
@@ -641,7 +641,7 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
     while len(seen) < 100:
         store = SqliteStore(tmp_path / "h.db")
         web = Web(random_site(5), random)
-        crawler = Crawler(web, Documents(), SystemClock(), store, FIRE)
+        crawler = Crawler(web, HtmlReader(), SystemClock(), store, FIRE)
         request = CrawlRequest((Url.parse(f"{A}/"),), budgets=Budgets(max_pages=100))
         with suppress(Killed):  # a crawl may end before its hour
             asyncio.run(crawler.crawl(request, dies_after(random.randrange(1, 12))))
@@ -654,7 +654,7 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
 
 def test_a_smaller_budget_holds_for_what_a_killed_crawl_left(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "h.db")
-    crawler = Crawler(Web(random_site(5)), Documents(), SystemClock(), store, FIRE)
+    crawler = Crawler(Web(random_site(5)), HtmlReader(), SystemClock(), store, FIRE)
     with suppress(Killed):
         request = CrawlRequest((Url.parse(f"{A}/"),), budgets=Budgets(max_pages=100))
         asyncio.run(crawler.crawl(request, dies_after(20)))
@@ -691,7 +691,7 @@ def test_an_interruption_keeps_what_is_done_and_the_same_command_goes_on(tmp_pat
             if len(records) == 20:
                 enough.set()
 
-        crawler = Crawler(Web(random_site(6)), Documents(), SystemClock(), store, FIRE)
+        crawler = Crawler(Web(random_site(6)), HtmlReader(), SystemClock(), store, FIRE)
         request = CrawlRequest((Url.parse(f"{A}/"),), budgets=Budgets(max_pages=57))
         task = asyncio.create_task(crawler.crawl(request, keep))
         await enough.wait()
@@ -749,7 +749,7 @@ def test_two_crawls_at_once_on_one_store_share_the_work(tmp_path: Path) -> None:
     def work(web: Web) -> CrawlSummary:
         store = SqliteStore(tmp_path / "h.db")
         try:
-            crawler = Crawler(web, Documents(), SystemClock(), store, FIRE)
+            crawler = Crawler(web, HtmlReader(), SystemClock(), store, FIRE)
             return asyncio.run(crawler.crawl(request, lambda *_: None))
         finally:
             store.close()

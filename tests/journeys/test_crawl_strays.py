@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.watch import watch_session
 from honeyguide.config import load_profile
@@ -65,7 +65,7 @@ def crawl(
             told = queue_listed(place.queue(run), listing, request.seeds, sites, context_of(request, FIRE))
             place.history.note_lastmods(told)
 
-    crawler = Crawler(FakeFetcher(dict(pages)), Documents(), FrozenClock(), place, FIRE)
+    crawler = Crawler(FakeFetcher(dict(pages)), HtmlReader(), FrozenClock(), place, FIRE)
     asyncio.run(crawler.crawl(request, lambda record, _: records.append(record), begun))
     return records
 
@@ -133,7 +133,7 @@ def test_a_page_is_compared_with_what_others_say_now() -> None:
     }
     store = MemoryStore()
     actions: dict[str, str] = {}
-    crawler = Crawler(FakeFetcher(dict(pages)), Documents(), FrozenClock(), store, FIRE)
+    crawler = Crawler(FakeFetcher(dict(pages)), HtmlReader(), FrozenClock(), store, FIRE)
     request = CrawlRequest((Url.parse(home),))
 
     def keep(record: Record, _: object) -> None:

@@ -12,7 +12,7 @@ import pytest
 import honeyguide.jobs.politeness
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.html.content import Documents
+from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.core.fetching import FetchPolicy
@@ -126,7 +126,7 @@ class Broken:
 
 
 def test_a_bug_in_fetching_costs_a_site_and_not_the_run() -> None:
-    picker = Picker(Broken(), Documents(), FrozenClock(), load_profile("company"), PickRequest())
+    picker = Picker(Broken(), HtmlReader(), FrozenClock(), load_profile("company"), PickRequest())
     found: dict[str, str] = {}
 
     def keep(_: int, record: Record) -> None:
@@ -139,7 +139,9 @@ def test_a_bug_in_fetching_costs_a_site_and_not_the_run() -> None:
 
 
 def test_a_bug_in_fetching_costs_a_page_and_not_the_crawl() -> None:
-    crawler = Crawler(Broken(), Documents(), FrozenClock(), MemoryStore(), load_profile("docs", topic="fire"))
+    crawler = Crawler(
+        Broken(), HtmlReader(), FrozenClock(), MemoryStore(), load_profile("docs", topic="fire")
+    )
     seeds = (Url.parse(f"{B}/"), Url.parse(f"{A}/"))
     seen: list[str] = []
     done = asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda record, _: seen.append(record["url"])))

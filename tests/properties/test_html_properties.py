@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from honeyguide.adapters.html import dom, walk
 from honeyguide.adapters.html.charset import charset_of, to_utf8
-from honeyguide.adapters.html.guards import tamed, uncoloured
+from honeyguide.adapters.html.guards import bound_markup, strip_highlighting
 from honeyguide.adapters.html.page import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
 from honeyguide.core.page.page import Link, Page
 from honeyguide.core.url.url import Url
@@ -138,8 +138,8 @@ def test_text_survives_the_encodings_of_unicode(text: str, codec: str) -> None:
 @given(MARKUP, st.integers(1, 4000))
 def test_taming_is_done_once(markup: str, times: int) -> None:
     data = markup.encode("utf-8", "replace") * times
-    tame, _ = tamed(data[:200_000])
-    assert tamed(tame) == (tame, 0)
+    tame, _ = bound_markup(data[:200_000])
+    assert bound_markup(tame) == (tame, 0)
 
 
 # Well-formed markup with words in colours of their own, some of them in forms that are left as they are.
@@ -160,7 +160,7 @@ COLOURED = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(COLOURED)
 def test_a_reader_sees_the_same_without_colours(markup: str) -> None:
-    coloured, plain = (dom.Document(data) for data in (markup.encode(), uncoloured(markup.encode())))
+    coloured, plain = (dom.Document(data) for data in (markup.encode(), strip_highlighting(markup.encode())))
     assert plain.text() == coloured.text()
     assert plain.headings == coloured.headings
     assert [plain.occurrence(*anchor) for anchor in plain.anchors()] == [

@@ -270,7 +270,7 @@ class CrawlSession:
     ) -> CrawlSummary:
         """Crawl; visits are counted in `tally` after `on_page`."""
         from honeyguide.adapters.clock import SystemClock  # see pick_sites
-        from honeyguide.adapters.html.content import Documents
+        from honeyguide.adapters.html.content import HtmlReader
         from honeyguide.adapters.http.client import HttpFetcher
         from honeyguide.adapters.http.robots import read_robots
         from honeyguide.jobs.crawl import Crawler
@@ -295,7 +295,7 @@ class CrawlSession:
                 on_page(record, attachments)
                 self.tally.add(record)
 
-            crawler = Crawler(polite, Documents(), clock, self.store, self.job.profile)
+            crawler = Crawler(polite, HtmlReader(), clock, self.store, self.job.profile)
             return await crawler.crawl(_less_time(request, clock.now() - started_at), take, begin)
 
     async def _prepare(

@@ -66,7 +66,7 @@ def watch_session(
     source: tuple[Store, StoreReader], request: WatchRequest, fetcher: RobotsFetcher, clock: Clock
 ) -> WatchSession:
     """Put together what a watch works with; a store of which no run can be resumed is rejected."""
-    from honeyguide.adapters.html.content import Documents  # see pick_sites
+    from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
     from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.jobs.sitemaps import list_pages
@@ -82,7 +82,7 @@ def watch_session(
         log=reader,
         clock=clock,
         runs=_resumable(store, request),
-        crawler=lambda profile: Crawler(fetcher, Documents(), clock, store, profile),
+        crawler=lambda profile: Crawler(fetcher, HtmlReader(), clock, store, profile),
         best_urls=_ranking(source, request),
         list_sitemap=list_sitemap,
     )

@@ -1,9 +1,8 @@
-r"""The character encoding of a page's bytes.
+"""The character encoding of a page's bytes.
 
-Owns: what the byte-order mark, the HTTP header, a meta element and the bytes themselves say, in that order; and what
-encoding labels mean on the web, in terms of Python's codecs. Must not know: how the bytes were fetched, or what is done
-with the text. Start reading at `charset_of`; the order of evidence and the scan for meta elements are those of the
-WHATWG HTML standard, the labels those of its Encoding standard.
+Owns: the evidence of byte-order mark, HTTP header, meta element and bytes, in that order; and the Python codec of each
+encoding label. Must not know: how the bytes were fetched. Start reading at `charset_of`. The order of evidence and the scan
+for meta elements are those of the WHATWG HTML standard, the labels those of its Encoding standard.
 """
 
 from __future__ import annotations
@@ -14,11 +13,8 @@ from functools import lru_cache
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
-
-# How far to look for a meta element. The standard stops at 1024 bytes and lets the parser start again when one comes
-# later; we cannot start again, so we look through what is the head of any real page.
+# How far a meta element is searched: the standard stops at 1024 bytes, because its parser can start again; ours cannot.
 PRESCAN_BYTES = 65536
-
 
 # Python codec: the labels that mean it. Old names stand for their Microsoft supersets, as browsers have it. Encodings
 # that the standard replaces because they hide markup (iso-2022-kr, hz …) are read as ASCII.
@@ -68,9 +64,8 @@ _LABELS = {
 }
 _CODECS = {label: codec for codec, labels in _LABELS.items() for label in labels.split()}
 
-
-# Where nothing is declared and the bytes are not UTF-8: what pages in a language were written in before there was
-# UTF-8. The standard suggests this list for the reader's language; the page's own `lang` is the better guess.
+# The codec of a page without a declaration whose bytes are not UTF-8, by language. The standard suggests this list for the
+# reader's language; the page's own `lang` is the better guess.
 _LEGACY = {
     "ar": "cp1256", "ba": "cp1251", "be": "cp1251", "bg": "cp1251", "cs": "cp1250", "el": "cp1253", "et": "cp1257",
     "fa": "cp1256", "he": "cp1255", "hr": "cp1250", "hu": "iso8859-2", "ja": "cp932", "kk": "cp1251", "ko": "cp949",
@@ -78,7 +73,6 @@ _LEGACY = {
     "sk": "cp1250", "sl": "iso8859-2", "sr": "cp1251", "tg": "cp1251", "th": "cp874", "tr": "cp1254", "tt": "cp1251",
     "uk": "cp1251", "vi": "cp1258", "zh": "gb18030", "zh-hk": "big5hkscs", "zh-hant": "big5hkscs", "zh-tw": "big5hkscs",
 }  # fmt: skip
-
 
 _DECLARED = re.compile(
     r"charset[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r;]+))", re.IGNORECASE
@@ -100,7 +94,7 @@ _ATTRIBUTE = re.compile(
 
 
 def charset_of(content_type: str | None, body: bytes) -> str:
-    r"""Name the Python codec of a body: by its byte-order mark, the header, a meta element, or the bytes themselves.
+    r"""Return the Python codec of a body, by its byte-order mark, the header, a meta element, or the bytes themselves.
 
     >>> charset_of("text/html; charset=ISO-8859-1", b""), charset_of(None, "é".encode()), charset_of(None, b"\xe9t")
     ('cp1252', 'utf-8', 'cp1252')
@@ -113,9 +107,9 @@ def charset_of(content_type: str | None, body: bytes) -> str:
 
 
 def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
-    r"""Give a body as UTF-8 without a byte-order mark; bytes that mean nothing in its encoding become U+FFFD.
+    r"""Return a body as UTF-8 without a byte-order mark; bytes that are invalid in its encoding become U+FFFD.
 
-    UTF-8 itself is passed through as it is, faults included: whoever reads it replaces them.
+    UTF-8 itself is returned as it is, invalid bytes included: the parser replaces them.
 
     >>> to_utf8(b"\xcf\xf0\xe8\xe2\xe5\xf2", "text/html; charset=windows-1251").decode()
     'Привет'
@@ -129,7 +123,7 @@ def to_utf8(body: bytes, content_type: str | None = None) -> bytes:
 
 
 def codec_of(label: str) -> str | None:
-    """Find the Python codec that an encoding label means on the web, if it means one.
+    """Return the Python codec of an encoding label, if it has one on the web.
 
     >>> codec_of(" Latin1 "), codec_of("utf-7")
     ('cp1252', None)
@@ -145,7 +139,7 @@ def _in_header(content_type: str) -> str | None:
 
 
 def codec_of_xml(start: bytes) -> str | None:
-    """Find the Python codec that the declaration of an XML document names, if it begins with one that does.
+    """Return the Python codec that the XML declaration at the start of a document names, if there is one.
 
     >>> codec_of_xml(b'<?xml version="1.0" encoding="ISO-8859-1"?>'), codec_of_xml(b"<urlset>")
     ('cp1252', None)
@@ -157,18 +151,18 @@ def codec_of_xml(start: bytes) -> str | None:
 
 
 def _in_markup(start: bytes) -> str | None:
-    """Look for a declaration in the first bytes of a document, as the standard's prescan does."""
+    """Search the first bytes of a document for a declaration, as the standard's prescan does."""
     found = None if start.startswith(_WIDE) else _narrow(_in_metas(start))
     return found or codec_of_xml(start)
 
 
 def _narrow(codec: str | None) -> str | None:
-    """Correct a declaration that could be read as ASCII: that is in no 16-bit encoding, whatever it says."""
+    """Correct a 16-bit encoding to UTF-8, because its declaration was readable as ASCII."""
     return "utf-8" if codec and codec.startswith("utf-16") else codec
 
 
 def _in_metas(start: bytes) -> str | None:
-    """Give the codec of the first meta element that declares a known one."""
+    """Return the codec of the first meta element that declares a known one."""
     at = 0
     while markup := _MARKUP.search(start, at):
         comment, name = markup.groups()
@@ -187,7 +181,7 @@ def _in_metas(start: bytes) -> str | None:
 
 
 def _attributes(start: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Read the attributes of a tag; also give where the tag ends, or 0 if the document ends first."""
+    """Read the attributes of a tag, and where the tag ends, or 0 if the document ends first."""
     attributes: dict[bytes, bytes] = {}
     while (found := _ATTRIBUTE.match(start, at)) and (found[1] or found.end() < len(start)):
         at = found.end()
@@ -198,7 +192,7 @@ def _attributes(start: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
 
 
 def _in_meta(attributes: dict[bytes, bytes]) -> str | None:
-    """Read one meta element: `charset`, or `content` where `http-equiv` says that it is a Content-Type."""
+    """Read one meta element: `charset`, or `content` if `http-equiv` is Content-Type."""
     if b"charset" in attributes:
         return codec_of(attributes[b"charset"].decode("ascii", "replace"))
     if attributes.get(b"http-equiv", b"").lower() == b"content-type":
@@ -211,14 +205,14 @@ def _in_bytes(body: bytes) -> str:
     if body.isascii():
         return "cp1252"  # the standard's default; any other would read the same
     try:
-        codecs.utf_8_decode(body, "strict", False)  # not the end: a character cut in two is no fault
+        codecs.utf_8_decode(body, "strict", False)  # not final: a character may be cut in two
     except UnicodeDecodeError:
         return _in_hints(body[:PRESCAN_BYTES]) or "cp1252"
     return "utf-8"
 
 
 def _in_hints(start: bytes) -> str | None:
-    """Take what is no declaration but better than nothing: a meta element gone wrong, or the page's language."""
+    """Guess from a malformed meta element, or from the page's language."""
     named = _HINT.search(start)
     codec = codec_of(named[1].decode("ascii", "replace")) if named else None
     if codec and not codec.startswith("utf-"):

@@ -1,10 +1,10 @@
 """How far markup can be read before elements nest too deeply.
 
-Owns: `reach`, a model of the elements that a parser has open. Must not know: links, pages, what is done with the markup.
-Parsers look through their open elements again and again, so depth times tags is what hostile markup costs. The model
-may have more elements open than a parser, never noticeably fewer: an end tag closes something here only where it does
-in every parser, and where that is in doubt, such as frames in a list of choices, reading ends.
-Elements that never nest, `FLAT`, are left out; styling must be among them (`tame.py` sees to that). Bytes are UTF-8.
+Owns: a model of the elements that a parser has open. Must not know: links, pages. Start reading at `safe_length`.
+Parsers search their open elements again and again, so hostile markup costs depth times tags. The model may have more
+elements open than a parser, never noticeably fewer: an end tag closes an element here only if it does in every parser,
+and where parsers may differ, such as on frames in a list of choices, reading ends.
+Elements that never nest, `FLAT`, are not counted; `guards.py` makes sure that styling is among them. Bytes are UTF-8.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ _TOKEN = re.compile(
     % (WS, WS, ATTRIBUTE)
 )
 _END_OF_COMMENT = re.compile(rb"--!?>")
-
-
-# What is inside these is text to a parser.
+# The content of these is text to a parser.
 RAW = {
     name: re.compile(rb"</%b[%b/>]" % (name, WS), re.IGNORECASE)
     for name in (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes")
@@ -73,17 +71,17 @@ _LETS_ITEMS_END = frozenset({b"address", b"div"})
 
 
 class Bounds(NamedTuple):
-    """What is read at most."""
+    """The limits of markup."""
 
     tags: int
     depth: int
     attributes: int  # of one tag
 
 
-def reach(data: bytes, bounds: Bounds) -> int:
-    """Find how far a document can be read: to its end, or to the tag that goes over a bound or can be read two ways.
+def safe_length(data: bytes, bounds: Bounds) -> int:
+    """Return how many bytes can be read: all, or those before a tag that exceeds a limit or can be read two ways.
 
-    >>> reach(b"<div><p><div></div></div>" + b"<i>" * 9, Bounds(99, 2, 9)), reach(b"<p><div><div><div>", Bounds(9, 1, 9))
+    >>> safe_length(b"<div><p><div></div></div>" + b"<i>" * 9, Bounds(99, 2, 9)), safe_length(b"<p><div><div><div>", Bounds(9, 1, 9))
     (52, 13)
     """
     path = _Path()
@@ -114,7 +112,7 @@ def reach(data: bytes, bounds: Bounds) -> int:
 
 
 def _after_other(data: bytes, token: re.Match[bytes], *, is_foreign: bool) -> int:
-    """Find the end of a comment, a declaration, or a part of a drawing that is text."""
+    """Find the end of a comment, a declaration, or text in a drawing."""
     comment, cdata = token[1], token[2]
     if comment is not None:
         if comment.endswith(b">"):  # <!--> is a whole comment
@@ -161,11 +159,11 @@ class _Path:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether what comes next belongs to a drawing or a formula."""
+        """Whether the next tag belongs to a drawing or a formula."""
         return bool(self._roots) and (not self._points or self._roots[-1] > self._points[-1])
 
     def is_doubtful(self, name: bytes, attributes: bytes) -> bool:
-        """Tell whether parsers, or what we know of them, differ on what a start tag does here."""
+        """Tell whether parsers may differ on what a start tag does here."""
         if name in RAW:
             return bool(self._places.get(b"select")) and not self.is_foreign
         if name in _RUBY:  # these end an item, if there is a ruby around it
@@ -182,7 +180,7 @@ class _Path:
         return places[-1] if places else -1
 
     def open(self, name: bytes, attributes: bytes) -> None:
-        """Take a start tag."""
+        """Read a start tag."""
         is_foreign = self.is_foreign
         if is_foreign and name in _BREAK_OUT:
             self._break_out()
@@ -208,7 +206,7 @@ class _Path:
             self._cut(at)
 
     def close(self, name: bytes) -> None:
-        """Take an end tag: it closes the last element of its name, and all inside it, if it can reach that."""
+        """Read an end tag: it closes the last element of its name, and all inside it, if no border is between."""
         if name in (b"br", b"p") and self.is_foreign:
             self._break_out()
         at = self._last(name)
@@ -218,7 +216,7 @@ class _Path:
         if walls and walls[-1] > at:
             return
         if name == b"form" and at != len(self.names) - 1:
-            return  # a form ends, but not what was begun in it
+            return  # a form ends, but not the elements inside it
         self._cut(at)
 
     def _break_out(self) -> None:

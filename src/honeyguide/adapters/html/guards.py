@@ -1,12 +1,11 @@
-"""Markup that is safe to hand to a parser.
+"""Markup that is safe to parse.
 
-Owns: the bounds on what is parsed at all, and the shapes of markup that cost a parser more than their size. HTML's
-rules for broken markup let a few kilobytes of unclosed `<font>` become millions of elements, and deep nesting or a
-tag with very many attributes takes quadratic time. Must not know: links, pages, the parser's interface.
-Start reading at `tamed`. Bytes are UTF-8 here.
+Owns: the limits of markup, and the shapes of markup that cost a parser more than their size. HTML's rules for broken markup
+let a few kilobytes of unclosed `<font>` become millions of elements, and deep nesting or a tag with very many attributes
+takes quadratic time. Must not know: links, pages, the parser's interface. Start reading at `bound_markup`. Bytes are UTF-8.
 
-A small document cannot do much harm and is only looked at for styling; a large one is looked at closely, and read tag
-by tag if it is suspicious. Looking costs less than parsing.
+A small document is only checked for styling; a large one is checked closely, and read tag by tag if it is suspicious.
+The check costs less than parsing.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ import re
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.html.depth import ATTRIBUTE as _ATTRIBUTE
-from honeyguide.adapters.html.depth import FLAT as _FLAT
-from honeyguide.adapters.html.depth import ITEMS as _ITEMS
-from honeyguide.adapters.html.depth import RAW as _RAW
-from honeyguide.adapters.html.depth import ROOTS as _ROOTS
-from honeyguide.adapters.html.depth import WS as _WS
-from honeyguide.adapters.html.depth import Bounds, reach
+from honeyguide.adapters.html.depth import ATTRIBUTE, FLAT, ITEMS, RAW, ROOTS, WS, Bounds, safe_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,22 +27,20 @@ MAX_ATTRIBUTES = 256  # of one tag in a large document
 LARGE_BYTES = 128 * 1024  # under this, the worst styling and attributes cost less than a second
 MANY_TAGS = 20_000  # under this, the worst nesting costs half a second
 SMALL_BYTES = 8 * 1024  # under this, not even styling can do harm
-MAX_COPIES = 1_000_000  # elements that a parser may have to make up for unclosed styling
+MAX_COPIES = 1_000_000  # elements that a parser may have to create for unclosed styling
 
-
-# Whatever comes before it, no tag goes on after a quotation mark that begins no value and the `>` behind it ...
-_SURE_END = rb"\">(?<=[^=%b]\">)" % _WS
+# Whatever comes before it, no tag continues after a quotation mark that begins no value and the `>` behind it ...
+_SURE_END = rb"\">(?<=[^=%b]\">)" % WS
 _NEXT_SURE_END = re.compile(_SURE_END)
 # ... except where both may stand in a value of the other kind.
-_OTHER_VALUE = re.compile(rb"'(?:(?<==')|(?<=[=%b][%b]'))[^'\"]*+(?:\"(?!>)[^'\"]*+)*+\">[^']*+" % (_WS, _WS))
+_OTHER_VALUE = re.compile(rb"'(?:(?<==')|(?<=[=%b][%b]'))[^'\"]*+(?:\"(?!>)[^'\"]*+)*+\">[^']*+" % (WS, WS))
 _SHORT = 2 * MAX_ATTRIBUTES  # bytes: each attribute takes two at least
 _SHORT_PARTS = re.compile(rb"(?s:.{0,%d}%b)*+" % (_SHORT - 2, _SURE_END))
 _TAG = re.compile(
     rb"<(?=[A-Za-z][^%b/>]*+((?:[%b/]*+%b){0,%d}+[%b/]*+)(%b)?+)"
-    % (_WS, _WS, _ATTRIBUTE, MAX_ATTRIBUTES, _WS, _ATTRIBUTE)
+    % (WS, WS, ATTRIBUTE, MAX_ATTRIBUTES, WS, ATTRIBUTE)
 )
-_LOOKS = 4  # how often a byte is looked at, on average; `<a<a<a` is a tag at each `<`
-
+_LOOKS = 4  # how often a byte is read, on average; `<a<a<a` is a tag at each `<`
 
 # Elements whose styling a parser carries over into every following block (the standard's formatting elements) and which
 # hold nothing that we read. Both cases are spelled out, which is three times as fast as ignoring case. The first two
@@ -58,37 +49,34 @@ _STYLE = (
     rb"(?=[bBcCeEfFiInNsStTuU][iImMoOtT%b/>])"
     rb"(?:[cC][oO][dD][eE]|[eE][mM]|[sS](?:[tT][rR](?:[oO][nN][gG]|[iI][kK][eE])|[mM][aA][lL]{2})?+|[bB](?:[iI][gG])?+"
     rb"|[iIuU]|[fF][oO][nN][tT]|[tT]{2}|[nN][oO][bB][rR])(?=([%b/>]))"
-) % (_WS, _WS)
+) % (WS, WS)
 _STYLE_START = re.compile(b"<" + _STYLE)
 _STYLE_END = re.compile(b"</" + _STYLE)
 
-
-# The names of all tags, as `reach` reads them one by one: what is in comments, values and raw text has none. Letters are
+# The names of all tags, as `safe_length` reads them one by one: what is in comments, values and raw text has none. Letters are
 # small here. Usual attributes come first, and a `span` with nothing but text is left out as a whole: both are faster.
 _USUAL_ATTRIBUTES = rb"(?: [a-z]++=\"[^\"]*+\")*+"
-_ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (_WS, _ATTRIBUTE)
+_ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (WS, ATTRIBUTE)
 _NAMES = re.compile(
     rb"<(?:span%b>[^<]*+</span>|%b|(/?[a-z][^%b/>]*+)(?:>|%b(?:>|%b))"
     rb"|!--(?:-?>|(?:[^-]++|-(?!-!?>))*+)|(?:[!?]|/(?![a-z]))[^>]*+)"
     % (
         _USUAL_ATTRIBUTES,
         b"|".join(
-            rb"%b(?=[%b/>])%b(?:[^<]++|<(?!/%b[%b/>]))*+" % (name, _WS, _ATTRIBUTES, name, _WS)
-            for name in _RAW
+            rb"%b(?=[%b/>])%b(?:[^<]++|<(?!/%b[%b/>]))*+" % (name, WS, _ATTRIBUTES, name, WS) for name in RAW
         ),
-        _WS,
+        WS,
         _USUAL_ATTRIBUTES,
         _ATTRIBUTES,
     )
 )
-_UNCOUNTED = _FLAT.union((b"/%b" % name for name in _FLAT), [b""])  # outside of drawings and choices
+_UNCOUNTED = FLAT.union((b"/%b" % name for name in FLAT), [b""])  # outside of drawings and choices
 _DOUBTFUL = frozenset({b"frameset", b"rb", b"rt", b"rp", b"rtc", b"annotation-xml"})  # see there
-_SPECIAL = _ROOTS | {b"select"}  # where other rules hold
+_SPECIAL = ROOTS | {b"select"}  # where other rules hold
 # No script in a comment: it may go on after what looks like its end.
 _PLAIN_SCRIPTS = re.compile(
     rb"(?:[^<]++|<(?!!--)|<!--(?:[^-<]++|-(?!->)|<(?![sS][cC][rR][iI][pP][tT]))*+(?!<))*+"
 )
-
 
 # Words with a colour of their own. Only in this form, which is how programs write it: an attribute more may mean more.
 _COLOUR = rb'(?: class="[^"<>]*+")?+>'
@@ -96,7 +84,6 @@ _COLOURED = re.compile(
     rb"<(?:span%b([^<]*+)</span>|code%b(?:<span%b([^<]*+)</span>|([^<]*+))</code>)"
     % (_COLOUR, _COLOUR, _COLOUR)
 )
-
 
 _XML = re.compile(rb"\s*<(?:\?xml\s|(?:rss|feed|urlset|sitemapindex|rdf:rdf)[\s>])", re.IGNORECASE)
 _XHTML = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
@@ -122,56 +109,53 @@ def is_page(data: bytes) -> bool:
     return not _CONTROL.search(start) or bool(_HTML.search(start))
 
 
-def uncoloured(data: bytes) -> bytes:
-    """Take off the elements around single words, of which listings have thousands: to parse and walk them costs more.
+def strip_highlighting(data: bytes) -> bytes:
+    """Remove the elements around single words of code listings, because parsing thousands of them costs more.
 
-    What they hold is text, so a reader sees the same, and no link stands in one.
+    They hold only text: a reader sees the same, and no link is lost.
 
-    >>> uncoloured(b'<pre><span class="k">def</span> <code><span class="n">run</span></code><span id=x>()</span>')
+    >>> strip_highlighting(b'<pre><span class="k">def</span> <code><span class="n">run</span></code><span id=x>()</span>')
     b'<pre>def run<span id=x>()</span>'
     """
     return b"".join(filter(None, _COLOURED.split(data)))
 
 
-def tamed(data: bytes, *, has_ends: bool = False) -> tuple[bytes, int]:
-    """Give markup that parses in time and space in proportion to its size, and how many bytes had to be left out.
+def bound_markup(data: bytes, *, has_ends: bool = False) -> tuple[bytes, int]:
+    """Return markup that parses in time and space in proportion to its size, and the number of bytes left out.
 
-    Where styling becomes plain, its end tags mean nothing any more, and stay. `has_ends` is for readers that wait for
-    the end of every element.
+    `has_ends` is for readers that wait for the end of every element: it replaces the end tags of styling, too.
 
-    >>> markup, left_out = tamed(b"<div>" * 100_000)
-    >>> len(markup), left_out
+    >>> markup, unread_bytes = bound_markup(b"<div>" * 100_000)
+    >>> len(markup), unread_bytes
     (10005, 489995)
     """
     if len(data) <= SMALL_BYTES:
         return data, 0
     kept, copies = data, MAX_COPIES
-    if len(data) > LARGE_BYTES or (
-        len(data) > 3 * MANY_TAGS and data.count(b"<") > MANY_TAGS
-    ):  # `<b>` is shortest
+    has_many_tags = len(data) > 3 * MANY_TAGS and data.count(b"<") > MANY_TAGS  # `<b>` is shortest
+    if len(data) > LARGE_BYTES or has_many_tags:
         kept, copies = _cut(data), 0
     return _plain(kept, copies, has_ends=has_ends), len(data) - len(kept)
 
 
 def _cut(data: bytes) -> bytes:
-    """Cut a large document off where it goes over a bound."""
+    """Cut a large document where it exceeds a limit."""
     kept = data[:MAX_BYTES]
     tags = kept.count(b"<")
     is_shallow = tags <= MANY_TAGS or (tags <= MAX_TAGS and _is_shallow(kept))
     if is_shallow and _has_few_attributes(kept):
         return kept
-    return kept[: reach(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
+    return kept[: safe_length(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
 
 
 def _plain(data: bytes, copies: int = 0, *, has_ends: bool = False) -> bytes:
-    """Turn all styling into what parsers neither nest nor carry over, if it could make for too many copies.
+    """Replace all styling by `embed` if it could make for too many copies.
 
-    That is `embed`: it has no content, holds nothing that we read, and stands where styling may stand, in drawings as in
-    tables.
+    Parsers neither nest `embed` nor carry it over, it holds nothing that we read, and it may stand wherever styling may.
     """
     pieces = _STYLE_START.split(data)
     after = pieces[1::2]
-    # Each with attributes may be made anew in each block, and the shortest block has four bytes.
+    # Each one with attributes may be copied into each block, and the shortest block has four bytes.
     if copies and (len(after) - after.count(b">")) * len(data) <= 4 * copies:
         return data
     plain = b"<embed".join(pieces[::2])
@@ -179,7 +163,7 @@ def _plain(data: bytes, copies: int = 0, *, has_ends: bool = False) -> bytes:
 
 
 def _has_few_attributes(data: bytes) -> bool:
-    """Tell whether surely no tag has more than `MAX_ATTRIBUTES`, wherever tags begin: scripts and comments count."""
+    """Tell whether no tag can have more than `MAX_ATTRIBUTES`, wherever tags begin: scripts and comments count."""
     data = _OTHER_VALUE.sub(_without_ends, data)
     at = 0
     while len(data) - (at := _end(_SHORT_PARTS, data, at)) > _SHORT:
@@ -192,7 +176,7 @@ def _has_few_attributes(data: bytes) -> bool:
 
 
 def _without_ends(value: re.Match[bytes]) -> bytes:
-    """Let no tag end in what may be a value; if it is none, tags only seem to have more attributes."""
+    """Hide tag ends in what may be a value; if it is none, tags only seem to have more attributes."""
     return value[0].replace(b'">', b'"x')
 
 
@@ -207,10 +191,10 @@ def _have_few_attributes(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_shallow(data: bytes) -> bool:
-    """Tell whether a document is surely no deeper than `MAX_DEPTH`, from the names of its tags alone.
+    """Tell whether a document cannot be deeper than `MAX_DEPTH`, from the names of its tags alone.
 
-    An end tag counts only where it closes the last that was opened. Most large documents are like that, and `reach`,
-    which knows better and takes longer, need not read them.
+    An end tag counts only if it closes the last open element. This is enough for most large documents, so that the slower
+    `safe_length` need not read them.
     """
     path: list[bytes] = []
     names = iter(_NAMES.findall(data.lower()))
@@ -218,7 +202,7 @@ def _is_shallow(data: bytes) -> bool:
         if name[0] == _SLASH:
             if path and path[-1] == name[1:]:
                 path.pop()
-        elif not (name in _ITEMS and path and path[-1] == name):
+        elif not (name in ITEMS and path and path[-1] == name):
             path.append(name)
             if len(path) > MAX_DEPTH or name in _DOUBTFUL:
                 return False
@@ -228,26 +212,26 @@ def _is_shallow(data: bytes) -> bool:
 
 
 def _is_special_shallow(names: Iterator[bytes], path: list[bytes]) -> bool:
-    """Tell the same of a drawing, a formula or choices that were just opened, and take their names away."""
+    """Tell the same of a drawing, a formula or choices that were just opened, and consume their names."""
     outside = len(path) - 1
-    foreign = int(path[-1] in _ROOTS)
+    foreign = int(path[-1] in ROOTS)
     for name in names:
         if not name:
-            return False  # what looks like raw text may be none, and `span` ends a drawing
+            return False  # raw text may be none here, and `span` ends a drawing
         if name[0] == _SLASH:
             if path[-1] == name[1:]:
-                foreign -= path.pop() in _ROOTS
+                foreign -= path.pop() in ROOTS
                 if len(path) == outside:
                     return True
-        elif foreign or (name not in _FLAT and not (name in _ITEMS and path[-1] == name)):
+        elif foreign or (name not in FLAT and not (name in ITEMS and path[-1] == name)):
             path.append(name)
-            foreign += name in _ROOTS
+            foreign += name in ROOTS
             if len(path) > MAX_DEPTH or name in _DOUBTFUL:
                 return False
     return True
 
 
 def _end(harmless: re.Pattern[bytes], data: bytes, start: int = 0) -> int:
-    """Tell how far a document is harmless."""
+    """Return where the harmless beginning of a document ends."""
     found = harmless.match(data, start)
     return found.end() if found else start

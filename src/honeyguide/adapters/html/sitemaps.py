@@ -1,8 +1,8 @@
 """Sitemaps: XML, indexes of them, feeds, plain text, any of these compressed.
 
-Owns: reading their bytes, of any quality and within bounds. Must not know: how they were fetched, what becomes of the
-pages. Start reading at `read_sitemap`. There is no XML parser here: what is wanted stands between two tags, entities
-that grow or reach for files stay letters, and a file that breaks off has given what it had.
+Owns: reading their bytes within bounds, however broken. Must not know: how they were fetched, what becomes of the pages.
+Start reading at `read_sitemap`. There is no XML parser here, because addresses stand between two tags: entities that grow or
+name files stay text, and a file that breaks off is read up to there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from html import unescape
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from honeyguide.adapters.files.read import read_bytes
 from honeyguide.adapters.html.charset import codec_of_xml
 from honeyguide.core.crawl.sitemap import Sitemap, read_lastmod
 from honeyguide.errors import InputError
@@ -39,6 +39,16 @@ _LOOK_CHARS = 65_536  # where a document shows what it is
 _GZIP = b"\x1f\x8b"
 _BLOCK = 4096  # bytes that are unpacked at a time
 _DECLARED_BYTES = 1_024  # where an XML declaration is
+_FEED_LOOK_CHARS = 4_096  # where a document shows what it is
+_FEED_ROOT = re.compile(r"<(rss|feed|rdf:RDF|urlset|sitemapindex|url|sitemap|loc)[\s>]")
+_FEEDS = frozenset({"rss", "feed", "rdf:RDF"})
+# The last change counts before the publication.
+_TIMES = ("updated", "atom:updated", "pubDate", "dc:date", "published")
+_FEED_TAG = re.compile(
+    rf"<(item|entry|link|{'|'.join(_TIMES)})(?=[\s/>])([^<>]{{0,4096}})>\s{{0,200}}(<!\[CDATA\[)?([^<]{{0,4096}})"
+)
+_HREF = re.compile(r"""\shref\s{0,9}=\s{0,9}(?:"([^"]{1,2048})"|'([^']{1,2048})')""")
+_REL = re.compile(r"""\srel\s{0,9}=\s{0,9}["']?([A-Za-z]{1,40})""")
 
 
 def read_sitemap(data: bytes) -> Sitemap:
@@ -65,16 +75,7 @@ def read_sitemap(data: bytes) -> Sitemap:
 
 def read_file(path: str) -> Sitemap:
     """Read a sitemap from a file; raises `InputError` if that cannot be read, or lists nothing."""
-    if "\0" in path:
-        raise InputError("is not a usable path", file=path)
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=path) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES / 2**20:g} MB; split it", file=path)
-    found = read_sitemap(data)
+    found = read_sitemap(read_bytes(path, MAX_BYTES, "split it"))
     if not found.pages and not found.more:
         raise InputError("lists no page; give a sitemap", file=path)
     return found
@@ -87,10 +88,7 @@ def is_index(text: str) -> bool:
 
 
 def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, str | None]]:
-    """Give what stands in each <loc>: whether of a `url` or a `sitemap`, the address, and its lastmod.
-
-    No more than `most` tags are looked at.
-    """
+    """Return for each <loc>: `url` or `sitemap`, the address, and its lastmod; no more than `most` tags are read."""
     kind, lastmod = "url", None
     url: str | None = None
     bare = without_comments(text)
@@ -113,13 +111,13 @@ def locations(text: str, most: int | None = None) -> Iterator[tuple[str, str, st
 
 
 def _tag_of(text: str) -> re.Pattern[str]:
-    """Give what finds the tags of a sitemap, by the prefix of its names."""
+    """Return the pattern of a sitemap's tags, by the prefix of its names."""
     root = _ROOT.search(text, 0, _LOOK_CHARS)
     return re.compile(_TAG % re.escape(root[1])) if root and root[1] else _PLAIN_TAG
 
 
 def without_comments(text: str) -> str:
-    """Take the comments out; one without an end takes the rest with it."""
+    """Remove the comments; one without an end hides the rest."""
     return _COMMENT.sub("", text) if "<!--" in text else text
 
 
@@ -128,7 +126,7 @@ def _is_url(line: str) -> bool:
 
 
 def _decoded(data: bytes) -> str:
-    """Read bytes by their mark, by what they declare (XML has that first), or as UTF-8."""
+    """Decode bytes by their byte-order mark, by their XML declaration, or as UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     return data.decode(codec_of_xml(data[:_DECLARED_BYTES].lstrip()) or "utf-8-sig", "replace")
@@ -139,7 +137,7 @@ def _unpacked(data: bytes) -> bytes:
     out, at = bytearray(), 0
     while data.startswith(_GZIP, at) and len(out) < MAX_BYTES:
         member = zlib.decompressobj(wbits=31)
-        # Each member hands back what it leaves of its block: of the whole file, many short ones would take for ever.
+        # Each member returns what it leaves of its block: with the whole file, many short ones would be quadratic.
         while not member.eof and at < len(data) and len(out) < MAX_BYTES:
             block = data[at : at + _BLOCK]
             try:
@@ -148,30 +146,6 @@ def _unpacked(data: bytes) -> bytes:
                 return bytes(out)
             at += len(block) - len(member.unused_data)
     return bytes(out)
-
-
-MAX_FEED_URL_CHARS = 2_048
-
-_FEED_LOOK_CHARS = 4_096  # where a document shows what it is
-
-_FEED_ROOT = re.compile(r"<(rss|feed|rdf:RDF|urlset|sitemapindex|url|sitemap|loc)[\s>]")
-
-_FEEDS = frozenset({"rss", "feed", "rdf:RDF"})
-# The names stand before their dates: what was changed last comes first.
-_TIMES = ("updated", "atom:updated", "pubDate", "dc:date", "published")
-
-_FEED_TAG = re.compile(
-    rf"<(item|entry|link|{'|'.join(_TIMES)})(?=[\s/>])([^<>]{{0,4096}})>\s{{0,200}}(<!\[CDATA\[)?([^<]{{0,4096}})"
-)
-_HREF = re.compile(r"""\shref\s{0,9}=\s{0,9}(?:"([^"]{1,2048})"|'([^']{1,2048})')""")
-_REL = re.compile(r"""\srel\s{0,9}=\s{0,9}["']?([A-Za-z]{1,40})""")
-
-
-class FeedEntry(NamedTuple):
-    """One entry: its address as written, and when it says that it last changed, as a sitemap would write it."""
-
-    url: str
-    lastmod: str | None
 
 
 def is_feed(text: str) -> bool:
@@ -184,12 +158,12 @@ def is_feed(text: str) -> bool:
     return root is not None and root[1] in _FEEDS
 
 
-def entries(text: str, most_tags: int) -> Iterator[FeedEntry]:
-    """Give the entries of a feed that have an address; no more than `most_tags` tags are looked at.
+def entries(text: str, most_tags: int) -> Iterator[tuple[str, str | None]]:
+    """Return address and last change of the entries of a feed; no more than `most_tags` tags are read.
 
     >>> rss = "<rss><item><link>https://a.example/b</link><pubDate>Mon, 06 May 2024 10:00:00 +0200</pubDate></item>"
     >>> list(entries(rss, 10))
-    [FeedEntry(url='https://a.example/b', lastmod='2024-05-06T08:00:00Z')]
+    [('https://a.example/b', '2024-05-06T08:00:00Z')]
     """
     url: str | None = None
     times: dict[str, str] = {}
@@ -200,33 +174,30 @@ def entries(text: str, most_tags: int) -> Iterator[FeedEntry]:
             value = value.partition("]]>")[0]
         if name in ("item", "entry"):
             if url:
-                yield FeedEntry(url, _latest(times))
+                yield url, _latest(times)
             url, times, is_inside = None, {}, True
         elif not is_inside:
-            continue  # of the feed, not of an entry
+            continue  # it belongs to the feed, not to an entry
         elif name == "link":
             url = url or _address(attributes, value)
         else:
             times.setdefault(name, value)
     if url:
-        yield FeedEntry(url, _latest(times))
+        yield url, _latest(times)
 
 
 def _address(attributes: str, value: str) -> str | None:
-    """Give where a link leads: RSS writes it between tags, Atom into an attribute, and has links of other kinds."""
+    """Return the target of a link: RSS writes it between tags, Atom into an attribute, and has links of other kinds."""
     href, rel = _HREF.search(attributes), _REL.search(attributes)
     if rel is not None and rel[1].lower() != "alternate":
         return None
     text = unescape(value if href is None else href[1] or href[2]).strip()
-    return text if 0 < len(text) <= MAX_FEED_URL_CHARS else None
+    return text if 0 < len(text) <= MAX_URL_CHARS else None
 
 
 def _latest(times: dict[str, str]) -> str | None:
-    """Read the time of an entry: of its last change if it says so, else of its publication."""
-    for name in _TIMES:
-        if found := _time(times.get(name, "")):
-            return found
-    return None
+    """Read the time of an entry: of its last change if it has one, else of its publication."""
+    return next(filter(None, (_time(times.get(name, "")) for name in _TIMES)), None)
 
 
 def _time(text: str) -> str | None:

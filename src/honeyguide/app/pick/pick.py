@@ -65,7 +65,7 @@ async def pick_sites(
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     """Put a picker together: profile, patterns and readers."""
-    from honeyguide.adapters.html.content import Documents
+    from honeyguide.adapters.html.content import HtmlReader
     from honeyguide.jobs.pick import Picker  # asyncio is not for those who only score
 
     profile = profile_of(request.profile or default_profile(request.strategy))
@@ -80,7 +80,7 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     options = select.SelectionOptions(None, cap, pattern_of(request.include), pattern_of(request.exclude))
     return Picker(
         fetcher=fetcher,
-        reader=Documents(),
+        reader=HtmlReader(),
         clock=clock,
         profile=profile,
         request=request,

@@ -227,7 +227,7 @@ def keeper_of(asked: dict[str, Any], agent: str) -> Keeper:
 
         def content(fetched: Fetched) -> str:
             try:
-                return main_content(fetched.body, fetched.url.text, fetched.headers.content_type).markdown
+                return main_content(fetched.body, fetched.url, fetched.headers.content_type).markdown
             except HoneyguideError:  # a page that cannot be read has no content
                 return ""
 

@@ -8,8 +8,8 @@ from honeyguide.adapters.html.guards import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_TAGS,
+    bound_markup,
     is_page,
-    tamed,
 )
 
 PADDING = b"<p>words and words</p>\n" * (LARGE_BYTES // 20)
@@ -54,8 +54,8 @@ def test_not_pages(data: bytes) -> None:
 def test_ordinary_markup_is_not_touched() -> None:
     small = b"<b>bold</b> <font size=1>" * 10
     middle = b"<p><b>bold</b> <i class=x>and</i>" * 200
-    assert tamed(small) == (small, 0)
-    assert tamed(middle) == (middle, 0)
+    assert bound_markup(small) == (small, 0)
+    assert bound_markup(middle) == (middle, 0)
 
 
 def test_styling_of_large_documents_becomes_plain() -> None:
@@ -64,14 +64,17 @@ def test_styling_of_large_documents_becomes_plain() -> None:
         PADDING
         + b"<embed class=x>a</embed><embed>b</embed><base><body><a>c</a><sup><section><embed/><embed\n><embed>"
     )
-    assert tamed(large, has_ends=True) == (plain, 0)
+    assert bound_markup(large, has_ends=True) == (plain, 0)
     # The parser ignores an end tag of what is not open.
-    assert tamed(large) == (plain.replace(b"a</embed>", b"a</B>").replace(b"b</embed>", b"b</strong>"), 0)
+    assert bound_markup(large) == (
+        plain.replace(b"a</embed>", b"a</B>").replace(b"b</embed>", b"b</strong>"),
+        0,
+    )
 
 
 def test_unclosed_styling_becomes_plain_where_it_would_multiply() -> None:
     bomb = b"<p>" + b"".join(b"<font size=%d>" % n for n in range(2000)) + b"</p>" + b"<p>x" * 2000
-    markup, left_out = tamed(bomb)
+    markup, left_out = bound_markup(bomb)
     assert (b"<font" in markup, markup.count(b"<embed size"), left_out) == (False, 2000, 0)
 
 
@@ -91,7 +94,7 @@ BOUNDED = [
 @pytest.mark.parametrize(("shape", "markup"), BOUNDED)
 def test_nesting_is_cut_off(shape: str, markup: bytes) -> None:
     many = b"<hr>" * 25_001  # so many tags that it is looked at closely
-    kept, left_out = tamed(PADDING + many + markup)
+    kept, left_out = bound_markup(PADDING + many + markup)
     assert 0 < left_out < len(markup), shape
     assert len(PADDING) + len(many) < len(kept), shape
 
@@ -111,7 +114,7 @@ FLAT = [
 
 @pytest.mark.parametrize(("shape", "markup"), FLAT)
 def test_what_does_not_nest_is_kept(shape: str, markup: bytes) -> None:
-    assert tamed(markup) == (markup, 0), shape
+    assert bound_markup(markup) == (markup, 0), shape
 
 
 BOMBS = [
@@ -123,7 +126,7 @@ BOMBS = [
 
 @pytest.mark.parametrize(("shape", "bomb"), BOMBS)
 def test_tags_with_very_many_attributes_are_cut_off(shape: str, bomb: bytes) -> None:
-    kept, left_out = tamed(PADDING + bomb + b"<p>more")
+    kept, left_out = bound_markup(PADDING + bomb + b"<p>more")
     assert (kept, left_out) == (PADDING, len(bomb) + 7), shape
 
 
@@ -143,24 +146,24 @@ HIDING = [
 def test_no_value_hides_very_many_attributes(before: bytes, after: bytes, attribute: bytes) -> None:
     bomb = b"<a " + b"".join(attribute % n for n in range(MAX_ATTRIBUTES + 1)) + b">"
     for padding in (PADDING, PADDING.replace(b"<p>", b'<p id="x">')):
-        kept, left_out = tamed(padding + before + bomb + after)
+        kept, left_out = bound_markup(padding + before + bomb + after)
         assert left_out >= len(bomb)
         assert len(kept) >= len(padding)
 
 
 def test_scripts_are_no_attributes() -> None:
     script = b"<script>if (a <b " + ATTRIBUTES + b")</script>"
-    kept, left_out = tamed(PADDING + script + b"<p>more")
+    kept, left_out = bound_markup(PADDING + script + b"<p>more")
     assert (kept[-7:], left_out) == (b"<p>more", 0)
 
 
 def test_size_and_tags_are_bounded() -> None:
-    assert tamed(b"x" * (MAX_BYTES + 5)) == (b"x" * MAX_BYTES, 5)
-    kept, left_out = tamed(b"<p>" * (MAX_TAGS + 5))
+    assert bound_markup(b"x" * (MAX_BYTES + 5)) == (b"x" * MAX_BYTES, 5)
+    kept, left_out = bound_markup(b"<p>" * (MAX_TAGS + 5))
     assert (len(kept), left_out) == (3 * MAX_TAGS, 15)
 
 
 @pytest.mark.parametrize("end", [b"<!--", b"<script>", b"<a b='", b"<a b=", b"</", b"<"])
 def test_unfinished_markup_is_kept(end: bytes) -> None:
     data = b"<hr>" * 30_000 + PADDING + end
-    assert tamed(data) == (data, 0)
+    assert bound_markup(data) == (data, 0)
