@@ -45,13 +45,15 @@ from honeyguide.simulation.measures import (
 )
 from honeyguide.simulation.policies import (
     PlanFacts,
+    Rates,
     SimulatedAdaptiveInterval,
     SimulatedLearned,
     SimulatedProportional,
     SimulatedUniform,
     card_points,
+    rebase,
+    refit,
 )
-from honeyguide.simulation.priors import Rates, rebased, refit
 from honeyguide.simulation.run import (
     POLICIES,
     Budget,
@@ -402,7 +404,7 @@ def test_a_page_keeps_what_it_learned_when_its_prior_moves() -> None:
         Rates(np.array([3.5, 1.4]), np.array([250.0, 20.0])),
         Rates(np.full(2, 0.5), np.array([50.0, 50.0])),
     )
-    moved = rebased(rates, old, Rates(np.full(2, 1.0), np.full(2, 10.0)))
+    moved = rebase(rates, old, Rates(np.full(2, 1.0), np.full(2, 10.0)))
     assert list(moved.a) == [4.0, 1.4]
     assert list(moved.b) == [210.0, 20.0]  # of the second there is not so much to take away
 
@@ -415,7 +417,7 @@ def test_site_clocks_are_the_core_s(visits: list[tuple[float, float, bool]]) -> 
         since, now = now, now + waited
         clocks.move_on(now)
         args = np.array([1]), np.array([since]), now
-        clocks.note(*args, np.array([expected]), np.array([is_changed]))
+        clocks.learn(*args, np.array([expected]), np.array([is_changed]))
         core = core.with_visit(since * HOUR, now * HOUR, expected=expected, is_changed=is_changed)
         begin = max(0.0, now - 300.0)
         wanted = core.exposure_h(begin * HOUR, now * HOUR)
@@ -435,12 +437,12 @@ def test_ages_are_the_core_s_and_so_are_their_ends(visits: list[tuple[float, flo
     group = np.array([3])  # articles on the second host
     for begin, waited, found, rate in visits:
         span = np.array([begin]), np.array([begin + waited])
-        ages.note(group, span, np.array([found]), np.array([rate]))
+        ages.learn(group, span, np.array([found]), np.array([rate]))
         hosts["b"] = hosts["b"].with_visit(begin, begin + waited, found=found, rate=rate)
         hosts = related(hosts, "article")
     for _ in range(10):
-        ages.live(group, np.array([40.0]), 8.0)
-    ages.end(group, np.array([50.0]))
+        ages.count_lives(group, np.array([40.0]), 8.0)
+    ages.count_ends(group, np.array([50.0]))
     ends = tuple(1 / 80 if edge == 32.0 else 0.0 for edge in EDGES_H)
     for place, host in enumerate("ab"):
         clock = AgeClock(0.0, replace(hosts[host], ends=ends))
@@ -454,7 +456,7 @@ def test_ages_are_the_core_s_and_so_are_their_ends(visits: list[tuple[float, flo
 
 def test_the_day_of_a_hub_is_the_core_s() -> None:
     days = HubDays(1)
-    days.note(np.array([0]), np.array([22.5]), 25.0)
+    days.learn(np.array([0]), np.array([22.5]), 25.0)
     counts = [0.4] + [0.0] * 21 + [0.2, 0.4]
     profile = DayProfile.of_counts(counts)
     for begin, end in ((0.0, 24.0), (22.0, 47.5), (3.2, 3.7)):

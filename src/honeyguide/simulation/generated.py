@@ -1,7 +1,7 @@
-"""Worlds that are made up: steady, bursty, periodic and seasonal pages, pages that die, and a news site.
+"""Generated worlds: steady, bursty, periodic and seasonal pages, pages that die, and a news site.
 
-Owns: the makers of `World`s, their settings, and reading `poisson:pages=2000,days=30`. Must not know: policies,
-fetches. Start reading at `generate_world`. One seed, one world, on every machine.
+Owns: the generators of `World`s, their settings, and reading `poisson:pages=2000,days=30`. Must not know: policies,
+fetches. Start reading at `generate_world`. The same seed gives the same world on every machine.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratedWorld:
-    """The settings of a made-up world; `interval` is the median of days from change to change, `spread` how far pages differ.
+class WorldSettings:
+    """The settings of a generated world.
 
-    `spread` is the standard deviation of the rates' logarithm.
+    `interval` is the median of days from change to change, `spread` the standard deviation of the rates' logarithm.
     """
 
     pages: int = 2000
@@ -57,16 +57,16 @@ _MOST = {
 
 
 def generate_world(text: str, seed: int, days: float | None = None) -> World:
-    """Make the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrules it."""
+    """Generate the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrides it."""
     name, _, rest = text.partition(":")
-    made = _settings(name, rest, GeneratedWorld())
-    made = made if days is None else replace(made, days=days)
-    world = MAKERS[name](made, np.random.Generator(np.random.PCG64(seed)))
+    settings = _settings(name, rest, WorldSettings())
+    settings = settings if days is None else replace(settings, days=days)
+    world = MAKERS[name](settings, np.random.Generator(np.random.PCG64(seed)))
     return replace(world, name=text)
 
 
-def _settings(name: str, rest: str, made: GeneratedWorld) -> GeneratedWorld:
-    known = {field.name: field.type for field in fields(GeneratedWorld)}
+def _settings(name: str, rest: str, settings: WorldSettings) -> WorldSettings:
+    known = {field.name: field.type for field in fields(WorldSettings)}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
@@ -82,82 +82,84 @@ def _settings(name: str, rest: str, made: GeneratedWorld) -> GeneratedWorld:
             most = f"{_MOST[key]:,.2f}".removesuffix(".00")
             raise InputError(f"{shown(value)} should be {kind} to {most}", file=name, field=key)
         value_of: Any = int(number) if known[key] == "int" else number
-        made = replace(made, **{key: value_of})
-    return made
+        settings = replace(settings, **{key: value_of})
+    return settings
 
 
 # --- pages that stay --------------------------------------------------------------------------------------------
 
 
-def _poisson(made: GeneratedWorld, rng: Generator) -> World:
+def _poisson(settings: WorldSettings, rng: Generator) -> World:
     """Let every page change at its own steady rate."""
-    rates = _rates(made, rng)
-    pages, times = _steady(rates, made.days * _DAY, rng)
-    return replace(_world(made, rng, pages, times), rates=rates, is_steady=True)
+    rates = _rates(settings, rng)
+    pages, times = _steady(rates, settings.days * _DAY, rng)
+    return replace(_world(settings, rng, pages, times), rates=rates, is_steady=True)
 
 
-def _bursty(made: GeneratedWorld, rng: Generator) -> World:
+def _bursty(settings: WorldSettings, rng: Generator) -> World:
     """Let changes come in bursts: a few within a day, then a long rest."""
-    hours = made.days * _DAY
-    starts, times = _steady(_rates(made, rng) / 4.0, hours, rng)
+    hours = settings.days * _DAY
+    starts, times = _steady(_rates(settings, rng) / 4.0, hours, rng)
     extra = rng.geometric(1 / 4, len(starts)) - 1  # four changes in a burst, on average
     pages = np.repeat(starts, extra)
     later = np.repeat(times, extra) + rng.exponential(8.0, len(pages))
     pages, times = np.concatenate([starts, pages]), np.concatenate([times, later])
-    return _world(made, rng, pages[times < hours], times[times < hours])
+    return _world(settings, rng, pages[times < hours], times[times < hours])
 
 
-def _periodic(made: GeneratedWorld, rng: Generator) -> World:
+def _periodic(settings: WorldSettings, rng: Generator) -> World:
     """Let pages change like clockwork, each with its own period and phase, a tenth of it early or late."""
-    hours = made.days * _DAY
-    rates = np.minimum(_rates(made, rng), 1.0)
+    hours = settings.days * _DAY
+    rates = np.minimum(_rates(settings, rng), 1.0)
     counts = np.ceil(hours * rates).astype(np.int64) + 1
-    pages = np.repeat(np.arange(made.pages), counts)
+    pages = np.repeat(np.arange(settings.pages), counts)
     step = np.arange(len(pages)) - np.repeat(np.cumsum(counts) - counts, counts)
-    phase = rng.random(made.pages)[pages] + rng.normal(0.0, 0.1, len(pages))
+    phase = rng.random(settings.pages)[pages] + rng.normal(0.0, 0.1, len(pages))
     times = (step + phase - 1.0) / rates[pages]
     is_inside = (times > 0.0) & (times < hours)
-    return _world(made, rng, pages[is_inside], times[is_inside])
+    return _world(settings, rng, pages[is_inside], times[is_inside])
 
 
-def _seasonal(made: GeneratedWorld, rng: Generator) -> World:
+def _seasonal(settings: WorldSettings, rng: Generator) -> World:
     """Let sites sleep at night and on Sundays, and now and then change a third of their pages within an hour."""
-    hours = made.days * _DAY
-    pages, times = _steady(_rates(made, rng) * 2.0, hours, rng)
+    hours = settings.days * _DAY
+    pages, times = _steady(_rates(settings, rng) * 2.0, hours, rng)
     is_awake = (times % _DAY >= 8.0) & (times % _DAY < 20.0) & ((times // _DAY) % 7 < 6)
     kept = rng.random(len(times)) < np.where(is_awake, 1.0, 0.1)
     pages, times = pages[kept], times[kept]
-    host = _hosts(made)
-    edits = np.sort(rng.random(max(1, int(made.days / 20))) * hours)
+    host = _hosts(settings)
+    edits = np.sort(rng.random(max(1, int(settings.days / 20))) * hours)
     for at in edits:
-        touched = np.flatnonzero((host == rng.integers(made.hosts)) & (rng.random(made.pages) < 1 / 3))
+        touched = np.flatnonzero(
+            (host == rng.integers(settings.hosts)) & (rng.random(settings.pages) < 1 / 3)
+        )
         pages = np.concatenate([pages, touched])
         times = np.concatenate([times, at + rng.random(len(touched))])
-    return _world(made, rng, pages[times < hours], times[times < hours])
+    return _world(settings, rng, pages[times < hours], times[times < hours])
 
 
-def _mixed(made: GeneratedWorld, rng: Generator) -> World:
+def _mixed(settings: WorldSettings, rng: Generator) -> World:
     """Let a third of the pages change steadily, a third in bursts and a third never; some of each come late or die."""
-    hours = made.days * _DAY
-    steady = _poisson(made, rng)
-    bursty = _bursty(made, rng)
-    kind = rng.integers(0, 3, made.pages)
+    hours = settings.days * _DAY
+    steady = _poisson(settings, rng)
+    bursty = _bursty(settings, rng)
+    kind = rng.integers(0, 3, settings.pages)
     of_steady, of_bursty = _pages_of(steady), _pages_of(bursty)
     chosen_s, chosen_b = kind[of_steady] == 0, kind[of_bursty] == 1
     pages = np.concatenate([of_steady[chosen_s], of_bursty[chosen_b]])
     times = np.concatenate([steady.times[chosen_s], bursty.times[chosen_b]])
-    born = np.where(rng.random(made.pages) < 0.2, rng.random(made.pages) * hours, 0.0)
-    gone = np.where(rng.random(made.pages) < 0.2, born + rng.random(made.pages) * hours, NEVER)
+    born = np.where(rng.random(settings.pages) < 0.2, rng.random(settings.pages) * hours, 0.0)
+    gone = np.where(rng.random(settings.pages) < 0.2, born + rng.random(settings.pages) * hours, NEVER)
     is_alive = (times > born[pages]) & (times < gone[pages])
-    return _world(made, rng, pages[is_alive], times[is_alive], (born, gone))
+    return _world(settings, rng, pages[is_alive], times[is_alive], (born, gone))
 
 
 def _pages_of(world: World) -> Ints:
     return np.repeat(np.arange(world.size), np.diff(world.offsets))
 
 
-def _rates(made: GeneratedWorld, rng: Generator) -> Floats:
-    return np.exp(rng.normal(0.0, made.spread, made.pages)) / (made.interval * _DAY)
+def _rates(settings: WorldSettings, rng: Generator) -> Floats:
+    return np.exp(rng.normal(0.0, settings.spread, settings.pages)) / (settings.interval * _DAY)
 
 
 def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
@@ -169,35 +171,37 @@ def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
     return pages, rng.random(len(pages)) * hours
 
 
-def _hosts(made: GeneratedWorld) -> Ints:
+def _hosts(settings: WorldSettings) -> Ints:
     """Give the first host half of what the second and third have together, and so on: some are large, most small."""
-    share = 1.0 / np.arange(1, made.hosts + 1)
+    share = 1.0 / np.arange(1, settings.hosts + 1)
     edges = np.cumsum(share / share.sum())
-    return np.minimum(np.searchsorted(edges, (np.arange(made.pages) + 0.5) / made.pages), made.hosts - 1)
+    return np.minimum(
+        np.searchsorted(edges, (np.arange(settings.pages) + 0.5) / settings.pages), settings.hosts - 1
+    )
 
 
 def _world(
-    made: GeneratedWorld,
+    settings: WorldSettings,
     rng: Generator,
     pages: Ints,
     times: Floats,
     lives: tuple[Floats, Floats] | None = None,
 ) -> World:
     """Sort the changes, and give pages their names, hosts and importance."""
-    size, hours = made.pages, made.days * _DAY
+    size, hours = settings.pages, settings.days * _DAY
     born, gone = lives or (np.zeros(size), np.full(size, NEVER))
     order = np.lexsort((times, pages))
     offsets = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(pages, minlength=size), out=offsets[1:])
-    host = _hosts(made)
+    host = _hosts(settings)
     return World(
         name="",
         hours=hours,
         pages=[f"https://h{h}.example/{p}" for p, h in enumerate(host)],
-        hosts=tuple(f"h{h}.example" for h in range(made.hosts)),
+        hosts=tuple(f"h{h}.example" for h in range(settings.hosts)),
         host=host,
         kind=np.full(size, PAGE),
-        weight=1.0 - made.importance * rng.random(size),
+        weight=1.0 - settings.importance * rng.random(size),
         born=born,
         gone=gone,
         hub=np.full(size, -1),
@@ -210,15 +214,15 @@ def _world(
 # --- news -------------------------------------------------------------------------------------------------------
 
 
-def _news(made: GeneratedWorld, rng: Generator) -> World:
+def _news(settings: WorldSettings, rng: Generator) -> World:
     """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
 
     An article has three changes in its life, half of them in its first six hours, and by the age of x hours
     x / (x + 6) of them. After ten days nobody asks for it any more.
     """
-    hours, hubs = made.days * _DAY, made.hubs
-    count = int(rng.poisson(made.articles * made.days))
-    born = np.sort(_by_day(rng, count, made.days))
+    hours, hubs = settings.days * _DAY, settings.hubs
+    count = int(rng.poisson(settings.articles * settings.days))
+    born = np.sort(_by_day(rng, count, settings.days))
     size = 1.0 / np.arange(1, hubs + 1)
     hub = rng.choice(hubs, size=count, p=size / size.sum())
     edits = rng.poisson(_EDITS, count)
@@ -229,13 +233,13 @@ def _news(made: GeneratedWorld, rng: Generator) -> World:
     times = np.concatenate([born, born[owner] + age])
     is_inside = (times < hours) & np.concatenate([np.ones(count, np.bool_), age < _LIFE_H])
     pages, times = pages[is_inside], times[is_inside]
-    shape = replace(made, pages=hubs + count)
+    shape = replace(settings, pages=hubs + count)
     lives = np.concatenate([np.zeros(hubs), born]), np.concatenate([np.full(hubs, NEVER), born + _LIFE_H])
     world = _world(shape, rng, pages, times, lives)
     is_hub = np.arange(hubs + count) < hubs
     return replace(
         world,
-        host=np.concatenate([np.arange(hubs), hub]) % made.hosts,
+        host=np.concatenate([np.arange(hubs), hub]) % settings.hosts,
         kind=np.where(is_hub, HUB, ARTICLE),
         weight=np.where(is_hub, 3.0, 1.0),
         hub=np.concatenate([np.full(hubs, -1), hub]),
@@ -243,9 +247,9 @@ def _news(made: GeneratedWorld, rng: Generator) -> World:
     )
 
 
-def _archive(made: GeneratedWorld, rng: Generator) -> World:
+def _archive(settings: WorldSettings, rng: Generator) -> World:
     """Tell the same news as a history does that knows times only: no classes, no hubs that list them, and no end."""
-    news = _news(made, rng)
+    news = _news(settings, rng)
     return replace(
         news,
         kind=np.full(news.size, PAGE),
@@ -263,7 +267,7 @@ def _by_day(rng: Generator, count: int, days: float) -> Floats:
     return np.minimum(np.floor(rng.random(count) * days) * _DAY + hour, days * _DAY - 1e-6)
 
 
-MAKERS: dict[str, Callable[[GeneratedWorld, Generator], World]] = {
+MAKERS: dict[str, Callable[[WorldSettings, Generator], World]] = {
     "poisson": _poisson,
     "bursty": _bursty,
     "periodic": _periodic,

@@ -1,6 +1,6 @@
-"""Outcome: what a recrawl policy achieved in a simulation.
+"""Measures: what a recrawl policy achieved in a simulation, and what no policy can exceed.
 
-Owns: the figures of one run, as data. Must not know: how they are measured (`adapters.simulation`), how they look.
+Owns: `Outcome`, freshness, ages, and the bounds. Must not know: policies, how outcomes look. Start reading at `Outcome`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy, or a bound, achieved in a world with a budget; None is not known, or not said of bounds.
+    """What a policy, or a bound, achieved in a world with a budget; None is not known, or not measured for bounds.
 
-    Freshness is the share of importance whose copy was as the page was, over time; `late` is the second half. Ages and
-    delays are in hours. `curve` has the freshness of equal parts of the run, `days` that of the first five days.
+    Freshness: the share of pages, weighted by importance, whose stored copy matches the live page; `late` is that of the
+    second half. Ages and delays are in hours. `curve` has the freshness of equal parts of the run, `days` that of the
+    first five days.
     """
 
     world: str
@@ -49,7 +50,7 @@ _HALVINGS = 50
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Times at which pages were fresh, or were not: page, beginning, end."""
+    """Times at which pages were fresh, or stale: page, beginning, end."""
 
     pages: Ints
     since: Floats
@@ -57,14 +58,14 @@ class Spans:
 
 
 def fresh_spans(world: World, log: FetchLog) -> Spans:
-    """Say when copies were fresh."""
+    """Return when copies were fresh."""
     pages, times, ends = _copies(world, log)
     until = np.minimum(world.next_change(pages, times), ends)
     return Spans(pages, times, until)
 
 
 def stale_spans(world: World, log: FetchLog) -> Spans:
-    """Say when copies were out of date, or pages had no copy yet."""
+    """Return when copies were out of date, or pages had no copy yet."""
     pages, times, ends = _copies(world, log)
     since = np.minimum(world.next_change(pages, times), ends)
     first = np.full(world.size, NEVER)
@@ -80,7 +81,7 @@ def stale_spans(world: World, log: FetchLog) -> Spans:
 
 
 def _copies(world: World, log: FetchLog) -> tuple[Ints, Floats, Floats]:
-    """Give every copy: its page, its time, and when it ended: by the next fetch, with the page, or with the run."""
+    """List every copy: its page, its time, and its end: by the next fetch, with the page, or with the run."""
     start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0)) if log.is_copied else np.zeros(0, np.int64)
     is_there = world.gone[log.pages] > log.times
     pages = np.concatenate([start, log.pages[is_there]])
@@ -94,7 +95,7 @@ def _copies(world: World, log: FetchLog) -> tuple[Ints, Floats, Floats]:
 
 
 def freshness(world: World, spans: Spans, edges: Floats) -> Floats:
-    """Give the share of importance that was fresh, between each two edges."""
+    """Return the share of importance that was fresh, between each two edges."""
     fresh = _within(spans, world.weight[spans.pages], edges)
     lives = Spans(np.arange(world.size), np.maximum(world.born, 0.0), np.minimum(world.gone, world.hours))
     there = _within(lives, world.weight, edges)
@@ -116,7 +117,7 @@ def _ramp(times: Floats, weight: Floats, edges: Floats) -> Floats:
 
 
 def mean_age(world: World, spans: Spans, since: float) -> float:
-    """Give how long copies had been out of date, in hours, over all pages and all time from `since` on."""
+    """Return how long copies had been out of date, in hours, over all pages and all time from `since` on."""
     weight = world.weight[spans.pages]
     begin = np.maximum(spans.since, since)
     is_late = spans.until > begin
@@ -128,7 +129,7 @@ def mean_age(world: World, spans: Spans, since: float) -> float:
 
 
 def discovery_delay(world: World, log: FetchLog) -> float | None:
-    """Give the mean hours from a page's birth to its first fetch, or to the end of the run; None if none was born."""
+    """Return the mean hours from a page's birth to its first fetch, or to the end of the run; None without births."""
     born = np.flatnonzero(world.born > 0.0)
     if not len(born):
         return None
@@ -141,10 +142,10 @@ def discovery_delay(world: World, log: FetchLog) -> float | None:
 
 
 def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> Spans:
-    """Bound what anybody could do who knew every change: each fetch follows a change at once and lasts until the next.
+    """Bound a policy that knows every change: each fetch follows a change at once and lasts until the next.
 
-    Of the spans between changes, the best are taken, and never more after any moment than the budget has fetches from
-    then on. Processed from the end: the worst goes when there are too many.
+    The best spans between changes are taken, and never more after any moment than the budget has fetches from then on:
+    from the end backwards, the worst span is dropped when there are too many.
     """
     pages, since, until = _between_changes(world, is_copied)
     at = np.ceil(since / tick) * tick
@@ -167,7 +168,7 @@ def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> S
 
 
 def _first_spans(world: World) -> Spans:
-    """Give the spans that the copies of the start were fresh."""
+    """Return the spans in which the first copies were fresh."""
     start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0))
     zero = np.zeros(len(start))
     until = np.minimum(world.next_change(start, zero), np.minimum(world.gone[start], world.hours))
@@ -175,7 +176,7 @@ def _first_spans(world: World) -> Spans:
 
 
 def _between_changes(world: World, is_copied: bool) -> tuple[Ints, Floats, Floats]:
-    """Give the spans between two changes, or from birth to the first; those that copies of the start cover are left out."""
+    """Return the spans between two changes, or from birth to the first, except those that first copies cover."""
     every = np.arange(world.size)
     needs_first = (world.born > 0.0) | (world.hub >= 0) if is_copied else np.full(world.size, True)
     pages = np.concatenate([np.repeat(every, np.diff(world.offsets)), every[needs_first]])
@@ -185,7 +186,7 @@ def _between_changes(world: World, is_copied: bool) -> tuple[Ints, Floats, Float
 
 
 def optimal_freshness(world: World, budget: Budget) -> float:
-    """Give the freshness of the best fixed rates for steady pages: one price for all, a higher one where a host is full.
+    """Return the freshness of the best fixed rates for steady pages: one price for all, a higher one for full hosts.
 
     A page is fetched whenever the index at its known rate reaches the price; each host, and all together, pay the
     lowest price at which their fetches fit. Cho and Garcia-Molina 2003; with host limits, Kolobov et al. 2019.
@@ -216,7 +217,7 @@ def _prices(world: World, group: Ints, groups: int, per_hour: float, floor: Floa
 
 
 def _visits_at(world: World, price: Floats) -> Floats:
-    """Say how many changes pass between two visits of each page at a price; infinite if it is never visited."""
+    """Return how many changes pass between two visits of each page at a price; infinite if it is never visited."""
     target = price * world.rates / world.weight
     low, high = np.full(world.size, np.log(1e-9)), np.full(world.size, np.log(60.0))
     for _ in range(_HALVINGS):

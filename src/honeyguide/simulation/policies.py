@@ -1,57 +1,135 @@
-"""The policies that the simulator compares, as arrays: all but `learned`, which is in `learned.py`.
+"""The policies that the simulator compares, as arrays; `SimulatedKnownRates` knows the rates and is the reference.
 
-Owns: `heuristic`, `uniform`, `proportional`, `adaptive-interval`, and `known`, which is told the rates. Must not know:
-the world, except that `known` is given its rates. Start reading at `SimulatedHeuristic`.
+Owns: the array twins of `core.recrawl.policies`, which share its formulas, and the fit of priors to many rates. Must not
+know: the world, except that `SimulatedKnownRates` is given its rates. Start reading at `SimulatedLearned`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.core.recrawl import policies as schedules
+from honeyguide.core.recrawl.policies import AdaptiveInterval
+from honeyguide.core.recrawl.priors import LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
 from honeyguide.core.recrawl.rate import (
     FIRST_A,
     chance_by,
+    changed_by,
     changes_by,
     first_visit_by,
     index_by,
     known_index_by,
 )
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE
-from honeyguide.simulation.clocks import Clocks, Lessons
-from honeyguide.simulation.priors import CLASS_COUNT, Rates, rebased, refit, updated
-from honeyguide.simulation.worlds import HUB, NEVER
+from honeyguide.simulation.clocks import Clocks, VisitLessons
+from honeyguide.simulation.worlds import CLASSES, HUB, NEVER
 
 if TYPE_CHECKING:
     from honeyguide.simulation.run import Flags, Sight, Visits
-    from honeyguide.simulation.worlds import Floats
+    from honeyguide.simulation.worlds import Floats, Ints
 
 _HOUR_S, _DAY_S, _WEEK_S = 3600.0, 86_400.0, 604_800.0
 _LONGEST_H = 1e9  # since a visit that never was
-_NUTCH = schedules.AdaptiveInterval()
+_YEAR_H = 8760.0
+_NUTCH = AdaptiveInterval()
+_FIT_EVERY_H = 24.0
+_FIT_SHARE = 0.02  # a fiftieth more visits changes the priors little
+_FIT_ROUNDS = 10
+_FIRST_FINDS_H = 24.0  # as in `core.recrawl.visits.after_finds`
+_CLASSES = len(CLASSES)
+_ENTRIES = 20_000  # of a table that is exact to 7 digits
 
 
-class SimulatedHeuristic:
-    """The card of PLAN-1; importance is topic relevance. The same score: whoever was not visited for longest first."""
+class _Simulated:
+    """A policy that sees the pages and, unless it overrides `learn`, learns nothing."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
+
+    def learn(self, visits: Visits) -> None:
+        """Learn nothing."""
+
+    def _waited(self, now: float) -> Floats:
+        return np.minimum(now - self._sight.visited, _LONGEST_H)
+
+
+class SimulatedUniform(_Simulated):
+    """Round robin: the page with the oldest copy first."""
+
+    def scores(self, now: float) -> Floats:
+        """Score by the time since the last visit."""
+        return self._waited(now)
+
+
+class SimulatedKnownRates(_Simulated):
+    """The greedy index with rates that nobody can know: the reference."""
+
+    def __init__(self, sight: Sight, rates: Floats) -> None:
+        super().__init__(sight)
+        self._rates = rates
+
+    def scores(self, now: float) -> Floats:
+        """Score by the index at the known rate."""
+        return np.asarray(self._sight.weight * known_index_by(np, self._rates, self._waited(now)))
+
+
+class SimulatedProportional(_Simulated):
+    """Visit pages as often as they change: by the changes expected since the last visit."""
+
+    def __init__(self, sight: Sight) -> None:
+        super().__init__(sight)
+        self._rates = _first_rates(len(sight.kind), sight)
+
+    def scores(self, now: float) -> Floats:
+        """Score by the changes that are expected."""
+        return np.asarray(self._waited(now) * self._rates.a / self._rates.b)
+
+    def learn(self, visits: Visits) -> None:
+        """Learn the rates."""
+        again = ~visits.is_first & ~visits.is_gone
+        pages, waited = visits.pages[again], visits.now - visits.since[again]
+        self._rates.put(pages, after_visits(self._rates.at(pages), waited, visits.is_changed[again]))
+
+
+class SimulatedAdaptiveInterval(_Simulated):
+    """Nutch's adaptive schedule: a fifth shorter after a change, two fifths longer without; the most overdue first."""
+
+    def __init__(self, sight: Sight) -> None:
+        super().__init__(sight)
+        self._interval = np.full(len(sight.kind), sight.cycle_h)
+
+    def scores(self, now: float) -> Floats:
+        """Score by how many intervals have passed."""
+        return np.asarray(self._waited(now) / self._interval)
+
+    def learn(self, visits: Visits) -> None:
+        """Adapt the interval."""
+        again = ~visits.is_first
+        pages = visits.pages[again]
+        by = np.where(visits.is_changed[again], 1.0 - _NUTCH.shrink, 1.0 + _NUTCH.grow)
+        self._interval[pages] = np.clip(self._interval[pages] * by, _NUTCH.least_h, _NUTCH.most_h)
+
+
+class SimulatedHeuristic(_Simulated):
+    """The card of PLAN-1; importance is topic relevance. Of equal scores, the oldest copy comes first."""
+
+    def __init__(self, sight: Sight) -> None:
+        super().__init__(sight)
         self._changed = np.full(len(sight.kind), -NEVER)
         self._relevance = sight.weight / float(np.max(sight.weight))
 
     def scores(self, now: float) -> Floats:
-        """Add the points of each rule; the fraction orders what has the same points."""
+        """Add the points of each rule; the fraction orders equal points."""
         sight = self._sight
-        depth = (sight.hub >= 0).astype(np.float64)
         facts = PlanFacts(
-            (now - sight.visited) * _HOUR_S,
-            (now - self._changed) * _HOUR_S,
-            self._relevance,
-            depth,
-            sight.kind == HUB,
+            since_visit_s=(now - sight.visited) * _HOUR_S,
+            since_change_s=(now - self._changed) * _HOUR_S,
+            relevance=self._relevance,
+            hub_depth=(sight.hub >= 0).astype(np.float64),
+            is_hub=sight.kind == HUB,
         )
         waited = np.where(np.isfinite(sight.visited), now - sight.visited, now + 1.0)
         return np.asarray(card_points(facts) + waited / (now + 2.0))
@@ -89,103 +167,23 @@ def card_points(facts: PlanFacts) -> Floats:
     return np.asarray(np.clip(50.0 + visit + change + relevance + structure, 0.0, 100.0))
 
 
-class SimulatedUniform:
-    """Round robin: whoever was not visited for longest."""
-
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
-
-    def scores(self, now: float) -> Floats:
-        """Score by the time since the last visit."""
-        return np.minimum(now - self._sight.visited, _LONGEST_H)
-
-    def learn(self, visits: Visits) -> None:
-        """Learn nothing."""
-
-
-class SimulatedProportional:
-    """As often as a page changes, as far as visits have shown: by the changes expected since the last one."""
-
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
-        self._rates = Rates(
-            np.full(len(sight.kind), FIRST_A), np.full(len(sight.kind), FIRST_A * sight.cycle_h)
-        )
-
-    def scores(self, now: float) -> Floats:
-        """Score by the changes that are expected."""
-        waited = np.minimum(now - self._sight.visited, _LONGEST_H)
-        return np.asarray(waited * self._rates.a / self._rates.b)
-
-    def learn(self, visits: Visits) -> None:
-        """Learn the rates."""
-        again = ~visits.is_first & ~visits.is_gone
-        pages, waited = visits.pages[again], visits.now - visits.since[again]
-        self._rates.put(pages, updated(self._rates.at(pages), waited, visits.is_changed[again]))
-
-
-class SimulatedAdaptiveInterval:
-    """Nutch's adaptive schedule: a fifth shorter after a change, two fifths longer without; the most overdue first."""
-
-    def __init__(self, sight: Sight) -> None:
-        self._sight = sight
-        self._interval = np.full(len(sight.kind), sight.cycle_h)
-
-    def scores(self, now: float) -> Floats:
-        """Score by how far the interval has passed."""
-        return np.asarray(np.minimum(now - self._sight.visited, _LONGEST_H) / self._interval)
-
-    def learn(self, visits: Visits) -> None:
-        """Adapt the interval."""
-        again = ~visits.is_first
-        pages = visits.pages[again]
-        by = np.where(visits.is_changed[again], 1.0 - _NUTCH.shrink, 1.0 + _NUTCH.grow)
-        self._interval[pages] = np.clip(self._interval[pages] * by, _NUTCH.least_h, _NUTCH.most_h)
-
-
-class SimulatedKnownRates:
-    """The greedy index with rates that nobody can know: a reference."""
-
-    def __init__(self, sight: Sight, rates: Floats) -> None:
-        self._sight = sight
-        self._rates = rates
-
-    def scores(self, now: float) -> Floats:
-        """Score by the index at the known rate."""
-        waited = np.minimum(now - self._sight.visited, _LONGEST_H)
-        return np.asarray(self._sight.weight * known_index_by(np, self._rates, waited))
-
-    def learn(self, visits: Visits) -> None:
-        """Learn nothing: all is known."""
-
-
-_FIT_EVERY_H = 24.0
-_FIT_SHARE = 0.02  # of what was learned so far changes little by a fiftieth more
-_ROUNDS = 10
-
-_LEARNED_LONGEST_H = 8760.0
-
-_FIRST_FINDS_H = 24.0  # as in `core.learning.after_finds`
-
-
-class SimulatedLearned:
-    """Visit where the most freshness is won, by change rates learned from the visits, from nothing."""
+class SimulatedLearned(_Simulated):
+    """Visit where the most freshness is won, by change rates learned from the visits, starting from nothing."""
 
     def __init__(self, sight: Sight, fit_every_h: float = _FIT_EVERY_H) -> None:
-        self._sight = sight
-        self._fit_every_h = fit_every_h
-        self._group = CLASS_COUNT * sight.host + sight.kind
-        self._start = Rates(np.full(CLASS_COUNT, FIRST_A), np.full(CLASS_COUNT, FIRST_A * sight.cycle_h))
-        self._priors = self._start.at(np.arange(CLASS_COUNT * sight.hosts) % CLASS_COUNT)
+        super().__init__(sight)
+        self._fit_every_h = self._next_fit = fit_every_h
+        self._group = _CLASSES * sight.host + sight.kind
+        self._start = _first_rates(_CLASSES, sight)
+        self._priors = self._start.at(np.arange(_CLASSES * sight.hosts) % _CLASSES)
         self._rates = self._priors.at(self._group)
         self._is_watched = np.zeros(len(sight.kind), np.bool_)
         self._clocks = Clocks(sight)
         self._hubs = np.flatnonzero(sight.kind == HUB)
         self._finds = Rates(np.zeros(len(sight.kind)), np.full(len(sight.kind), _FIRST_FINDS_H))
-        self._next_fit = fit_every_h
 
     def scores(self, now: float) -> Floats:
-        """Score by the index in hours of each page's clock; hubs also by the pages that gather behind them."""
+        """Score by the index in hours of each page's clock; hubs also by the new pages behind them."""
         if now >= self._next_fit:
             self._refit()
             self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
@@ -194,10 +192,10 @@ class SimulatedLearned:
         rates, visited = self._rates.at(known), sight.visited[known]
         is_seen = np.isfinite(visited)
         since = np.where(is_seen, visited, now)
-        worth = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now, known))
-        worth[~is_seen] = first_visit_by(np, rates.a[~is_seen], rates.b[~is_seen])
+        values = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now, known))
+        values[~is_seen] = first_visit_by(np, rates.a[~is_seen], rates.b[~is_seen])
         scores = np.zeros(len(sight.kind))
-        scores[known] = worth * self._clocks.stretch(now, rates.b / rates.a, known)
+        scores[known] = values * self._clocks.stretch(now, rates.b / rates.a, known)
         scores[self._hubs] += self._discovery(now)
         return np.asarray(sight.weight * scores)
 
@@ -210,29 +208,112 @@ class SimulatedLearned:
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self._rates.at(pages)
-        after = updated(rates, exposure, is_changed)
-        expected = chance_by(np, rates.a, rates.b, self._clocks.aged_h(pages, since, visits.now))
-        found = is_changed * changes_by(np, rates.a, rates.b, exposure)
-        self._clocks.note(Lessons(pages, since, visits.now, expected, found, after.a / after.b))
+        after = after_visits(rates, exposure, is_changed)
+        lessons = VisitLessons(
+            pages=pages,
+            since=since,
+            now=visits.now,
+            expected=chance_by(np, rates.a, rates.b, self._clocks.aged_h(pages, since, visits.now)),
+            found=is_changed * changes_by(np, rates.a, rates.b, exposure),
+            rate=after.a / after.b,
+        )
+        self._clocks.learn(lessons)
         self._rates.put(pages, after)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 
     def _discovery(self, now: float) -> Floats:
-        """Value what gathers behind hubs: a new page that nobody has seen is as bad as a stale one."""
+        """Value the new pages behind hubs: each is as bad as a stale one."""
         hubs = self._hubs
-        waited = np.clip(now - self._sight.visited[hubs], 0.0, _LEARNED_LONGEST_H)
+        waited = np.clip(now - self._sight.visited[hubs], 0.0, _YEAR_H)
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
 
     def _refit(self) -> None:
-        """Learn the priors from the pages that were visited again, and give them to all; again, until they stay.
+        """Fit the priors to the pages that were visited again, and apply them to all pages, in several rounds.
 
-        Each round believes a page a little less where all are alike. One round a day would take months to get there.
+        Each round trusts a page a little less where all are alike; one round a day would take months to settle.
         """
         watched = np.flatnonzero(self._is_watched & self._sight.is_known)
         if not len(watched):
             return
-        for _ in range(_ROUNDS):
+        for _ in range(_FIT_ROUNDS):
             priors = refit(self._rates.at(watched), self._group[watched], self._start, self._sight.hosts)
             old, new = self._priors.at(self._group), priors.at(self._group)
-            self._rates, self._priors = rebased(self._rates, old, new), priors
+            self._rates, self._priors = rebase(self._rates, old, new), priors
+
+
+# --- rates and priors: a group is a class of pages on a host, 3 x host + class ---
+
+
+class Rates(NamedTuple):
+    """Many change rates: Gamma(a, b) each."""
+
+    a: Floats
+    b: Floats
+
+    def at(self, places: Ints) -> Rates:
+        """Return some of them."""
+        return Rates(self.a[places], self.b[places])
+
+    def put(self, places: Ints, rates: Rates) -> None:
+        """Replace some of them."""
+        self.a[places], self.b[places] = rates
+
+
+def _first_rates(count: int, sight: Sight) -> Rates:
+    return Rates(np.full(count, FIRST_A), np.full(count, FIRST_A * sight.cycle_h))
+
+
+def after_visits(rates: Rates, exposure: Floats, is_changed: Flags) -> Rates:
+    """Update rates after one visit of each page, as `core.recrawl.visits.after_visit` does."""
+    a, b = changed_by(np, rates.a, rates.b, exposure)
+    return Rates(np.where(is_changed, a, rates.a), np.where(is_changed, b, rates.b + exposure))
+
+
+def refit(rates: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
+    """Fit the prior of each group to its pages: hosts shrink towards their class, classes towards the start.
+
+    `start` has one prior for each class; the result has one for each class of each host.
+    """
+    classes = _shrink(rates, groups % _CLASSES, start)
+    return _shrink(rates, groups, classes.at(np.arange(_CLASSES * hosts) % _CLASSES))
+
+
+def rebase(rates: Rates, old: Rates, new: Rates) -> Rates:
+    """Move pages from the old priors to the new ones, and keep what their visits taught."""
+    a, b = rates.a + new.a - old.a, rates.b + new.b - old.b
+    is_sound = (a >= np.minimum(new.a, rates.a)) & (b > 0.0)
+    return Rates(np.where(is_sound, a, rates.a), np.where(is_sound, b, rates.b))
+
+
+def _shrink(rates: Rates, groups: Ints, parents: Rates) -> Rates:
+    """Fit each group; the fewer its pages, the nearer to its parent."""
+    size = len(parents.a)
+    pages = np.bincount(groups, minlength=size)
+    fitted = _fit(rates, groups, np.maximum(pages, 1), size)
+    share = pages / (pages + WEIGHT)
+    a = _blend(fitted.a, parents.a, share)
+    interval = _blend(fitted.b / fitted.a, parents.b / parents.a, share)
+    is_empty = pages == 0
+    return Rates(np.where(is_empty, parents.a, a), np.where(is_empty, parents.b, a * interval))
+
+
+def _blend(own: Floats, parent: Floats, share: Floats) -> Floats:
+    return np.exp(share * np.log(own) + (1.0 - share) * np.log(parent))
+
+
+def _fit(rates: Rates, groups: Ints, pages: Ints, size: int) -> Rates:
+    """Match the mean and the variance of the log rates of each group."""
+    logs = digamma_by(np, rates.a) - np.log(rates.b)
+    mean = np.bincount(groups, logs, minlength=size) / pages
+    spread = trigamma_by(rates.a) + (logs - mean[groups]) ** 2
+    values, trigammas = _trigamma_table()
+    a = np.interp(-np.bincount(groups, spread, minlength=size) / pages, -trigammas, values)
+    return Rates(a, np.exp(digamma_by(np, a) - mean))
+
+
+@cache
+def _trigamma_table() -> tuple[Floats, Floats]:
+    """Tabulate trigamma, which falls, so that it can be inverted."""
+    a = np.exp(np.linspace(np.log(LEAST_A), np.log(MOST_A), _ENTRIES))
+    return a, trigamma_by(a)

@@ -1,8 +1,8 @@
-"""The simulator: a policy spends a budget of fetches in a world, tick by tick; every fetch is noted.
+"""The simulator: policies spend a budget of fetches in a world, tick by tick, and are measured beside the bounds.
 
-Owns: the course of a run, what a policy may see of the world, budgets and host limits. Must not know: what the fetches
-were worth (`measures.py`), any policy in particular. Start reading at `simulate`.
-A policy learns of a change only by a visit. Fetches happen at the beginning of a tick; changes happen when they happen.
+Owns: runs, what a policy may see of the world, budgets and host limits, the names of simulated policies. Must not know:
+formats, how worlds are generated. Start reading at `try_policies`, then `simulate`.
+A policy learns of a change only by a visit. Fetches happen at the beginning of a tick, changes at any time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _DAY_H = 24.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be fetched: in a day, of one host in a day; `name` is how it was asked for."""
+    """How much may be fetched: in a day, and of one host in a day; `name` is its text."""
 
     name: str
     per_day: float
@@ -64,8 +64,8 @@ class Budget:
 class Sight:
     """What a policy can see before the first fetch: facts about the pages, never their changes.
 
-    `is_known` and `visited` are kept up to date by the simulator: a page that was never visited was so at -infinity.
-    `published` is what an article says of itself, once it is known.
+    The simulator updates `is_known` and `visited`, which is -infinity before the first visit. `published` is the birth of
+    each page, which counts only once the page is known.
     """
 
     kind: Ints
@@ -108,11 +108,11 @@ class SimPolicy(Protocol):
     """Decides what to fetch: the highest scores first, ties by the number of the page."""
 
     def scores(self, now: float) -> Floats:
-        """Say what a visit of each page is worth now."""
+        """Return the value of a visit to each page now."""
         ...
 
     def learn(self, visits: Visits) -> None:
-        """Take into account what visits found."""
+        """Learn from the results of visits."""
         ...
 
 
@@ -147,7 +147,7 @@ def simulate(
 
 
 class _Run:
-    """A run on its way."""
+    """The state of a run."""
 
     def __init__(self, world: World, budget: Budget, is_copied: bool) -> None:
         self._world = world
@@ -163,22 +163,22 @@ class _Run:
         }
         is_there = (world.born <= 0.0) & (world.hub < 0)
         self.sight = Sight(
-            world.kind,
-            world.host,
-            len(world.hosts),
-            world.weight,
-            world.hub,
-            is_there.copy(),
-            np.where(is_there & is_copied, 0.0, -NEVER),
-            world.born,
-            budget.per_day,
+            kind=world.kind,
+            host=world.host,
+            hosts=len(world.hosts),
+            weight=world.weight,
+            hub=world.hub,
+            is_known=is_there.copy(),
+            visited=np.where(is_there & is_copied, 0.0, -NEVER),
+            published=world.born,
+            per_day=budget.per_day,
         )
         self._next_birth = int(np.searchsorted(self._born, 0.0, "right"))
         self._fetched: list[tuple[Ints, float, Flags]] = []
 
     def tick(self, now: float, tick: float, policy: SimPolicy) -> None:
-        """Hear of new pages, choose, fetch, learn."""
-        self._hear(now)
+        """Discover new pages, choose, fetch, learn."""
+        self._update_known(now)
         self._allowed += self._per_tick * tick
         self._host_allow(tick)
         count = int(self._allowed + 1e-9)
@@ -191,14 +191,14 @@ class _Run:
             policy.learn(self._fetch(pages, now))
 
     def log(self, *, is_copied: bool) -> FetchLog:
-        """Give all fetches."""
+        """Return all fetches."""
         pages = [part[0] for part in self._fetched] or [np.zeros(0, np.int64)]
         times = [np.full(len(part[0]), part[1]) for part in self._fetched] or [np.zeros(0)]
         news = [part[2] for part in self._fetched] or [np.zeros(0, np.bool_)]
         return FetchLog(np.concatenate(pages), np.concatenate(times), np.concatenate(news), is_copied)
 
-    def _hear(self, now: float) -> None:
-        """Learn of new pages that need no hub, and of old ones that are done with."""
+    def _update_known(self, now: float) -> None:
+        """Add new pages that need no hub, and remove those whose end is known."""
         end = int(np.searchsorted(self._born, now, "right"))
         new = self._births[self._next_birth : end]
         self.sight.is_known[new] = True
@@ -246,7 +246,7 @@ class _Run:
 
 
 def best_of(scores: Floats, count: int) -> Ints:
-    """Take the highest scores, ties by page; what has no score at all is never taken.
+    """Choose the highest scores, ties by page; pages without a score are never chosen.
 
     >>> best_of(np.array([1.0, 3.0, 3.0, -np.inf, 3.0]), 2).tolist()
     [1, 2]
@@ -262,7 +262,7 @@ def best_of(scores: Floats, count: int) -> Ints:
 
 
 def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
-    """Take the highest scores, at most `caps` of each host.
+    """Choose the highest scores, at most `caps` of each host.
 
     >>> best_within(np.array([1.0, 3.0, 2.0]), 2, np.array([1, 0, 0]), np.array([1, 1])).tolist()
     [0, 1]
@@ -288,7 +288,7 @@ POLICIES: dict[str, PolicyMaker] = {
     "adaptive-interval": lambda sight, _: SimulatedAdaptiveInterval(sight),
     "known-rates": lambda sight, world: SimulatedKnownRates(sight, world.rates),
 }
-REFERENCE = "known-rates"  # is told what nobody can know
+REFERENCE = "known-rates"  # knows every change rate
 OPTIMUM, ALL_KNOWING = "optimum", "all-knowing"  # bounds: no policy, only a freshness
 _POINTS = 120  # of a curve, at most
 
@@ -301,13 +301,13 @@ def try_policies(
     is_copied: bool = True,
     on_policy: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Run each policy, the one with known rates in any case, and compare: policies as asked, then the references.
+    """Run each policy and the reference, and compare them with the bounds; `on_policy` hears of each before it runs.
 
-    `on_policy` hears of each policy before it runs. The best possible is the optimum of fixed rates where the world is steady, and else what known rates achieve.
+    The best possible is the optimum of fixed rates if the world is steady, else what the reference achieves.
     """
-    asked = [name for name in names if name != REFERENCE]
+    policies = [name for name in names if name != REFERENCE]
     outcomes = []
-    for name in (*asked, REFERENCE):
+    for name in (*policies, REFERENCE):
         on_policy(name)
         outcomes.append(_run(world, budget, name, is_copied))
     bounds = list(_bounds(world, budget, is_copied))

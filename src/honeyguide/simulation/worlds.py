@@ -1,8 +1,8 @@
 """Worlds to simulate: which pages there are, and when each of them really changed.
 
-Owns: `World`, and reading one from a CSV of change times. Must not know: policies, fetches, scores. Generated worlds
-are in `made.py`. Start reading at `World`. numpy is an extra: whoever needs this module imports it when it does.
-Times are hours since the world's start; what happened before is not kept.
+Owns: `World`, and reading one from a CSV file of change times or from a store. Must not know: policies, fetches, scores.
+Start reading at `World`; generated worlds are in `generated.py`. numpy is an extra, so this module is imported on demand.
+Times are hours since the world's start; earlier ones are not kept.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from honeyguide.core.recrawl.priors import PageClass
+
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 PAGE, HUB, ARTICLE = 0, 1, 2
-CLASSES = ("page", "hub", "article")
+CLASSES: tuple[PageClass, ...] = ("page", "hub", "article")  # by number
 MAX_ROWS = 20_000_000
 HOUR_S = 3600.0
 NEVER = math.inf
-# What a row can tell besides a change; a move or a technical note leaves what readers see as it was.
+# Kinds of rows besides changes; a move or a technical note leaves the content as it was.
 _CREATED, _DELETED = "created", "deleted"
 _SILENT = frozenset({"moved", "tech", "other"})
 
@@ -47,10 +49,10 @@ _SILENT = frozenset({"moved", "tech", "other"})
 class World:
     """Pages and their changes.
 
-    Page p changed at `times[offsets[p]:offsets[p + 1]]`. It is there from `born` until `gone`. `hub` is the page whose
-    visit finds it, -1 where the crawler hears of it by itself. `rates` are changes per hour, where the maker of the
-    world knows them; `is_steady` says that changes came at just these rates, all the time and independently.
-    `is_end_known` says that pages are not gone after their time but done with, and everybody knows it.
+    Page p changed at `times[offsets[p]:offsets[p + 1]]`. It exists from `born` until `gone`. `hub` is the page whose
+    visit finds it, -1 if it needs none. `rates` are changes per hour: the true ones if `is_steady`, which means that
+    changes came at just these rates, all the time and independently; else estimates. `is_end_known`: after its end a page
+    still answers, but nobody needs it, and the crawler knows that.
     """
 
     name: str
@@ -81,7 +83,7 @@ class World:
         return float(np.sum(np.minimum(self.gone, self.hours) - np.maximum(self.born, 0.0)) / self.hours)
 
     def next_change(self, pages: Ints, after: Floats) -> Floats:
-        """Say when pages change next after a time; NEVER if they do not."""
+        """Return when pages change next after a time; NEVER if they do not."""
         place = self.place_after(pages, after)
         found = np.full(len(pages), NEVER)
         is_there = place < self.offsets[pages + 1]
@@ -107,7 +109,7 @@ def packed(changes: Sequence[Floats]) -> tuple[Ints, Floats]:
 
 
 def hindsight_rates(offsets: Ints, lived: Floats) -> Floats:
-    """Estimate the rates that only the whole history tells; a page that never changed has half a change."""
+    """Estimate the rates from the whole history; a page that never changed counts half a change."""
     return np.maximum(np.diff(offsets), 0.5) / np.maximum(lived, 1e-9)
 
 
@@ -116,7 +118,7 @@ def hindsight_rates(offsets: Ints, lived: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What part of a history counts: from a moment on, for some days; all of it where nothing is said."""
+    """The part of a history that counts: from a moment on, for some days; by default all of it."""
 
     start: datetime | None = None
     days: float | None = None
@@ -124,7 +126,7 @@ class Window:
 
 @dataclass(slots=True)
 class ChangeLog:
-    """What is told of one page: times in seconds since 1970 with what happened, in any order; its host, class, weight."""
+    """The events of one page, in any order: times in seconds since 1970 and their kinds; its host, class, weight."""
 
     rows: list[tuple[float, str]] = field(default_factory=list)
     host: str = ""
@@ -133,10 +135,10 @@ class ChangeLog:
 
 
 def read_world(path: str, window: Window, seed: int) -> World:
-    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError` if it cannot be.
+    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError`.
 
-    Pages are numbered in an order that the seed shuffles. Neighbours in a file or an alphabet often change together, and
-    whoever goes through them in that order would be lucky, or not, with all of them at once.
+    The seed shuffles the pages, because neighbours in a file or an alphabet often change together, and a policy that
+    visits them in that order would be lucky, or not, with all of them at once.
     """
     name = name_of(path)
     histories: dict[str, ChangeLog] = {}
@@ -150,7 +152,7 @@ def read_world(path: str, window: Window, seed: int) -> World:
 
 
 def world_of(name: str, histories: dict[str, ChangeLog], window: Window, seed: int) -> World:
-    """Make a world of what is told of its pages, as far as the window reaches."""
+    """Make a world of the logs of its pages, as far as the window reaches."""
     moments = [at for history in histories.values() for at, _ in history.rows]
     first = min(moments) if window.start is None else window.start.timestamp()
     last = max(moments) if window.days is None else first + window.days * 86_400
@@ -175,7 +177,7 @@ def _header(cells: list[str], name: str) -> list[str]:
 
 
 def _add(histories: dict[str, ChangeLog], row: dict[str, str], where: str, number: int) -> None:
-    """Take one row into account; the error names the row and the field."""
+    """Add one row to the log of its page; the error names the row and the field."""
     try:
         field_name = "page"
         page = _page(row["page"])
@@ -231,7 +233,7 @@ def _weight(text: str) -> float:
 
 
 def _host(page: str) -> str:
-    """Name the host of a page that is a URL; other names have none."""
+    """Return the host of a page that is a URL; other names have none."""
     if "://" not in page:
         return ""
     try:
@@ -271,13 +273,13 @@ def _world(name: str, histories: dict[str, ChangeLog], first: float, last: float
 
 
 def _life(history: ChangeLog, first: float, hours: float) -> tuple[float, float, Floats]:
-    """Find when a page came, when it went for good, and its changes between; coming back is a change."""
+    """Find when a page appeared, when it disappeared for good, and its changes between; a return is a change."""
     rows = sorted(((at - first) / HOUR_S, kind) for at, kind in history.rows)
     created = [at for at, kind in rows if kind == _CREATED]
-    told = [(at, kind) for at, kind in rows if kind not in _SILENT]
+    events = [(at, kind) for at, kind in rows if kind not in _SILENT]
     born = max(0.0, created[0]) if created and created[0] == rows[0][0] else 0.0
-    gone = told[-1][0] if told and told[-1][1] == _DELETED else NEVER
-    changes = {at for at, kind in told if kind != _DELETED and born < at <= hours and at < gone}
+    gone = events[-1][0] if events and events[-1][1] == _DELETED else NEVER
+    changes = {at for at, kind in events if kind != _DELETED and born < at <= hours and at < gone}
     return born, gone, np.array(sorted(changes))
 
 
@@ -285,7 +287,7 @@ _FIRST = -(2**63)
 
 
 def stored_world(path: str, window: Window, seed: int) -> World:
-    """Read the changes that visits of a store have seen; whoever calls it has made sure that it is a store."""
+    """Read the changes that the visits of a store have seen; the caller has checked that it is a store."""
     db = Database(path, read_only=True)
     try:
         histories = _histories(path, db)
