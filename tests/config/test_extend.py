@@ -265,6 +265,10 @@ GROUP = '[[scorecard.category.group]]\nname = "category"\n'
             "filter[home-page]: is not inherited; did you mean homepage?",
         ),
         (
+            '[[filter]]\nid = "homepage"\nremove = false\n',
+            "filter[homepage].remove: should be true, or be left out",
+        ),
+        (
             '[[strategy.rules.drop]]\nid = "x"\nremove = true\n',
             "strategy.rules.drop[x]: is not inherited; there are none",
         ),

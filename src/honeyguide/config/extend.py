@@ -157,6 +157,8 @@ class _Join:
                 self._unknown(where, "is not inherited", name, inherited)
             elif inherited[name] > 1 and "remove" not in entry:
                 self.wrong(where, f"is inherited several times; to write all entries anew, replace {path!r}")
+            elif "remove" in entry and entry["remove"] is not True:
+                self.wrong(f"{where}.remove", "should be true, or be left out")
             elif "remove" in entry:
                 for _ in range(inherited.pop(name)):
                     joined.take(name)
