@@ -100,7 +100,10 @@ def show(name: str, output: str) -> None:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @output_options
 def check(files: tuple[str, ...], output: Format) -> None:
-    """Say of each profile that it is ok, with its hash, or everything that is wrong with it."""
+    """Check profiles: print ok and the hash, or all mistakes.
+
+    Notes name terms that no rule uses, and inherited cards and lists that the file replaces as a whole.
+    """
     records = [_checked(file) for file in files]
     if output == "table":
         for record in records:
