@@ -24,8 +24,10 @@ from honeyguide.app.arguments import (
     profile_of,
     signals_of,
 )
+from honeyguide.app.files import check_output, write_file
 from honeyguide.app.known import StoreTable, open_known, read_store
 from honeyguide.core.records import SCHEMA, iso, point_records
+from honeyguide.core.records.fields import PlanRecord, columns
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, POLICIES
@@ -39,48 +41,20 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records import Record
-    from honeyguide.core.records.fields import PlanRecord
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
     from honeyguide.ports.rank import Ranker
 
 __all__ = [
-    "DIFF_COLUMNS",
-    "LEARNED",
-    "OWN_POLICIES",
-    "KnownUrl",
-    "Plan",
-    "PlanEntry",
-    "PlanQuery",
-    "PlanRequest",
-    "PlanSession",
-    "check_plan_parquet",
-    "diff_plan",
-    "input_files",
-    "open_plan",
-    "plan_file",
-    "plan_record",
-    "plan_store",
-    "policy_names",
-    "rank_urls",
-    "score_url",
-    "write_plan_parquet",
-]
+    "DIFF_COLUMNS", "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
+    "PlanSession", "check_plan_file", "diff_plan", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
+    "policy_names", "rank_urls", "score_url", "write_plan",
+]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
-
-DIFF_COLUMNS = (
-    "schema",
-    "url",
-    "change",
-    "rank",
-    "rank_before",
-    "score",
-    "score_before",
-    "reasons",
-    "points",
-)
+PLAN_COLUMNS = columns(PlanRecord)
+DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999
 
@@ -304,18 +278,25 @@ def _rules(scored: ScoredUrl, profile: Profile) -> list[Record]:
     ]
 
 
-def check_plan_parquet(file: str) -> None:
+def check_plan_file(file: str, kind: str) -> None:
     """Reject a file that cannot be written, or that is no earlier plan."""
-    from honeyguide.adapters.output import plan_tables  # an extra
+    if kind != "parquet":
+        check_output(file, PLAN_COLUMNS)
+        return
+    from honeyguide.adapters.output.plan_tables import check_plan_parquet  # an extra
 
-    plan_tables.check_plan_parquet(file)
+    check_plan_parquet(file)
 
 
-def write_plan_parquet(file: str, records: Sequence[Record]) -> None:
-    """Write the records of a plan as Parquet, in one step."""
-    from honeyguide.adapters.output import plan_tables  # an extra
+def write_plan(file: str, kind: str, plan: Plan) -> None:
+    """Write the entries to a file, in one step."""
+    records: list[Record] = [{**plan_record(entry)} for entry in plan.entries]
+    if kind != "parquet":
+        write_file(file, kind, records, PLAN_COLUMNS)
+        return
+    from honeyguide.adapters.output.plan_tables import write_plan_parquet  # an extra
 
-    plan_tables.write_plan_parquet(file, records)
+    write_plan_parquet(file, records)
 
 
 # --- what changed since an earlier plan ---

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.app.arguments import moment_of
+from honeyguide.app.formats import rounded
 from honeyguide.app.runs import open_store
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.recrawl.policies import POLICIES
@@ -186,20 +187,15 @@ def outcome_record(outcome: Outcome) -> Record:
         "budget": outcome.budget,
         "policy": outcome.policy,
         "is_reference": outcome.is_reference,
-        "freshness": _rounded(outcome.freshness),
-        "freshness_late": _rounded(outcome.late),
-        "of_best": _rounded(outcome.of_best),
-        "of_all_knowing": _rounded(outcome.of_all_knowing),
-        "mean_age_h": _rounded(outcome.mean_age_h),
-        "nothing_share": _rounded(outcome.nothing_share),
-        "discovery_h": _rounded(outcome.discovery_h),
+        "freshness": rounded(outcome.freshness),
+        "freshness_late": rounded(outcome.late),
+        "of_best": rounded(outcome.of_best),
+        "of_all_knowing": rounded(outcome.of_all_knowing),
+        "mean_age_h": rounded(outcome.mean_age_h),
+        "nothing_share": rounded(outcome.nothing_share),
+        "discovery_h": rounded(outcome.discovery_h),
         "fetches": outcome.fetches,
-        "days": [_rounded(value) for value in outcome.days],
-        "curve": [_rounded(value) for value in outcome.curve],
+        "days": [rounded(value) for value in outcome.days],
+        "curve": [rounded(value) for value in outcome.curve],
         "hosts": dict(outcome.hosts),
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    """Keep four decimals: those that follow depend on the processor."""
-    return None if value is None else round(value, 4)

@@ -18,19 +18,15 @@ from honeyguide.app.plan import (
     PlanQuery,
     PlanRequest,
     PlanSession,
+    check_plan_file,
+    diff_plan,
     input_files,
     open_plan,
     policy_names,
+    write_plan,
 )
 from honeyguide.cli.command import MOST, Command, Number
-from honeyguide.cli.commands.plan.view import (
-    check_plan_file,
-    show_diff,
-    show_explained,
-    show_plan,
-    write_plan,
-    write_plan_reports,
-)
+from honeyguide.cli.commands.plan.view import show_diff, show_explained, show_plan, write_plan_reports
 from honeyguide.cli.files import (
     ALL_FORMATS,
     check_distinct,
@@ -206,11 +202,11 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         _warn(found)
         write_plan_reports(options.reports, found, session, query)
         if options.diff is not None:
-            show_diff(options.output, options.diff, found, session, options.now)
+            show_diff(diff_plan(options.diff, found, session, options.now), len(found.entries))
         elif file is not None:
             write_plan(file, written, found)
         else:
-            show_plan(options.output, found)
+            show_plan(found)
         if not options.quiet:
             tell_written([name for name in (file, *options.reports) if name], len(found.entries), "URL")
         if options.enqueue:
@@ -235,7 +231,7 @@ def _explain(session: PlanSession, url: str, options: _Options) -> None:
     if row is None:
         absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
         raise InputError(f"{shown(url)} {absent}", file=session.name)
-    show_explained(options.output, session.explain(row, options.now))
+    show_explained(session.explain(row, options.now))
 
 
 def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:

@@ -26,12 +26,13 @@ from honeyguide.cli.files import (
 from honeyguide.cli.options import moment
 from honeyguide.cli.output import (
     Column,
+    View,
+    emit,
     given_format,
     is_plain,
     output_options,
     print_table,
     say,
-    write_records,
 )
 from honeyguide.cli.progress import Progress
 from honeyguide.errors import InputError, shown
@@ -136,7 +137,7 @@ def recrawl(**values: Any) -> None:
     if file:
         write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
-        _show(options.output, outcomes)
+        emit(View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
     if not options.quiet:
         tell_written([name for name in (file, options.report) if name], len(outcomes), "outcome")
 
@@ -192,11 +193,8 @@ def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
         return simulate_policies(request, on_policy)
 
 
-def _show(output: Format, outcomes: Sequence[Outcome]) -> None:
-    """Print the outcomes; for people, one table for each world and budget."""
-    if output != "table":
-        write_records(output, map(outcome_record, outcomes), COLUMNS)
-        return
+def _show(outcomes: Sequence[Outcome]) -> None:
+    """Print a table for each world and budget."""
     columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(_TABLE)]
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")

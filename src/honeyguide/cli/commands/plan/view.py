@@ -10,22 +10,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.app.plan import DIFF_COLUMNS, check_plan_parquet, diff_plan, plan_record, write_plan_parquet
-from honeyguide.cli.files import check_output, write_file
-from honeyguide.cli.output import Column, number, points, print_table, reason_lines, say, write_records
+from honeyguide.app.plan import DIFF_COLUMNS, PLAN_COLUMNS, plan_record
+from honeyguide.cli.output import Column, View, emit, number, point_lines, points, print_table, say
 from honeyguide.core.records import iso
-from honeyguide.core.records.fields import PlanRecord, columns
 from honeyguide.core.url.url import display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from honeyguide.app.plan import Plan, PlanEntry, PlanQuery, PlanSession
-    from honeyguide.cli.output import Format
+    from honeyguide.app.plan import Plan, PlanQuery, PlanSession
     from honeyguide.core.records import Record
 
-COLUMNS = columns(PlanRecord)
 # What the rules of profiles read (PLAN-1).
 CARD_NAMES = frozenset({"visits", "last_visited", "last_changed", "topic_relevance", "hub_depth", "is_hub"})
 _WHOLE_FROM = 1_000.0  # numbers that people read without a fraction
@@ -33,18 +28,20 @@ _FRACTION = re.compile(r"(T[0-9]{2}:[0-9]{2}:[0-9]{2})\.[0-9]+")
 _BAR = 40  # characters of the longest bar
 
 
-def show_plan(output: Format, plan: Plan) -> None:
+def show_plan(plan: Plan) -> None:
     """Print the entries, and for people also how many URLs each level has."""
-    if output != "table":
-        write_records(output, map(plan_record, plan.entries), COLUMNS)
-        return
+    records: Iterator[Record] = ({**plan_record(entry)} for entry in plan.entries)
+    emit(View(PLAN_COLUMNS, lambda records: _show_plan(records, plan)), records)
+
+
+def _show_plan(records: Iterable[Record], plan: Plan) -> None:
     columns = (
         Column("#", right=True, keep=True),
         Column("Score", right=True, keep=True),
         Column("Level", keep=True),
         Column("URL and why"),
     )
-    print_table(columns, map(_row, plan.entries))
+    print_table(columns, map(_row, records))
     say()
     say(f"{len(plan.entries):,} of {plan.rows:,} URLs")
     say()
@@ -55,37 +52,21 @@ def show_plan(output: Format, plan: Plan) -> None:
         say(f"{name:<{wide}}  {count:>{len(f'{most:,}')},}  {bar}".rstrip())
 
 
-def _row(entry: PlanEntry) -> list[str]:
-    scored = entry.scored
-    lines = [display(scored.url), *(f"  {line}" for line in reason_lines(scored.score))]
-    return [str(entry.rank), number(scored.score.value), scored.level.name, "\n".join(lines)]
-
-
-def check_plan_file(file: str, kind: str) -> None:
-    """Reject a file that cannot be written, or that is no earlier plan."""
-    if kind == "parquet":
-        check_plan_parquet(file)
-    else:
-        check_output(file, COLUMNS)
-
-
-def write_plan(file: str, kind: str, plan: Plan) -> None:
-    """Write the entries to a file, in one step."""
-    records = [plan_record(entry) for entry in plan.entries]
-    if kind == "parquet":
-        write_plan_parquet(file, records)
-    else:
-        write_file(file, kind, records, COLUMNS)
+def _row(record: Record) -> list[str]:
+    lines = [display(record["url"]), *(f"  {line}" for line in point_lines(record))]
+    return [str(record["rank"]), number(record["score"]), record["level"], "\n".join(lines)]
 
 
 # --- one URL ---
 
 
-def show_explained(output: Format, record: Record) -> None:
+def show_explained(record: Record) -> None:
     """Print the rank of one URL, its signals, and what every rule of the card pays it."""
-    if output != "table":
-        write_records(output, [record], tuple(record))
-        return
+    emit(View(tuple(record), _show_explained), [record])
+
+
+def _show_explained(records: Iterable[Record]) -> None:
+    (record,) = records
     say(display(record["url"]))
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
     if record["next_due"] is not None:
@@ -127,12 +108,12 @@ def _shown(value: Any) -> str:
 # --- an earlier plan ---
 
 
-def show_diff(output: Format, earlier: str, plan: Plan, session: PlanSession, now: datetime) -> None:
+def show_diff(changes: Sequence[Record], total: int) -> None:
     """Print what entered, left and changed since an earlier plan, and which rules caused it."""
-    changes = diff_plan(earlier, plan, session, now)
-    if output != "table":
-        write_records(output, changes, DIFF_COLUMNS)
-        return
+    emit(View(DIFF_COLUMNS, lambda _: _show_diff(changes, total)), changes)
+
+
+def _show_diff(changes: Sequence[Record], total: int) -> None:
     rows = [
         [
             change["change"],
@@ -147,7 +128,7 @@ def show_diff(output: Format, earlier: str, plan: Plan, session: PlanSession, no
         f"{sum(change['change'] == kind for change in changes):,} {kind}"
         for kind in ("entered", "left", "changed")
     ]
-    say(f"{', '.join(counts)}, of {len(plan.entries):,} URLs in the plan")
+    say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
 
 
 def _causes(change: Record) -> list[str]:
