@@ -10,7 +10,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Run, key_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.request import CrawlRequest, read_saved, spec_of
+from honeyguide.jobs.request import CrawlRequest, resumed_request, spec_of
 
 HOME = Url.parse("https://a.example/")
 
@@ -51,14 +51,14 @@ def test_the_hash_is_that_of_the_profile_whatever_the_topic() -> None:
 def test_a_request_that_nobody_wrote_is_one_sentence(written: str) -> None:
     spec = spec_of(CrawlRequest((HOME,)), load_profile("docs"))
     with pytest.raises(InputError, match="does not say how it was asked for"):
-        read_saved(Run(1, replace(spec, request=written), 0.0, 0.0))
+        resumed_request(Run(1, replace(spec, request=written), 0.0, 0.0))
 
 
 def test_a_request_is_read_as_it_was_written() -> None:
     request = CrawlRequest(
         (HOME,), "bfs", max_depth=3, include=("/a",), exclude=("/b", "/c"), related=("smoke", "alarm")
     )
-    saved = read_saved(Run(1, spec_of(request, load_profile("docs")), 0.0, 0.0))
+    saved = resumed_request(Run(1, spec_of(request, load_profile("docs")), 0.0, 0.0))
     assert (saved.traversal, saved.max_depth, saved.include, saved.exclude) == (
         "bfs",
         3,

@@ -10,16 +10,8 @@ import time
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from honeyguide.app import runs
 from honeyguide.app.arguments import complete_address, is_path, on_sites
-from honeyguide.app.runs import (
-    ACTION_WORDS,
-    find_run,
-    normalised,
-    opened_store,
-    profile_of_run,
-    queue_record,
-    rule_words,
-)
 from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.crawl.sitemap import POSITION
@@ -56,7 +48,7 @@ _SOURCES = {signals.SITEMAP: "Sitemaps", signals.HEADER: "Last-Modified headers"
 
 def explain_url(path: str | Path, text: str, run: int | None = None, on_note: Note | None = None) -> Record:
     """Explain a URL, or a path alone, by a run: by its number, else the newest that met the URL, or of its site."""
-    with opened_store(path, read_only=True) as store:
+    with runs.opened_store(path, read_only=True) as store:
         return _explained(text, store, _find_query(text, store, run, on_note))
 
 
@@ -73,9 +65,9 @@ class _Query(NamedTuple):
 
 def _find_query(text: str, store: Store, number_: int | None, on_note: Note | None) -> _Query:
     others: list[_Query] = []
-    named = find_run(store, number_)
+    named = runs.find_run(store, number_)
     for run in reversed(store.runs.list()) if number_ is None else [named]:
-        profile, frontier = profile_of_run(run, on_note), store.ledger(run)
+        profile, frontier = runs.profile_of_run(run, on_note), store.ledger(run)
         for whole in on_sites(text, frontier.sites()) if is_path(text) else [complete_address(text)]:
             digest = digest_of(Url.parse(whole), profile.scope.tracking)
             found = frontier.find(digest)
@@ -94,7 +86,7 @@ def _find_query(text: str, store: Store, number_: int | None, on_note: Note | No
 def _explained(text: str, store: Store, query: _Query) -> Record:
     run, profile, frontier = query.run, query.profile, query.frontier
     row, seen = frontier.find(query.digest) or (None, ())
-    link: Record = _NOT_MET if row is None else queue_record(row)
+    link: Record = _NOT_MET if row is None else runs.queue_record(row)
     steps = [step for step in steps_of(query.address) if step.changed]
     visits = store.history.visits(query.digest)
     page, read = _pages(frontier, row, len(visits))
@@ -160,7 +152,7 @@ def _sighting(parent: str | None, seen: Sighting, profile: Profile) -> Record:
     is_listed = seen.position == POSITION
     paid = [_point(text, profile) for text in seen.points.split(",") if text and not text.endswith(":0")]
     return {
-        "parent": normalised(parent),
+        "parent": runs.normalised(parent),
         "anchor_text": None if is_listed else seen.anchor,
         "position": seen.position,
         "lastmod": (seen.anchor or None) if is_listed else None,
@@ -177,7 +169,11 @@ def _point(text: str, profile: Profile) -> Record:
     card = profile.cards.get("link")
     words = {r.id: r.reason for group in card.card.groups for r in group.rules} if card else {}
     named = {**words, _BONUS: "found on a good page", "range": "a score ends at 10"}
-    return {"rule": rule, "points": tidy(float(paid)), "reason": named.get(rule) or rule_words(rule) or rule}
+    return {
+        "rule": rule,
+        "points": tidy(float(paid)),
+        "reason": named.get(rule) or runs.rule_words(rule) or rule,
+    }
 
 
 def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
@@ -274,7 +270,7 @@ def _placement(sighting: Record) -> str:
 def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
     distance = "1 link" if row.depth == 1 else f"{row.depth} links"
     place = f"lane {row.lane}, priority {number(row.priority)}, {distance} from a seed"
-    why = f"{row.why.rule}: {row.why.text or rule_words(row.why.rule, profile)}" if row.why else ""
+    why = f"{row.why.rule}: {row.why.text or runs.rule_words(row.why.rule, profile)}" if row.why else ""
     match row.state:
         case State.QUEUED if row.due_at is not None:
             return f"It is queued again, not before {iso(row.due_at)} ({why or 'a visit is due'})."
@@ -305,12 +301,12 @@ def _page_lines(page: Record | None, read: Record | None, profile: Profile) -> I
     if last_read["title"]:
         yield f'Its title is "{last_read["title"]}".'
     if last_read["relevance_score"] is not None:
-        action = ACTION_WORDS.get(last_read["action"], last_read["action"])
+        action = runs.ACTION_WORDS.get(last_read["action"], last_read["action"])
         yield f"The page scores {number(last_read['relevance_score'])}; {action}."
     for point in last_read["points"]:
         if change is None or point["rule"] != change.rule:
             yield f"    {_paid(point)}"
-    found = [point["reason"] or rule_words(point["rule"], profile) for point in page["points"] if read]
+    found = [point["reason"] or runs.rule_words(point["rule"], profile) for point in page["points"] if read]
     if last_change := change_of(page):
         found = [last_change.text]
     if found:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from honeyguide.config import load_profile
-from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.records import SCHEMA, iso
 from honeyguide.core.records.fields import ExternalRecord, RejectedRecord, fields
@@ -20,7 +19,7 @@ from honeyguide.core.url import scope
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
 from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError, rule_now, shown
-from honeyguide.jobs.request import CrawlRequest, SavedRequest, read_saved
+from honeyguide.jobs.request import CrawlRequest, resumed_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -135,12 +134,12 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
     Without `on_note` it is an error, because pages are fetched by the rules of their run or not at all.
     """
     try:
-        saved = read_saved(run)
+        request = resumed_request(run)
     except InputError:  # of an older version, which kept the name alone
-        saved = SavedRequest()
-    name = saved.profile or run.spec.profile
+        request = CrawlRequest(())
+    name = request.profile or run.spec.profile
     try:
-        return load_profile(name, topic=run.spec.topic, related=saved.related)
+        return load_profile(name, topic=run.spec.topic, related=request.related)
     except HoneyguideError as error:
         what = f"run {run.id} was made with the profile {name}, which cannot be loaded: {error}"
         if on_note is None:
@@ -151,20 +150,7 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
 
 def resume_request(run: Run) -> tuple[CrawlRequest, Profile]:
     """Make the request that fetches what is due in a run, and load the profile of the run."""
-    saved = read_saved(run)
-    profile = profile_of_run(run)
-    request = CrawlRequest(
-        seeds=(),
-        traversal=saved.traversal,
-        budgets=Budgets(external_pages=int(saved.follow_external)),
-        max_depth=saved.max_depth,
-        include=saved.include,
-        exclude=saved.exclude,
-        command=run.spec.command,
-        only_due=True,
-        spec=run.spec,
-    )
-    return request, profile
+    return resumed_request(run), profile_of_run(run)
 
 
 def run_record(run: Run) -> RunRecord:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.crawl.frontier import Budgets, RunSpec, key_of
@@ -31,7 +31,7 @@ from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.rules.profile import Profile, Traversal
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
     Alternatives = Mapping[Url, Sequence[Url]]
+
+
+_TYPES = {"traversal": str, "max_depth": int, "follow_external": bool, "profile": str}  # of what is kept
+_LISTS = ("include", "exclude", "related")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,55 +73,40 @@ class CrawlRequest:
     related: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SavedRequest:
-    """The part of a request that identifies a run; `profile` is the name or path it was loaded by."""
-
-    traversal: str = "focused"
-    max_depth: int | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    follow_external: bool = False
-    profile: str = ""
-    related: tuple[str, ...] | None = None
-
-    def to_json(self) -> str:
-        """Write what differs from an empty request.
-
-        >>> SavedRequest(max_depth=3, include=("/docs/",)).to_json()
-        '{"traversal": "focused", "max_depth": 3, "include": ["/docs/"]}'
-        """
-        kept = {name: value for name, value in asdict(self).items() if value not in (None, False, "", ())}
-        return json.dumps(kept)
+def _to_json(request: CrawlRequest, profile: Profile) -> str:
+    """Write the part of a request that identifies a run; empty values are left out."""
+    values = {name: getattr(request, name) for name in (*_TYPES, *_LISTS) if name != "follow_external"}
+    values["profile"] = request.profile or profile.name
+    values["follow_external"] = request.budgets.external_pages > 0
+    return json.dumps({name: value for name, value in values.items() if value not in (None, False, "", ())})
 
 
-def read_saved(run: Run) -> SavedRequest:
-    """Read the request of a run; one that another version made may not have it."""
+def resumed_request(run: Run) -> CrawlRequest:
+    """Read the request that fetches what is due in a run; one that another version made may not have it."""
     try:
         values = json.loads(run.spec.request or "")
-        for name in {"include", "exclude", "related"} & set(values):
-            values[name] = _texts(values[name])
-        saved = SavedRequest(**values)
-        _check_types(saved)
+        is_ours = all(map(_is_kept, values, values.values()))
     except (ValueError, TypeError, AttributeError):
+        is_ours = False
+    if not is_ours:
         raise InputError(
             f"run {run.id} ({run.spec.command or 'crawl'}) does not say how it was asked for, because another version "
             "made it; add --due to the command that made it"
-        ) from None
-    return saved
+        )
+    values.update({name: _texts(values[name]) for name in _LISTS if name in values})
+    budgets = Budgets(external_pages=int(values.pop("follow_external", False)))
+    return CrawlRequest((), budgets=budgets, command=run.spec.command, only_due=True, spec=run.spec, **values)
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    """Read a list of texts; an older version kept one pattern as a text."""
+def _is_kept(name: str, value: Any) -> bool:
+    """Tell whether a value is of a type that we write, because anybody can change a store."""
+    is_list = name in _LISTS and all(isinstance(text, str) for text in value)
+    return is_list or type(value) is _TYPES.get(name)
+
+
+def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Give texts as a tuple; a lone text, as a library call or an older version may pass it, is one of them."""
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _check_types(saved: SavedRequest) -> None:
-    """Reject values of a type that we never write, because anybody can change a store."""
-    texts = (saved.traversal, saved.profile, *saved.include, *saved.exclude, *(saved.related or ()))
-    is_depth = saved.max_depth is None or type(saved.max_depth) is int
-    if not (is_depth and isinstance(saved.follow_external, bool) and all(isinstance(t, str) for t in texts)):
-        raise TypeError(saved)
 
 
 def traversal_of(profile: Profile, name: str) -> Traversal:
@@ -149,7 +138,6 @@ def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
 
 
 def _compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
-    """Compile patterns; a lone text, which a library call may pass, is one of them."""
     return tuple(map(compile_pattern, _texts(patterns)))
 
 
@@ -162,22 +150,13 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     external = request.budgets.external_pages > 0
     patterns = map(_key_part, (request.include, request.exclude))
     seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
-    saved = SavedRequest(
-        traversal=request.traversal,
-        max_depth=request.max_depth,
-        include=request.include,
-        exclude=request.exclude,
-        follow_external=external,
-        profile=request.profile or profile.name,
-        related=request.related,
-    )
     return RunSpec(
         key=key_of((request.traversal, topic, profile.hash, *patterns, external, *seeds)),
         command=request.command.encode("utf-8", "backslashreplace").decode("utf-8"),
         topic=topic,
         profile=profile.name,
         profile_hash=profile.own_hash,
-        request=saved.to_json(),
+        request=_to_json(request, profile),
     )
 
 

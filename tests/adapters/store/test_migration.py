@@ -16,7 +16,7 @@ from honeyguide.core.recrawl.clocks import SiteClock
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.request import read_saved
+from honeyguide.jobs.request import resumed_request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,14 +124,14 @@ def test_it_is_gone_on_with(path: Path) -> None:
         store = SqliteStore(path)
         (run,) = store.runs.list()
         with pytest.raises(InputError, match="another version"):
-            read_saved(run)
+            resumed_request(run)
         store.close()
     store = SqliteStore(path)
     known = store.history.record(Visit(HOME, digest(HOME), 2 * DAY_S, 304), 1)
     assert (known.visits, known.unchanged, known.exposure_h) == (3, 1, 24.0)
     spec = RunSpec("one", "crawl https://a.example/", "fire", "docs", "hash", '{"traversal": "bfs"}')
     assert store.runs.begin(spec, 3.0).id == 1
-    assert read_saved(store.runs.list()[0]).traversal == "bfs"
+    assert resumed_request(store.runs.list()[0]).traversal == "bfs"
     store.close()
 
 
