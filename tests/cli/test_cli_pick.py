@@ -417,7 +417,7 @@ def test_what_waited_for_others_is_printed_at_the_end(capsys: pytest.CaptureFixt
     for index in (3, 0, 2):
         sink.add(index, {"site": str(index)})
     assert sites_of(capsys.readouterr().out) == ["0"]
-    sink.end()
+    sink.write()
     assert sites_of(capsys.readouterr().out) == ["2", "3"]
     assert [record["site"] for record in sink.records()] == ["0", "2", "3"]
 

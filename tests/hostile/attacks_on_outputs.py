@@ -19,8 +19,8 @@ from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.output.folder import file_name
-from honeyguide.adapters.output.page_lines import Form, PageLines
+from honeyguide.adapters.output.markdown_folder import file_name
+from honeyguide.adapters.output.page_file import PageFile
 from honeyguide.adapters.output.tables import read_back
 from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people
@@ -182,7 +182,7 @@ def output_line(over: int, _limit: int) -> None:
         path = Path(folder, "p.jsonl")
         path.write_bytes(line)
         with pytest.raises(InputError, match="which no output of this command has"):
-            PageLines.open(path, Form(json.dumps)).close()
+            PageFile(path).close()
         path.write_bytes(line.replace(b'"url"', b'"site"'))
         assert read_back(path, "jsonl") is None
 

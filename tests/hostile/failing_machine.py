@@ -20,8 +20,8 @@ from typing import Any
 from unittest.mock import patch
 
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.output.folder import Folder
-from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.output.markdown_folder import Folder
+from honeyguide.adapters.output.page_file import PageFile, StoredPages
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import State, digest_of
@@ -65,7 +65,7 @@ def crawl(folder: Path, world: World | None = None) -> None:
     """Crawl into a folder: the store, a file of lines, a folder of files, all as the command line keeps them."""
     store = SqliteStore(folder / "h.db", busy_s=5)
     try:
-        lines = PageLines.open(folder / "p.jsonl", Form(json.dumps, ("markdown",)))
+        lines = PageFile(folder / "p.jsonl", ("markdown",))
         try:
             _crawl(store, lines, Folder(folder / "pages"), world or World())
         finally:
@@ -74,7 +74,7 @@ def crawl(folder: Path, world: World | None = None) -> None:
         store.close()
 
 
-def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -> None:
+def _crawl(store: SqliteStore, lines: PageFile, folder: Folder, world: World) -> None:
     pages = 0
 
     def keep(record: Record, arrival: PageAttachments) -> None:
@@ -93,7 +93,7 @@ def _crawl(store: SqliteStore, lines: PageLines, folder: Folder, world: World) -
     lines.follow(truth_of(store, store.runs.list()[0]))
 
 
-def truth_of(store: SqliteStore, run: Any) -> Truth:
+def truth_of(store: SqliteStore, run: Any) -> StoredPages:
     frontier = store.queue(run)
 
     def are_pending(urls: list[str]) -> bool:
@@ -101,7 +101,7 @@ def truth_of(store: SqliteStore, run: Any) -> Truth:
         known = frontier.known(digests)
         return all(one in known and known[one].state in (State.QUEUED, State.LEASED) for one in digests)
 
-    return Truth(lambda: (record for _, record in frontier.pages()), are_pending)
+    return StoredPages(lambda: (record for _, record in frontier.pages()), are_pending)
 
 
 def told(folder: Path) -> dict[str, Any]:

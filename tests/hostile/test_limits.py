@@ -352,7 +352,7 @@ LIMITS = [
     Limit(
         "line of an output that is gone on with",
         "268,435,456 bytes",
-        "adapters.output.write:MAX_LINE_BYTES",
+        "adapters.output.record_file:MAX_LINE_BYTES",
         outputs.output_line,
         1_000,
         also="adapters.output.tables",
@@ -374,10 +374,16 @@ LIMITS = [
         "other sites that a report tells apart", "100,000", "report.crawl:MAX_SITES", outputs.report_sites, 20
     ),
     Limit(
-        "name of a file", "60 characters", "adapters.output.folder:MAX_NAME_CHARS", outputs.file_name_chars
+        "name of a file",
+        "60 characters",
+        "adapters.output.markdown_folder:MAX_NAME_CHARS",
+        outputs.file_name_chars,
     ),
     Limit(
-        "path of a file", "180 characters", "adapters.output.folder:MAX_PATH_CHARS", outputs.file_path_chars
+        "path of a file",
+        "180 characters",
+        "adapters.output.markdown_folder:MAX_PATH_CHARS",
+        outputs.file_path_chars,
     ),
 ]
 by_name = pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from lies import ESCAPES, check, check_name
 
-from honeyguide.adapters.output.folder import Folder, file_name, page_text
-from honeyguide.adapters.output.journal import Journal
-from honeyguide.adapters.output.journal import JournalSettings as JournalRun
-from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.output.markdown_folder import Folder, file_name, page_text
+from honeyguide.adapters.output.page_file import PageFile, StoredPages
+from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.tables import write_table
 from honeyguide.adapters.output.write import PART, replacing
-from honeyguide.cli.output import csv_cell, json_line
+from honeyguide.core.records.fields import PickRecord
+from honeyguide.core.records.text import csv_cell, json_line
 from honeyguide.core.text.printable import escaped
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
@@ -66,7 +66,7 @@ def test_a_file_is_the_same_whatever_the_terminal_is() -> None:
             "PYTHONIOENCODING": encoding,
         }
         program = (
-            "import sys; from honeyguide.cli.output import json_line, printed_line; "
+            "import sys; from honeyguide.cli.output import printed_line; from honeyguide.core.records.text import json_line; "
             "sys.stdout.write(ascii(json_line({'a': '\\u00e9\\u202e'})) + '\\n' + printed_line({'a': '\\u00e9\\u202e'}))"
         )
         done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=True)  # noqa: S603 - our own
@@ -210,7 +210,7 @@ def test_a_link_beside_an_output_is_not_written_through(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
     (tmp_path / f"picks.csv{PART}").symlink_to(precious)
-    write_table(tmp_path / "picks.csv", "csv", [], csv_cell)
+    write_table(tmp_path / "picks.csv", "csv", [], PickRecord)
     (tmp_path / f"other{PART}").symlink_to(precious)
     with replacing(tmp_path / "other") as part:
         part.write_text("new")
@@ -227,19 +227,18 @@ def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(f"{json.dumps(line)}\n{json.dumps(other)}\n")
     (tmp_path / f"p.jsonl{PART}").symlink_to(precious)
-    lines = PageLines.open(path, Form(json.dumps))
+    lines = PageFile(path)
     lines.follow(
-        Truth(lambda: iter([other, line]), lambda _: True)
+        StoredPages(lambda: iter([other, line]), lambda _: True)
     )  # another order: the file is written anew
     lines.close()
     assert [json.loads(text) for text in path.read_text().splitlines()] == [other, line]
     sink = tmp_path / "picks.jsonl"
     (tmp_path / f"picks.jsonl.journal{PART}").symlink_to(precious)
-    run = JournalRun({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
-    journal = Journal.open(sink, run)
-    journal.add(0, json.dumps({"site": "a.example"}))
-    journal.forget(lambda _: True)
-    journal.close()
+    picks = PickFile(sink, PickRun({}, ("a.example",)))
+    picks.add(0, {"schema": 2, "site": "a.example", "status": "timeout", "selected": []})
+    picks.forget_failed()
+    picks.close()
     assert precious.read_text() == "mine"
 
 

@@ -20,10 +20,10 @@ import pytest
 from click.testing import CliRunner
 from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space, told
 
-from honeyguide.adapters.output.journal import Finished, Journal
-from honeyguide.adapters.output.journal import JournalSettings as JournalRun
-from honeyguide.adapters.output.page_lines import Form, PageLines
-from honeyguide.adapters.output.write import LineFile, replacing
+from honeyguide.adapters.output.page_file import PageFile
+from honeyguide.adapters.output.pick_file import PickFile, PickRun
+from honeyguide.adapters.output.record_file import RecordFile
+from honeyguide.adapters.output.write import replacing
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.core.url.url import Url
@@ -175,34 +175,23 @@ def test_lines_that_the_disk_lost_are_written_again(
 SITES = tuple(f"s{n}.example" for n in range(12))
 
 
-def _journal(path: Path) -> Journal:
-    def read_back(file: Path) -> Finished | None:
-        rows = [
-            json.loads(line) for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")
-        ]
-        return Finished(tuple(row["site"] for row in rows), {})
-
-    return Journal.open(
-        path, JournalRun({"a": 1}, SITES, lambda site: json.dumps({"site": site})[:-1] + ",", read_back)
-    )
-
-
 @pytest.mark.parametrize("shares", [(0.3, 1.0), (0.3, 0.7), (0.99, 0.99), (0.6, 0.9), (1.0, 0.5)])
 def test_a_list_of_sites_goes_on_from_whatever_is_left(tmp_path: Path, shares: tuple[float, float]) -> None:
     path, beside = tmp_path / "p.jsonl", tmp_path / "p.jsonl.journal"
-    records = [json.dumps({"site": site, "n": index}) for index, site in enumerate(SITES)]
-    journal = _journal(path)
+    records = [{"schema": 2, "site": site, "selected": [], "n": index} for index, site in enumerate(SITES)]
+    run = PickRun({}, SITES)
+    journal = PickFile(path, run)
     head = beside.stat().st_size
     for index in (0, 5, 1, 7, 6, 3, 2):
         journal.add(index, records[index])
     journal.close()
     for file, share, least in zip((path, beside), shares, (0, head), strict=True):
         os.truncate(file, max(least, int(file.stat().st_size * share)))
-    journal = _journal(path)
+    journal = PickFile(path, run)
     for index in journal.missing:
         journal.add(index, records[index])
     journal.complete()
-    assert path.read_text().splitlines() == records
+    assert [json.loads(line) for line in path.read_text().splitlines()] == records
     assert not beside.exists()
 
 
@@ -225,14 +214,14 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_old_one(tmp_path: Path) 
 
 
 def test_after_a_line_was_torn_nothing_more_is_written(tmp_path: Path) -> None:
-    file = LineFile(tmp_path / "p.jsonl")
+    file = RecordFile(tmp_path / "p.jsonl")
     file.append(b"one")
     with at_write(1, no_space), pytest.raises(OSError, match="No space left"):
         file.append(b"second")
     with pytest.raises(OSError, match="start again to go on"):
         file.append(b"third")
     file.close()
-    again = LineFile(tmp_path / "p.jsonl")
+    again = RecordFile(tmp_path / "p.jsonl")
     again.cut_torn()
     again.append(b"third")
     again.close()
@@ -286,10 +275,9 @@ def test_a_command_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, bloc
 
 
 def test_one_output_has_one_writer(tmp_path: Path) -> None:
-    form = Form(json.dumps)
-    first = PageLines.open(tmp_path / "p.jsonl", form)
+    first = PageFile(tmp_path / "p.jsonl")
     with pytest.raises(InputError, match="another process is writing it"):
-        PageLines.open(tmp_path / "p.jsonl", form)
+        PageFile(tmp_path / "p.jsonl")
     first.close()
     warc = pytest.importorskip("honeyguide.adapters.output.warc")  # an extra
     pytest.importorskip("warcio")  # an extra

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.output.page_lines import Truth
 from honeyguide.app.runs import opened_store, resume_request, rule_words
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
@@ -63,7 +62,6 @@ __all__ = [
     "Run",
     "Seeds",
     "Store",
-    "Truth",
     "WaitingSeed",
     "cause_of",
     "crawl_site",

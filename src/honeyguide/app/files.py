@@ -6,8 +6,6 @@ Start reading at `write_file`.
 
 from __future__ import annotations
 
-import csv
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +13,20 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened, read_lines
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
-from honeyguide.adapters.output.write import check_replaceable, replacing
-from honeyguide.app.formats import csv_row, json_line
+from honeyguide.adapters.output.page_file import PageFile, PageTable, StoredPages, with_extras
+from honeyguide.adapters.output.pick_file import PickFile, PickRun
+from honeyguide.adapters.output.tables import (
+    MARKDOWN,
+    PICK_COLUMNS,
+    check_table,
+    column_names,
+    csv_rows,
+    has_columns,
+    write_lines,
+    write_table,
+)
+from honeyguide.adapters.output.write import check_replaceable
+from honeyguide.core.records.text import csv_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +34,27 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 __all__ = [
-    "STDIN", "NoColumnError", "Rejected", "SiteRow", "check_replaceable", "kind_of", "name_of", "opened", "read_lines",
+    "MARKDOWN",
+    "PICK_COLUMNS",
+    "STDIN",
+    "NoColumnError",
+    "PageFile",
+    "PageTable",
+    "PickFile",
+    "PickRun",
+    "Rejected",
+    "SiteRow",
+    "StoredPages",
+    "check_replaceable",
+    "check_table",
+    "column_names",
+    "csv_rows",
+    "kind_of",
+    "name_of",
+    "opened",
+    "read_lines",
+    "with_extras",
+    "write_table",
 ]  # fmt: skip
 
 
@@ -47,35 +77,7 @@ def check_output(file: str, columns: Sequence[str]) -> None:
     check_replaceable(Path(file), lambda head: has_columns(head, columns))
 
 
-def has_columns(head: bytes, columns: Sequence[str]) -> bool:
-    """Tell whether a file begins with these columns, as CSV or as JSON lines; more may follow.
-
-    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
-    (True, False)
-    """
-    line = head.split(b"\n", 1)[0]
-    if line.strip() == ",".join(columns).encode():
-        return True
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and tuple(record)[: len(columns)] == tuple(columns)
-
-
 def write_file(file: str | Path, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
     """Write records to a file, `jsonl` or `csv`, in one step; returns how many."""
-    count = 0
-    with (
-        replacing(Path(file)) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as target,
-    ):
-        writer = csv.writer(target, lineterminator="\n")
-        if kind == "csv":
-            writer.writerow(columns)
-        for count, record in enumerate(records, 1):  # noqa: B007 - the last one is how many there are
-            if kind == "csv":
-                writer.writerow(csv_row(record, columns))
-            else:
-                target.write(json_line(record) + "\n")
-    return count
+    rows = (csv_row(record, columns) for record in records)
+    return write_lines(Path(file), columns, rows) if kind == "csv" else write_lines(Path(file), None, records)

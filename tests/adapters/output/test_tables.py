@@ -11,12 +11,11 @@ import pytest
 from honeyguide import app
 from honeyguide.adapters.files import parquet
 from honeyguide.adapters.files.parquet import parquet_schema
-from honeyguide.adapters.output.journal import Finished
-from honeyguide.adapters.output.tables import COLUMNS, read_back, write_table
+from honeyguide.adapters.output.tables import PICK_COLUMNS, FinishedSites, read_back, write_table
 from honeyguide.app import picker
-from honeyguide.cli.output import csv_cell, json_line
 from honeyguide.core.records import candidate_record
 from honeyguide.core.records.fields import PickRecord
+from honeyguide.core.records.text import json_line
 from honeyguide.core.why import Why
 from honeyguide.errors import InputError
 from honeyguide.jobs.pick import PickRequest
@@ -72,9 +71,9 @@ RECORDS = [
 
 def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> None:
     path = tmp_path / "picks.csv"
-    write_table(path, "csv", RECORDS, csv_cell)
+    write_table(path, "csv", RECORDS, PickRecord)
     rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
-    assert list(rows[0]) == list(COLUMNS)
+    assert list(rows[0]) == list(PICK_COLUMNS)
     assert [(row["site"], row["status"], row["selected_rank"], row["selected_url"]) for row in rows] == [
         ("a.example", "ok", "1", "https://a.example/services"),
         ("a.example", "ok", "2", "https://a.example/services"),
@@ -86,7 +85,7 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
     assert rows[0]["selected_title"] == "'=HYPERLINK(1)"
     assert rows[0]["counts_links"] == "3"
     assert "\x1b" not in path.read_text("utf-8")
-    assert read_back(path, "csv") == Finished(
+    assert read_back(path, "csv") == FinishedSites(
         ("a.example", "'=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
@@ -95,7 +94,7 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
     pl = pytest.importorskip("polars")  # an extra
     monkeypatch.setattr(parquet, "BATCH_ROWS", 2)
     path = tmp_path / "picks.parquet"
-    write_table(path, "parquet", RECORDS, csv_cell)
+    write_table(path, "parquet", RECORDS, PickRecord)
     frame = pl.read_parquet(path)
     assert dict(frame.schema) == parquet_schema(PickRecord)
     assert frame["site"].to_list() == ["a.example", "=cmd", "b.example"]
@@ -108,14 +107,14 @@ def test_parquet_has_a_row_for_each_site(tmp_path: Path, monkeypatch: pytest.Mon
     assert {"name": "rejected_doorway", "value": 1} in first["counts"]
     assert [candidate["url"] for candidate in first["candidates"]] == [one["url"] for one in candidates()]
     assert frame["elapsed_s"].to_list() == [0.0, 0.0, 3.0]
-    assert read_back(path, "parquet") == Finished(
+    assert read_back(path, "parquet") == FinishedSites(
         ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
 
 def test_parquet_of_failures_only_has_the_same_types(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")  # an extra
-    write_table(tmp_path / "picks.parquet", "parquet", RECORDS[1:2], csv_cell)
+    write_table(tmp_path / "picks.parquet", "parquet", RECORDS[1:2], PickRecord)
     assert dict(pl.read_parquet(tmp_path / "picks.parquet").schema) == parquet_schema(PickRecord)
 
 
@@ -130,7 +129,7 @@ def test_parquet_has_everything_that_a_record_has() -> None:
 def test_json_lines_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "picks.jsonl"
     path.write_text("".join(json_line(one) + "\n" for one in RECORDS) + '{"schema": 2, "si', "utf-8")
-    assert read_back(path, "jsonl") == Finished(
+    assert read_back(path, "jsonl") == FinishedSites(
         ("a.example", "=cmd", "b.example"), {**SETTINGS, **PickRequest().options}, STATUSES
     )
 
@@ -155,5 +154,5 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(InputError, match=r"picks\.csv: cannot be written: No space left"):
-        write_table(path, "csv", failing(), csv_cell)
+        write_table(path, "csv", failing(), PickRecord)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("picks.csv", "old")]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from honeyguide.adapters.output.journal import Journal, JournalSettings
-from honeyguide.adapters.output.page_lines import Form, PageLines, Truth
+from honeyguide.adapters.output.page_file import PageFile, StoredPages
+from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.errors import InputError
 
@@ -53,31 +53,29 @@ def test_a_link_to_lines_stays(tmp_path: Path) -> None:
 
 
 @LINKS
-@pytest.mark.parametrize("fresh", [False, True])
-def test_a_link_to_picks_stays(tmp_path: Path, fresh: bool) -> None:
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_link_to_picks_stays(tmp_path: Path, restart: bool) -> None:
     target, link = tmp_path / "real.jsonl", tmp_path / "picks.jsonl"
     link.symlink_to(target)
-    run = JournalSettings({}, ("a.example",), lambda site: json.dumps({"site": site})[:-1], lambda _: None)
-    journal = Journal.open(link, run, fresh=fresh)
-    journal.add(0, json.dumps({"site": "a.example"}))
-    journal.complete()
+    picks = PickFile(link, PickRun({}, ("a.example",)), restart=restart)
+    picks.add(0, {"schema": 2, "site": "a.example"})
+    picks.complete()
     assert link.readlink() == target
-    assert json.loads(target.read_text()) == {"site": "a.example"}
+    assert json.loads(target.read_text())["site"] == "a.example"
 
 
 @LINKS
 def test_links_in_a_circle_are_one_sentence(tmp_path: Path) -> None:
     link = tmp_path / "a.jsonl"
     link.symlink_to(link)
-    run = JournalSettings({}, ("a.example",), str, lambda _: None)
     with pytest.raises(InputError, match="jsonl: cannot be written: Too many levels of symbolic links"):
         check_replaceable(link, lambda _: True)
     with pytest.raises(InputError, match="cannot be written"), replacing(link):
         pass
     with pytest.raises(InputError, match="cannot be written"):
-        PageLines.open(link, Form(json.dumps))
+        PageFile(link)
     with pytest.raises(InputError, match="cannot be written"):
-        Journal.open(link, run)
+        PickFile(link, PickRun({}, ("a.example",)))
     assert link.readlink() == link
 
 
@@ -85,7 +83,7 @@ def _reorder(path: Path) -> list[str]:
     """Have a file of lines written anew, as its order is another than that of the store."""
     first, second = ({"schema": 2, "url": f"https://a.example/{n}", "fetched_at": None} for n in "ab")
     path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
-    lines = PageLines.open(path, Form(json.dumps))
-    lines.follow(Truth(lambda: iter([second, first]), lambda _: True))
+    lines = PageFile(path)
+    lines.follow(StoredPages(lambda: iter([second, first]), lambda _: True))
     lines.close()
     return [str(second["url"]), str(first["url"])]

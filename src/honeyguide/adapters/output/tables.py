@@ -1,8 +1,8 @@
-"""Pick records as tables: CSV with a row for each chosen page, Parquet with a row for each site.
+"""Records in files that are written in one step, as JSON lines, CSV or Parquet; columns and types come from the fields.
 
-Owns: columns and their types, writing a file in one step, and reading back which sites an output holds.
-Must not know: how cells are made harmless for spreadsheets (the caller says), or where the records come from.
-Start reading at `write_table`; how Parquet is written is in `parquet.py`.
+Owns: writing such a file, whose a file is that is there already, and what an output says of the run that wrote it. Must not
+know: where records come from. Start reading at `write_table`. A pick is the one record whose CSV has several rows: one for
+each selected page.
 """
 
 from __future__ import annotations
@@ -11,86 +11,131 @@ import csv
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.parquet import parquet_schema, write_parquet
-from honeyguide.adapters.output.journal import Finished
-from honeyguide.adapters.output.write import MAX_LINE_BYTES, replacing
-from honeyguide.core.records.fields import (
-    SCHEMA,
-    PickOptions,
-    PickRecord,
-    SelectedRecord,
-    columns,
-    fields,
+from honeyguide.adapters.files.parquet import (
+    first_rows,
+    has_schema,
+    need_parquet,
+    parquet_schema,
+    write_parquet,
 )
+from honeyguide.adapters.output.record_file import MAX_LINE_BYTES
+from honeyguide.adapters.output.write import check_replaceable, replacing
+from honeyguide.core.records.fields import SCHEMA, PickOptions, PickRecord, SelectedRecord, columns, fields
+from honeyguide.core.records.text import csv_cell, csv_row, json_line
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from honeyguide.core.records import Record
 
 
-_CONTENT = ("markdown", "headings", "evidence")  # of a selected page: left to the formats that can nest
-_COUNTS = ("links", "candidates", "above_threshold", "selected")
+MARKDOWN = "markdown"  # of a page: only in JSON lines
 _NESTED = {
-    "selected": columns(SelectedRecord, *_CONTENT),
-    "counts": _COUNTS,
+    "selected": columns(SelectedRecord, MARKDOWN, "headings", "evidence"),
+    "counts": ("links", "candidates", "above_threshold", "selected"),
     "options": tuple(fields(PickOptions)),
 }
 _LEFT_OUT = ("candidates", "skipped", "replaced")
-COLUMNS = tuple(
+PICK_COLUMNS = tuple(
     f"{name}_{part}" if part else name
     for name in fields(PickRecord)
     if name not in _LEFT_OUT
     for part in _NESTED.get(name, ("",))
 )
-_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how every record begins
+_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how the line of a pick begins
 _VALUES = {"": None, "true": True, "false": False}  # what cells stand for
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _SETTINGS = ("strategy", "profile_hash")
+_COMPARED_ROWS = 100  # of a table: if none of them is a page of the crawl, the table is not its own
 
 
-def page_rows(record: Record) -> Iterator[list[Any]]:
-    """Give a row for each selected page of a site, one without a page if there is none; cells as they are in the record.
+def column_names(kind: Any) -> tuple[str, ...]:
+    """Name the CSV columns of a record."""
+    return PICK_COLUMNS if kind is PickRecord else columns(kind, MARKDOWN)
 
-    >>> [row[14:16] for row in page_rows({"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]})]
-    [[1, 'https://a.example/b']]
+
+def csv_rows(record: Record, kind: Any) -> Iterator[list[str]]:
+    """Write the CSV rows of a record: one, but for a pick one for each selected page, or one if there is none.
+
+    >>> pick = {"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]}
+    >>> [row[14:16] for row in csv_rows(pick, PickRecord)]
+    [['1', 'https://a.example/b']]
     """
+    if kind is not PickRecord:
+        yield csv_row(record, column_names(kind))
+        return
     for page in record.get("selected") or [{}]:
-        row: list[Any] = []
-        for name in fields(PickRecord):
-            if name in _NESTED:
-                nested = page if name == "selected" else record.get(name) or {}
-                row += [nested.get(part) for part in _NESTED[name]]
-            elif name not in _LEFT_OUT:
-                row.append(record.get(name))
-        yield row
+        parts = {**record, "selected": page}
+        yield [
+            csv_cell((parts.get(name) or {}).get(part) if part else parts.get(name))
+            for name in fields(PickRecord)
+            if name not in _LEFT_OUT
+            for part in _NESTED.get(name, ("",))
+        ]
 
 
-def write_table(path: Path, kind: str, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
-    """Write a file, `csv` or `parquet`, in one step: a kill leaves the old one or the new one."""
+def check_table(path: Path, format_: str, kind: Any) -> None:
+    """Reject a file that cannot be written, or that holds something other than these records."""
+    if format_ != "parquet":
+        check_replaceable(path, lambda head: has_columns(head, column_names(kind)))
+        return
+    need_parquet(str(path))
+    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, MARKDOWN)))
+
+
+def has_columns(head: bytes, names: Sequence[str]) -> bool:
+    """Tell whether a file begins as records with these columns do, as CSV or as JSON lines; more may follow.
+
+    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
+    (True, False)
+    """
+    line = head.split(b"\n", 1)[0]
+    if line.strip() == ",".join(names).encode():
+        return True
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and tuple(record)[: len(names)] == tuple(names)
+
+
+def write_table(path: Path, format_: str, records: Iterable[Record], kind: Any) -> int:
+    """Write records in one step: a kill leaves the old file or the new one. Gives how many there are."""
+    if format_ != "parquet":
+        rows = (row for record in records for row in csv_rows(record, kind))
+        return (
+            write_lines(path, column_names(kind), rows)
+            if format_ == "csv"
+            else write_lines(path, None, records)
+        )
+    is_pick = kind is PickRecord
     with replacing(path) as part:
-        if kind == "csv":
-            _write_csv(part, records, cell)
-        else:
-            write_parquet(part, map(_parquet_row, records), parquet_schema(PickRecord))
+        plain = map(_without_mappings, records) if is_pick else records
+        return write_parquet(part, plain, parquet_schema(kind, *([] if is_pick else [MARKDOWN])))
 
 
-def _write_csv(path: Path, records: Iterable[Record], cell: Callable[[Any], str]) -> None:
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+def write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
+    """Write rows of CSV below a header, or records as JSON lines without one, in one step; gives how many."""
+    count = 0
+    with (
+        replacing(path) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for record in records:
-            writer.writerows([cell(value) for value in row] for row in page_rows(record))
+        if header is not None:
+            writer.writerow(header)
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the last one is how many there are
+            writer.writerow(row) if header is not None else file.write(json_line(row) + "\n")
+    return count
 
 
-# --- Parquet ------------------------------------------------------------------------------------------------------
-
-
-def _parquet_row(record: Record) -> Record:
-    """Turn mappings into lists of names and values."""
+def _without_mappings(record: Record) -> Record:
+    """Turn the mappings of a pick, whose names differ by profile, into lists: Parquet has the same types in every file."""
     candidates = [{**one, "parts": _listed(one.get("parts") or {})} for one in record.get("candidates") or []]
     return {**record, "counts": _listed(record.get("counts") or {}), "candidates": candidates}
 
@@ -102,24 +147,49 @@ def _listed(values: Record) -> list[Record]:
 # --- reading back -------------------------------------------------------------------------------------------------
 
 
-def read_back(path: Path, kind: str) -> Finished | None:
-    """Say which sites an output holds, as it writes them, and what it tells of the settings; None if it is not ours."""
-    reader = {"jsonl": _lines_back, "csv": _csv_back, "parquet": _parquet_back}[kind]
-    rows = reader(path)
+def share_pages(path: Path, format_: str, pages: Iterable[Record]) -> bool:
+    """Tell whether a table has a page of this crawl, or none at all."""
+    if not path.exists():
+        return True
+    names = ("url", "fetched_at")
+    if format_ == "parquet":
+        rows = set(first_rows(str(path), names, _COMPARED_ROWS))
+    else:
+        try:
+            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                rows = {tuple(map(row.get, names)) for row in islice(csv.DictReader(file), _COMPARED_ROWS)}
+        except csv.Error:
+            return False
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+    return not rows or any((page.get("url"), page.get("fetched_at") or "") in rows for page in pages)
+
+
+class FinishedSites(NamedTuple):
+    """What the output of a pick says of its run: its sites, some of the settings, how often each status."""
+
+    sites: tuple[str, ...]
+    settings: Record
+    statuses: Counter[str]
+
+
+def read_back(path: Path, format_: str) -> FinishedSites | None:
+    """Read what the output of a pick says of its run; None if it is no such output."""
+    rows = {"jsonl": _json_back, "csv": _csv_back, "parquet": _parquet_back}[format_](path)
     if rows is None:
         return None
-    known_row = next((row for row in rows if row["profile_hash"]), None)
-    settings = {name: known_row.get(name) for name in _SETTINGS} if known_row else {}
+    first = next((row for row in rows if row["profile_hash"]), None)
+    settings = {name: first.get(name) for name in _SETTINGS} if first else {}
     options: Record = next((row["options"] for row in rows if isinstance(row.get("options"), dict)), {})
-    return Finished(
+    return FinishedSites(
         tuple(row["site"] for row in rows),
         {**settings, **{name: options[name] for name in fields(PickOptions) if name in options}},
         Counter(str(row.get("status")) for row in rows),
     )
 
 
-def _lines_back(path: Path) -> list[Record] | None:
-    """Read the first fields of each whole line; a last one that was torn off does not count."""
+def _json_back(path: Path) -> Sequence[Record] | None:
+    """Read the first fields of each line; a torn last one does not count."""
     rows = []
     with path.open("rb") as file:
         while line := file.readline(MAX_LINE_BYTES + 1):
@@ -133,7 +203,7 @@ def _lines_back(path: Path) -> list[Record] | None:
 
 
 def first_fields(line: str) -> Record:
-    """Read the values before the first that nests: what follows may be megabytes.
+    """Read the fields before `selected`: what follows may be megabytes.
 
     >>> first_fields('{"schema": 2, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
     {'profile_hash': '5a', 'schema': 2, 'site': 'a.example'}
@@ -142,12 +212,12 @@ def first_fields(line: str) -> Record:
     return {"profile_hash": None, **json.loads(f"{head}}}" if rest else head)}
 
 
-def _csv_back(path: Path) -> list[Record] | None:
+def _csv_back(path: Path) -> Sequence[Record] | None:
     """Read the first row of each site; the other pages of a site have higher ranks."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
+            if tuple(reader.fieldnames or ()) != PICK_COLUMNS:
                 return None
             return [_csv_fields(row) for row in reader if row["selected_rank"] in ("", "1")]
     except (csv.Error, UnicodeDecodeError):
@@ -155,7 +225,6 @@ def _csv_back(path: Path) -> list[Record] | None:
 
 
 def _csv_fields(row: dict[str, str]) -> Record:
-    """Read what a row says of its site, and its options."""
     cells = {name: row[f"options_{name}"] for name in fields(PickOptions)}
     options = {
         name: _VALUES.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()

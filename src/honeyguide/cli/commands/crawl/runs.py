@@ -9,13 +9,14 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app.files import check_table, column_names, write_table
 from honeyguide.app.runs import export_run, list_runs
 from honeyguide.cli.command import MOST, Command
-from honeyguide.cli.commands.crawl.outputs import MARKDOWN, check_crawl_file, write_crawl_file
 from honeyguide.cli.files import (
     ALL_FORMATS,
     check_distinct,
@@ -156,7 +157,7 @@ def export(  # noqa: PLR0913 - click passes each option by its name
     destination = _destination(what, None if file == "-" else file, output)
     check_distinct((store,), (destination.file,))
     if destination.file is not None:
-        check_crawl_file(destination.file, destination.output, destination.record_type)
+        check_table(Path(destination.file), destination.output, destination.record_type)
     with rejected_options(), export_run(store, what, run, rule=rule, changed=changed) as records:
         count = _write(records, destination)
     if destination.file is not None and not quiet:
@@ -170,9 +171,9 @@ def _destination(what: str, file: str | None, output: str | None) -> _Destinatio
 
 def _write(records: Iterable[Record], destination: _Destination) -> int:
     if destination.file is not None:
-        return write_crawl_file(destination.file, destination.output, records, destination.record_type)
+        return write_table(Path(destination.file), destination.output, records, destination.record_type)
     write_records(
-        "csv" if destination.output == "csv" else "jsonl", records, columns(destination.record_type, MARKDOWN)
+        "csv" if destination.output == "csv" else "jsonl", records, column_names(destination.record_type)
     )
     sys.stdout.flush()
     return 0

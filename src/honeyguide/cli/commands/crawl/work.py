@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession, Truth
+from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
+from honeyguide.app.files import MARKDOWN, PageFile, PageTable, StoredPages
 from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
 from honeyguide.cli.commands.crawl.outputs import (
-    MARKDOWN,
-    Lines,
     PrintedPages,
-    TableOutput,
+    begin_output,
     keeper_of,
     shaped,
 )
@@ -124,8 +123,8 @@ class Work:
             only_due = self.job.request.only_due
             return PrintedPages(options.output, extras, whole=self.show_hosts, again=only_due)
         if options.output != "jsonl":
-            return TableOutput(options.file, options.output, fresh=options.restart)
-        return Lines(options.file, extras, fresh=options.restart)
+            return PageTable(options.file, options.output, restart=options.restart)
+        return PageFile(options.file, extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
         session = self.session
@@ -135,7 +134,7 @@ class Work:
             raise _exit(stopped)
         result = session.result(stopped)
         self.progress.done = result.fetched
-        out.end(self._truth())
+        out.end(self._stored_pages())
         self._write_reports(result)
         self._tell(result, out.name)
         if stopped in (INTERRUPTED, TOLD):
@@ -149,7 +148,7 @@ class Work:
             values = keeper.keep(record, attachments)
             (row,) = shaped((record,), links=self.options.links)
             with nullcontext() if out.name else self.progress.paused():
-                out.add(row, values)
+                out.append(row, values)
             self._count()
             self.progress.update()
 
@@ -168,9 +167,9 @@ class Work:
             due = session.ledger.counts().due
             progress.total = min(due, progress.total or due)
             if out.name:
-                out.begin(self._truth())
+                begin_output(out, self._stored_pages())
             return
-        out.begin(self._truth())
+        begin_output(out, self._stored_pages())
         if run.fetched and not out.name and session.ledger.counts().states["done"]:
             newest = session.store.runs.list()[-1].id
             command = f"honeyguide export pages{name_run(self.options.store, run.id, newest)}"
@@ -178,10 +177,10 @@ class Work:
         progress.before = run.fetched
         self._relevant_before = sum(map(is_relevant, session.pages())) if run.fetched else 0
 
-    def _truth(self) -> Truth:
+    def _stored_pages(self) -> StoredPages:
         """Say what the store says, in the form of the output."""
         session, links = self.session, self.options.links
-        return Truth(lambda: shaped(session.pages(), links=links), session.are_pending)
+        return StoredPages(lambda: shaped(session.pages(), links=links), session.are_pending)
 
     def _count(self) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""

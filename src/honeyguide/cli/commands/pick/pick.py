@@ -19,9 +19,10 @@ import click
 from honeyguide import app
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.adapters.files.sites import NoColumnError
+from honeyguide.app.files import PickFile, PickRun
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.pick.select import strategy_profile
-from honeyguide.cli.commands.pick.sinks import PrintedRecords, RecordFile, write_reports
+from honeyguide.cli.commands.pick.sinks import PrintedRecords, write_reports
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
@@ -114,7 +115,8 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
     else:
         settings = {name: asked[name] for name in _REQUEST if name != "profile"}
         settings["profile_hash"] = profile.hash
-        sink = RecordFile(destination, output, rows, settings, fresh=asked["fresh"])
+        run = PickRun(settings, tuple(row.text for row in rows), output)
+        sink = PickFile(destination, run, restart=asked["fresh"])
     _Work(rows, request, policy, sink, asked).run()
 
 
@@ -181,7 +183,7 @@ class _Work:
         if self.sink.is_complete:
             note(f"{self.sink.name} is complete already; --fresh starts over")
         missing = self.sink.missing
-        total, statuses = len(self.rows), self.sink.earlier()
+        total, statuses = len(self.rows), self.sink.statuses()
         progress = Progress(
             "site",
             total=total,
@@ -200,7 +202,7 @@ class _Work:
                 progress.update()
 
             is_stopped = not self._pick(missing, finish)
-        self.sink.end()
+        self.sink.write()
         write_reports(self.asked["reports"], self.sink)
         is_done = progress.all_done == total
         self._tell(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
@@ -229,7 +231,7 @@ class _Work:
         return True
 
     def _tell(self, progress: Progress, summary: str, *, is_done: bool) -> None:
-        if self.sink.is_table:
+        if isinstance(self.sink, PrintedRecords) and self.sink.is_table:
             say(summary)
         elif not self.asked["quiet"]:
             click.echo(printable(f"{self.sink.name}: {summary}" if self.sink.name else summary), err=True)

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.crawl import CrawlTally, Truth, load_profile
+from honeyguide.app.crawl import CrawlTally, load_profile
+from honeyguide.app.files import PageFile, PageTable, StoredPages
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
 from honeyguide.cli.command import MOST, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.outputs import Lines, PrintedPages, TableOutput, shaped
+from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output, shaped
 from honeyguide.cli.commands.crawl.runs import store_option
 from honeyguide.cli.commands.crawl.work import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.commands.plan.plan import policy_option
@@ -124,7 +125,7 @@ def watch(**values: Any) -> None:
         out = _output(options, show_hosts=len(sites_of(store, store.runs.list())) > 1)
         try:
             if out.name:
-                out.begin(_truth(store))
+                begin_output(out, _stored_pages(store))
             work = _Work(tally, out)
             request = WatchRequest(
                 budget=tally.budget,
@@ -142,7 +143,7 @@ def watch(**values: Any) -> None:
             watching = watch_opened(source, request, options.fetch_policy)
             stopped = work.run(watching, quiet=options.quiet)
             if out.name:
-                out.end(_truth(store))
+                out.end(_stored_pages(store))
         finally:
             out.close()
     _tell(tally, out.name, stopped, quiet=options.quiet)
@@ -158,12 +159,12 @@ def _output(options: WatchOptions, *, show_hosts: bool) -> Output:
         return PrintedPages(chosen, (), whole=show_hosts, again=True)
     file = str(options.file)
     is_table = format_of(file, options.output) == "csv"
-    return TableOutput(Path(file), fresh=False) if is_table else Lines(Path(file), (), fresh=False)
+    return PageTable(Path(file), "csv") if is_table else PageFile(Path(file))
 
 
-def _truth(store: Store) -> Truth:
+def _stored_pages(store: Store) -> StoredPages:
     """Say what the store says: all visits, run by run. A file that shares no page with it is another store's."""
-    return Truth(lambda: shaped(all_pages(store), links=False), lambda _: False)
+    return StoredPages(lambda: shaped(all_pages(store), links=False), lambda _: False)
 
 
 def _tell(tally: WatchTally, output: str, stopped: str, *, quiet: bool) -> None:
@@ -211,7 +212,7 @@ class _Work:
         """Write a visit, and count it."""
         (row,) = shaped((record,), links=False)
         with nullcontext() if self.out.name else self.progress.paused():
-            self.out.add(row, {})
+            self.out.append(row, {})
         self.tally.add(record)
         self.progress.update()
 

@@ -11,55 +11,50 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.output import tables
-from honeyguide.adapters.output.journal import Journal, JournalSettings
+from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from honeyguide.adapters.output.journal import Finished
+    from honeyguide.core.records import Record
 
 SITES = ("a.example", "b.example", "ü.example", "N/A", "N/A")
 SETTINGS = {"strategy": "rules", "profile_hash": "5a", "cap": 4}
 
 
-def line(index: int, site: str, status: str = "ok") -> str:
-    record = {
+def record(index: int, site: str, status: str = "ok") -> Record:
+    return {
         "schema": 2,
         "site": site,
         "status": status,
         "strategy": "rules",
         "profile_hash": "5a",
-        "selected": [index],
+        "selected": [{"rank": index}],
     }
-    return json.dumps(record, ensure_ascii=False)
 
 
-def read_back(path: Path) -> Finished | None:
-    return tables.read_back(path, "jsonl")
+def line(index: int, site: str, status: str = "ok") -> str:
+    return json.dumps(record(index, site, status), ensure_ascii=False)
 
 
-def run_of(sites: tuple[str, ...] = SITES, **settings: Any) -> JournalSettings:
-    def opening(site: str) -> str:
-        return json.dumps({"schema": 2, "site": site}, ensure_ascii=False)[:-1] + ","
-
-    return JournalSettings({**SETTINGS, **settings}, sites, opening, read_back)
+def run_of(sites: tuple[str, ...] = SITES, kind: str = "jsonl", **settings: Any) -> PickRun:
+    return PickRun({**SETTINGS, **settings}, sites, kind)
 
 
 def whole(sites: tuple[str, ...] = SITES) -> str:
     return "".join(line(index, site) + "\n" for index, site in enumerate(sites))
 
 
-def pick(path: Path, order: tuple[int, ...], *, in_order: bool = True) -> Journal:
+def pick(path: Path, order: tuple[int, ...], kind: str = "jsonl") -> PickFile:
     """Finish sites in this order."""
-    journal = Journal.open(path, run_of(), in_order=in_order)
+    picks = PickFile(path, run_of(kind=kind))
     for index in order:
-        journal.add(index, line(index, SITES[index]))
-    return journal
+        picks.add(index, record(index, SITES[index]))
+    return picks
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (2, 0, 4, 1, 3)])
@@ -72,20 +67,20 @@ def test_records_come_out_in_input_order(tmp_path: Path, order: tuple[int, ...])
 
 def test_what_can_be_written_is_written_at_once(tmp_path: Path) -> None:
     path = tmp_path / "picks.jsonl"
-    journal = pick(path, (1, 0, 3))
+    picks = pick(path, (1, 0, 3))
     assert path.read_text("utf-8") == "".join(whole().splitlines(keepends=True)[:2])
-    assert journal.missing == [2, 4]
-    assert [index for index, _ in journal.lines()] == [0, 1, 3]
-    journal.close()
+    assert picks.missing == [2, 4]
+    assert [index for index, _ in picks.lines()] == [0, 1, 3]
+    picks.close()
 
 
 def test_a_table_stays_in_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "picks.csv"
-    pick(path, (1, 3), in_order=False).close()
-    journal = pick(path, (0, 2, 4), in_order=False)
+    pick(path, (1, 3), "csv").close()
+    picks = pick(path, (0, 2, 4), "csv")
     assert not path.exists()
-    assert "".join(f"{text}\n" for _, text in journal.lines()) == whole()
-    journal.complete()
+    assert "".join(f"{text}\n" for _, text in picks.lines()) == whole()
+    picks.complete()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -112,13 +107,11 @@ def unchanged(folder: Path) -> Iterator[None]:
         (run_of(SITES[::-1]), "list of sites"),
     ],
 )
-def test_another_run_is_refused(
-    tmp_path: Path, finished: tuple[int, ...], run: JournalSettings, words: str
-) -> None:
+def test_another_run_is_refused(tmp_path: Path, finished: tuple[int, ...], run: PickRun, words: str) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, finished).close()
     with unchanged(tmp_path), pytest.raises(InputError) as caught:
-        Journal.open(path, run)
+        PickFile(path, run)
     assert words in str(caught.value)
     assert "use --fresh to start over, or another -o" in str(caught.value)
 
@@ -130,34 +123,32 @@ def test_another_run_is_refused(
         (run_of(SITES[1:]), "holds other sites than those asked for"),
     ],
 )
-def test_another_run_than_the_complete_one_is_refused(
-    tmp_path: Path, run: JournalSettings, words: str
-) -> None:
+def test_another_run_than_the_complete_one_is_refused(tmp_path: Path, run: PickRun, words: str) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, (0, 1, 2, 3, 4)).complete()
     with unchanged(tmp_path), pytest.raises(InputError, match="use --fresh") as caught:
-        Journal.open(path, run)
+        PickFile(path, run)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("content", ["my,own,table\n", "{}\n", '{"schema": 2, "site": \n', "x", "\x00" * 30])
-@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("has_journal", [False, True])
 def test_a_file_that_is_not_ours_is_never_touched(
-    tmp_path: Path, content: str, fresh: bool, has_journal: bool
+    tmp_path: Path, content: str, restart: bool, has_journal: bool
 ) -> None:
     path = tmp_path / "picks.jsonl"
     if has_journal:
         pick(path, (1,)).close()
     path.write_text(content)
     with unchanged(tmp_path), pytest.raises(InputError, match="is no output of this command"):
-        Journal.open(path, run_of(), fresh=fresh)
+        PickFile(path, run_of(), restart=restart)
 
 
 def test_a_journal_that_is_not_ours_is_never_touched(tmp_path: Path) -> None:
     (tmp_path / "picks.jsonl.journal").write_text("dear diary\n")
     with unchanged(tmp_path), pytest.raises(InputError, match="is no journal of this command"):
-        Journal.open(tmp_path / "picks.jsonl", run_of(), fresh=True)
+        PickFile(tmp_path / "picks.jsonl", run_of(), restart=True)
 
 
 def test_an_edited_output_is_refused(tmp_path: Path) -> None:
@@ -165,13 +156,13 @@ def test_an_edited_output_is_refused(tmp_path: Path) -> None:
     pick(path, (0, 1, 3)).close()
     path.write_text(line(1, SITES[1]) + "\n" + line(0, SITES[0]) + "\n", "utf-8")
     with unchanged(tmp_path), pytest.raises(InputError, match="line 1 is not the record that belongs there"):
-        Journal.open(path, run_of())
+        PickFile(path, run_of())
 
 
 def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
     first = pick(tmp_path / "picks.jsonl", (1,))
     with unchanged(tmp_path), pytest.raises(InputError, match="another run is writing it"):
-        Journal.open(tmp_path / "picks.jsonl", run_of())
+        PickFile(tmp_path / "picks.jsonl", run_of())
     first.close()
     pick(tmp_path / "picks.jsonl", (0,)).close()
 
@@ -190,23 +181,23 @@ def test_a_journal_that_its_owner_removes_meanwhile_is_not_taken(
 
     real = fcntl.flock
     monkeypatch.setattr(fcntl, "flock", flock)
-    journal = pick(path, (1,))
+    picks = pick(path, (1,))
     with pytest.raises(InputError, match="another run is writing it"):
-        Journal.open(path, run_of())
-    journal.close()
+        PickFile(path, run_of())
+    picks.close()
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/picks.jsonl", "folder", "x" * 5000, "a\0b"])
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError):
-        Journal.open(tmp_path / name, run_of())
+        PickFile(tmp_path / name, run_of())
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "picks.jsonl"
-    journal = pick(path, (0, 2))
+    picks = pick(path, (0, 2))
 
     def full(fd: int, data: memoryview) -> int:
         if len(data) > 10:
@@ -217,12 +208,12 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path: Path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         with pytest.raises(OSError, match=r"No space left on device.*picks\.jsonl"):
-            journal.add(1, line(1, SITES[1]))
+            picks.add(1, record(1, SITES[1]))
     with pytest.raises(OSError, match="writing failed before"):
-        journal.add(1, line(1, SITES[1]))
-    journal.close()
-    journal = pick(path, (1, 3, 4))
-    journal.complete()
+        picks.add(1, record(1, SITES[1]))
+    picks.close()
+    picks = pick(path, (1, 3, 4))
+    picks.complete()
     assert path.read_text("utf-8") == whole()
 
 
@@ -239,23 +230,23 @@ def test_fresh_starts_over(tmp_path: Path, finished: tuple[int, ...]) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, finished).close()
     with unchanged(tmp_path):  # a run that never gets to its first record leaves what was there
-        journal = Journal.open(path, run_of(cap=9), fresh=True)
-        assert journal.missing == [0, 1, 2, 3, 4]
-        assert list(journal.lines()) == []
-        journal.close()
-    journal = Journal.open(path, run_of(cap=9), fresh=True)
-    journal.add(1, line(1, SITES[1]))
-    assert [index for index, _ in journal.lines()] == [1]
-    journal.close()
-    journal = Journal.open(path, run_of(cap=9))
-    assert journal.missing == [0, 2, 3, 4]
-    journal.close()
+        picks = PickFile(path, run_of(cap=9), restart=True)
+        assert picks.missing == [0, 1, 2, 3, 4]
+        assert list(picks.lines()) == []
+        picks.close()
+    picks = PickFile(path, run_of(cap=9), restart=True)
+    picks.add(1, record(1, SITES[1]))
+    assert [index for index, _ in picks.lines()] == [1]
+    picks.close()
+    picks = PickFile(path, run_of(cap=9))
+    assert picks.missing == [0, 2, 3, 4]
+    picks.close()
 
 
 def test_starting_over_without_a_site_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, (0, 1, 2, 3, 4)).complete()
-    Journal.open(path, run_of(()), fresh=True).complete()
+    PickFile(path, run_of(()), restart=True).complete()
     assert not path.exists()
 
 
@@ -263,10 +254,10 @@ def test_a_complete_output_has_nothing_missing_and_stays(tmp_path: Path) -> None
     path = tmp_path / "picks.jsonl"
     pick(path, (0, 1, 2, 3, 4)).complete()
     with unchanged(tmp_path):
-        journal = Journal.open(path, run_of())
-        assert (journal.was_complete, journal.missing) == (True, [])
-        assert "".join(f"{text}\n" for _, text in journal.lines()) == whole()
-        journal.complete()
+        picks = PickFile(path, run_of())
+        assert (picks.is_complete, picks.missing) == (True, [])
+        assert "".join(f"{text}\n" for _, text in picks.lines()) == whole()
+        picks.complete()
 
 
 @pytest.mark.parametrize("torn", ["", '{"schema": 2, "site": "c.ex'])
@@ -275,43 +266,44 @@ def test_a_list_that_grew_goes_on_where_the_complete_output_ends(tmp_path: Path,
     pick(path, (0, 1, 2, 3, 4)).complete()
     with path.open("a", encoding="utf-8") as file:
         file.write(torn)
-    journal = Journal.open(path, run_of(longer))
-    assert (journal.was_complete, journal.missing) == (False, [5, 6])
-    journal.add(6, line(6, longer[6]))
-    journal.close()
-    journal = Journal.open(path, run_of(longer))
-    assert journal.missing == [5]
-    journal.add(5, line(5, longer[5]))
-    journal.complete()
+    picks = PickFile(path, run_of(longer))
+    assert (picks.is_complete, picks.missing) == (False, [5, 6])
+    picks.add(6, record(6, longer[6]))
+    picks.close()
+    picks = PickFile(path, run_of(longer))
+    assert picks.missing == [5]
+    picks.add(5, record(5, longer[5]))
+    picks.complete()
     assert path.read_text("utf-8") == whole(longer)
     assert [file.name for file in tmp_path.iterdir()] == ["picks.jsonl"]
 
 
 def test_a_table_cannot_grow(tmp_path: Path) -> None:
-    path = tmp_path / "picks.jsonl"
-    pick(path, (0, 1, 2, 3, 4)).complete()
+    path = tmp_path / "picks.csv"
+    none: dict[str, Any] = dict.fromkeys(("cap", "query", "include", "exclude", "content"))
+    picks = PickFile(path, run_of(SITES, "csv", **none))
+    for index, site in enumerate(SITES):
+        picks.add(index, record(index, site))
+    picks.write()
+    picks.complete()
     with unchanged(tmp_path), pytest.raises(InputError, match="holds other sites than those asked for"):
-        Journal.open(path, run_of((*SITES, "c.example")), in_order=False)
-
-
-def failed(text: str) -> bool:
-    return '"status": "ok"' not in text
+        PickFile(path, run_of((*SITES, "c.example"), "csv", **none))
 
 
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_failed_sites_are_tried_again(tmp_path: Path, is_complete: bool) -> None:
     path = tmp_path / "picks.jsonl"
-    journal = Journal.open(path, run_of())
+    picks = PickFile(path, run_of())
     for index, site in enumerate(SITES):
         if is_complete or index != 4:
-            journal.add(index, line(index, site, "timeout" if index in (1, 3) else "ok"))
-    journal.complete() if is_complete else journal.close()
-    journal = Journal.open(path, run_of())
-    journal.forget(failed)
-    assert journal.missing == ([1, 3] if is_complete else [1, 3, 4])
-    for index in journal.missing:
-        journal.add(index, line(index, SITES[index]))
-    journal.complete()
+            picks.add(index, record(index, site, "timeout" if index in (1, 3) else "ok"))
+    picks.complete() if is_complete else picks.close()
+    picks = PickFile(path, run_of())
+    picks.forget_failed()
+    assert picks.missing == ([1, 3] if is_complete else [1, 3, 4])
+    for index in picks.missing:
+        picks.add(index, record(index, SITES[index]))
+    picks.complete()
     assert path.read_text("utf-8") == whole()
     assert [file.name for file in tmp_path.iterdir()] == ["picks.jsonl"]
 
@@ -368,30 +360,31 @@ class World:
         self.finished: set[int] = set()
 
     def live(self, order: list[int]) -> None:
-        journal = Journal.open(self.path, run_of(), in_order=self.in_order)
+        picks = PickFile(self.path, run_of(kind="jsonl" if self.in_order else "csv"))
         try:
             if self.again:
                 self.finished &= {index for index in self.finished if index % 2}
-                journal.forget(failed)
-            missing = journal.missing
+                picks.forget_failed()
+            missing = picks.missing
             assert not self.finished & set(missing)
             for index in sorted(missing, key=order.index):
-                journal.add(index, self.record(index))
+                picks.add(index, self.record(index))
                 self.finished.add(index)
             if self.in_order:
-                journal.complete()
+                picks.complete()
         finally:
-            journal.close()
+            picks.close()
 
-    def record(self, index: int) -> str:
+    def record(self, index: int) -> Record:
         """In a run that tries again, places with an even number fail while it is killed."""
-        return line(index, SITES[index], "timeout" if self.again and index % 2 == 0 else "ok")
+        return record(index, SITES[index], "timeout" if self.again and index % 2 == 0 else "ok")
 
 
 LIVES = st.lists(st.tuples(st.integers(1, 25), st.sampled_from((0.0, 0.3, 0.7, 1.0))), max_size=8)
 ORDER = st.permutations(range(len(SITES)))
 
 
+@settings(deadline=None)  # no test depends on the speed of the machine
 @given(LIVES, ORDER, st.booleans(), st.booleans())
 def test_a_kill_anywhere_loses_nothing(
     lives: list[tuple[int, float]], order: list[int], in_order: bool, again: bool
@@ -412,9 +405,9 @@ def test_a_kill_anywhere_loses_nothing(
             assert path.read_text("utf-8") == expected
             assert [file.name for file in Path(folder).iterdir()] == ["picks.jsonl"]
         else:
-            journal = Journal.open(path, run_of(), in_order=False)
-            assert [index for index, _ in journal.lines()] == list(range(len(SITES)))
-            journal.close()
+            picks = PickFile(path, run_of(kind="csv"))
+            assert [index for index, _ in picks.lines()] == list(range(len(SITES)))
+            picks.close()
 
 
 def _status(path: Path, index: int) -> str:
@@ -438,8 +431,8 @@ def test_files_cut_at_any_byte_are_a_state_to_go_on_from(
             and path.stat().st_size
         ):
             return  # the header is on the disk before the output exists: no kill leads here
-        journal = Journal.open(path, run_of())
-        for index in journal.missing:
-            journal.add(index, line(index, SITES[index]))
-        journal.complete()
+        picks = PickFile(path, run_of())
+        for index in picks.missing:
+            picks.add(index, record(index, SITES[index]))
+        picks.complete()
         assert path.read_text("utf-8") == whole()

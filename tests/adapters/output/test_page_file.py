@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from honeyguide.adapters.output.page_lines import OPENING, Form, PageLines, Truth
+from honeyguide.adapters.output.page_file import OPENING, PageFile, StoredPages
 from honeyguide.core.records import Record
 from honeyguide.errors import InputError
-
-FORM = Form(json.dumps)
 
 
 def record(name: str) -> Record:
@@ -23,16 +21,16 @@ def line(name: str) -> str:
     return f"{json.dumps(record(name))}\n"
 
 
-def truth(*names: str) -> Truth:
+def truth(*names: str) -> StoredPages:
     """A store that has these pages, and waits for none."""
 
     def pages() -> Iterator[Record]:
         return (record(name) for name in names)
 
-    return Truth(pages, lambda _: False)
+    return StoredPages(pages, lambda _: False)
 
 
-@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize(
     "text",
     [
@@ -49,11 +47,11 @@ def truth(*names: str) -> Truth:
         f"{OPENING[:9].decode()}\n{OPENING.decode()}",
     ],
 )
-def test_what_is_not_ours_is_refused_and_not_touched(tmp_path: Path, text: str, fresh: bool) -> None:
+def test_what_is_not_ours_is_refused_and_not_touched(tmp_path: Path, text: str, restart: bool) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(text)
     with pytest.raises(InputError, match="exists and is no output of this command; choose another -o"):
-        PageLines.open(path, FORM, fresh=fresh)
+        PageFile(path, restart=restart)
     assert path.read_text() == text
 
 
@@ -64,7 +62,7 @@ def test_pages_of_another_crawl_are_refused_and_not_touched(
 ) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(text)
-    lines = PageLines.open(path, FORM)
+    lines = PageFile(path)
     with pytest.raises(InputError, match="holds pages of another crawl"):
         lines.follow(truth(*pages))
     lines.close()
@@ -72,12 +70,12 @@ def test_pages_of_another_crawl_are_refused_and_not_touched(
     assert [one.name for one in tmp_path.iterdir()] == ["p.jsonl"]
 
 
-@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("text", [line("a"), line("a") + '{"schema": 2', '{"schema": 2, "url"', '{"sch'])
-def test_nothing_changes_before_the_run_begins(tmp_path: Path, text: str, fresh: bool) -> None:
+def test_nothing_changes_before_the_run_begins(tmp_path: Path, text: str, restart: bool) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(text)
-    PageLines.open(path, FORM, fresh=fresh).close()
+    PageFile(path, restart=restart).close()
     assert path.read_text() == text
 
 
@@ -86,7 +84,7 @@ def test_nothing_changes_before_the_run_begins(tmp_path: Path, text: str, fresh:
 def test_what_was_torn_goes_when_the_run_begins(tmp_path: Path, torn: str, pages: tuple[str, ...]) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text((line("a") if pages else "") + torn)
-    lines = PageLines.open(path, FORM)
+    lines = PageFile(path)
     lines.follow(truth(*pages))
     assert path.read_text() == "".join(map(line, pages))
     lines.append(record("c"), {})
@@ -97,7 +95,7 @@ def test_what_was_torn_goes_when_the_run_begins(tmp_path: Path, torn: str, pages
 def test_a_fresh_file_is_emptied_once_when_the_run_begins(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(line("x") + line("y"))
-    lines = PageLines.open(path, FORM, fresh=True)
+    lines = PageFile(path, restart=True)
     assert path.read_text() == line("x") + line("y")
     lines.follow(truth())
     assert path.read_text() == ""

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.adapters.output.folder import MAX_NAME_CHARS, MAX_PATH_CHARS, Folder, file_name, page_text
+from honeyguide.adapters.output.markdown_folder import (
+    MAX_NAME_CHARS,
+    MAX_PATH_CHARS,
+    Folder,
+    file_name,
+    page_text,
+)
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError
 

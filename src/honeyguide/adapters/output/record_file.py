@@ -1,0 +1,186 @@
+"""A file of lines that a later process can resume: lines are appended, and a line counts when its end is there.
+
+Owns: `RecordFile`: the lock, appending, what a kill tore off, and writing the file again in one step. Must not know: what a
+line says, and which lines belong there: for a crawl the store knows (`page_file.py`), for a pick the journal beside the
+file (`pick_file.py`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from honeyguide.adapters.output.write import PART, check_regular, hold, make_anew, target_of, unwritable
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+# A killed process loses nothing that was written: the system has it. Only a power cut does, and waiting for the disk
+# after every record would cost more than the records of five seconds are worth.
+SYNC_EVERY_S = 5.0
+MAX_LINE_BYTES = 1 << 28  # the largest page, with all its links and everything escaped, has a fraction of it
+_BLOCK = 65_536
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class RecordFile:
+    """An open file; `end` is how many of its bytes count."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, _FLAGS, 0o666)
+        self._reader = path.open("rb")
+        self._is_open = True
+        self._is_torn = False
+        self._is_passed = False
+        self._is_gone = False
+        self._synced_at = time.monotonic()
+        self.end = os.fstat(self._fd).st_size
+
+    @classmethod
+    def held(cls, path: Path, refusal: str, suffix: str = "") -> Self:
+        """Open the file, or the one beside it with this suffix, and lock it; `refusal` is the error if another process has it.
+
+        A link stays, and the file it leads to is meant.
+        """
+        try:
+            check_regular(path)
+            target = target_of(path)
+            return cls._locked(target.with_name(target.name + suffix), refusal)
+        except InputError:
+            raise
+        except (OSError, ValueError) as error:
+            raise unwritable(path, error) from None
+
+    @classmethod
+    def _locked(cls, path: Path, refusal: str) -> Self:
+        while True:
+            file = cls(path)
+            try:
+                hold(file._fd, refusal)
+                is_there = path.exists() and path.stat().st_ino == os.fstat(file._fd).st_ino
+            except BaseException:  # closed whatever it is, and raised again
+                file.close()
+                raise
+            if is_there:
+                return file
+            file.close()  # the process that had the lock removed the file before we got it
+
+    def append(self, line: bytes) -> int:
+        """Write a line with its end, and give where it begins; after a failure nothing more is written."""
+        if self._is_torn:
+            raise OSError(errno.EIO, "writing failed before; start again to go on", str(self.path))
+        self.cut_passed()
+        start, rest = self.end, memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError as error:
+            self._is_torn = True
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
+        except BaseException:  # put in order whatever it is, and raised again
+            self._is_torn = True
+            raise
+        self.end += len(line) + 1
+        if time.monotonic() - self._synced_at >= SYNC_EVERY_S:
+            self.sync()
+        return start
+
+    def cut_torn(self) -> None:
+        """Cut away what stands after the last end of a line."""
+        self.pass_torn()
+        self.cut_passed()
+
+    def pass_torn(self) -> None:
+        """Count only what stands before the last end of a line; nothing is cut away yet."""
+        at = self.end
+        while at > 0:
+            start = max(0, at - _BLOCK)
+            self._reader.seek(start)
+            found = self._reader.read(at - start).rfind(b"\n")
+            if found >= 0:
+                at = start + found + 1
+                break
+            at = start
+        self._is_passed = self._is_passed or at < self.end
+        self.end = at
+
+    def cut_passed(self) -> None:
+        """Cut away what was passed over."""
+        if self._is_passed:
+            self.cut(self.end)
+
+    def cut(self, size: int) -> None:
+        """Keep the first `size` bytes."""
+        os.ftruncate(self._fd, size)
+        self.end, self._is_passed = size, False
+        self._reader.close()  # it may remember what is gone
+        self._reader = self.path.open("rb")
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Give each whole line with where it begins; others may read in between."""
+        at = 0
+        while at < self.end:
+            line = self.line_at(at)
+            yield at, line
+            at += len(line) + 1
+
+    def line_at(self, start: int) -> bytes:
+        """Give the line that begins there, without its end."""
+        self._reader.seek(start)
+        line = self._reader.readline(MAX_LINE_BYTES + 1)
+        if len(line) > MAX_LINE_BYTES:
+            why = f"has a line of more than {MAX_LINE_BYTES:,} bytes, which no output of this command has; choose another -o"
+            raise InputError(why, file=str(self.path))
+        return line.removesuffix(b"\n")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no byte, also none that does not count."""
+        return self.end == 0 and not self._is_passed
+
+    def sync(self) -> None:
+        """Have the disk keep what was written so far."""
+        os.fsync(self._fd)
+        self._synced_at = time.monotonic()
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Replace all lines in one step: a kill leaves the old file or the new one. The lock is never free."""
+        part = self.path.with_name(f"{self.path.name}{PART}")
+        make_anew(part)
+        new = RecordFile(part)
+        try:
+            hold(new._fd, f"{part}: another process is writing it")
+            for line in lines:
+                new.append(line)
+            new.sync()
+            part.replace(self.path)
+        except BaseException:  # removed whatever it is, and raised again
+            new.remove()
+            raise
+        self.close()
+        self._fd, self._reader, self._is_open = new._fd, new._reader, True
+        self.end, self._is_torn, self._is_passed = new.end, False, False
+
+    def remove(self) -> None:
+        """Remove the file, before the lock goes, so that nobody else gets hold of it in between."""
+        if sys.platform == "win32":  # an open file cannot be removed there
+            self.close()
+        if not self._is_gone:
+            self._is_gone = True
+            try:
+                self.path.unlink(missing_ok=True)
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """Let go of the file; nothing is written."""
+        if self._is_open:
+            self._is_open = False
+            self._reader.close()
+            os.close(self._fd)
