@@ -70,7 +70,7 @@ def test_a_page_is_its_bytes(world: World) -> None:
     got = ask(world, "/page")
     assert (got.status, got.body, got.hops, got.truncated) == (200, PAGE, (), False)
     assert got.headers.content_type == "text/html"
-    assert got.url == got.asked
+    assert got.url == got.request_url
 
 
 @both

@@ -231,7 +231,7 @@ def _picked(strategy: str, links: int) -> tuple[Record, list[str]]:
     fetcher = FakeFetcher({HOME.text: f"<title>Acme</title><nav>{anchors}</nav><p>Welcome".encode()})
     request = PickRequest(strategy, timings=False)
     record = asyncio.run(app.picker(request, fetcher, FrozenClock()).pick(HOME.text))
-    return record, fetcher.asked
+    return record, fetcher.requests
 
 
 def heads(over: int, _limit: int) -> None:

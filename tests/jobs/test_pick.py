@@ -71,7 +71,7 @@ def test_a_site_becomes_a_record() -> None:
     assert (first["rank"], first["bucket"], first["title"], first["status"]) == (1, "hub", "services", 200)
     assert sum(reason["points"] for reason in first["points"]) == first["score"]
     assert len(record["candidates"]) == record["counts"]["links"] == 6
-    assert record["requests"] == len(fetcher.asked) == 5
+    assert record["requests"] == len(fetcher.requests) == 5
     assert "elapsed_s" not in record
 
 
@@ -87,7 +87,11 @@ def test_bare_names_are_probed_in_order() -> None:
             "http://acme.example/about": inner("about"),
         }
     )
-    assert fetcher.asked[:3] == ["https://acme.example/", "https://www.acme.example/", "http://acme.example/"]
+    assert fetcher.requests[:3] == [
+        "https://acme.example/",
+        "https://www.acme.example/",
+        "http://acme.example/",
+    ]
     assert (record["status"], paths(record)) == ("ok", ["/about"])
 
 
@@ -103,7 +107,7 @@ def test_the_final_url_is_the_seed() -> None:
     )
     record, fetcher = pick({"https://acme.example/": home, "https://www.acme.example/en/team": inner("team")})
     assert record["homepage"] == "https://www.acme.example/en/"
-    assert fetcher.asked[1:] == ["https://www.acme.example/en/team"]
+    assert fetcher.requests[1:] == ["https://www.acme.example/en/team"]
     assert record["counts"]["rejected_other_site"] == 1
 
 
@@ -173,7 +177,7 @@ def test_what_is_no_address(site: str) -> None:
     assert record["status"] in ("unreachable", "http_error")
     assert record["reason"]
     assert record["site"] == site
-    assert len(fetcher.asked) <= 3
+    assert len(fetcher.requests) <= 3
 
 
 def listing(count: int) -> bytes:
@@ -188,7 +192,7 @@ def test_places_are_filled_from_further_down_within_bounds() -> None:
     assert paths(record) == [f"/s{number}-repair" for number in range(24, 28)]
     record, fetcher = pick(home)
     assert (record["status"], record["selected"]) == ("partial", [])
-    assert len(fetcher.asked) == 1 + len(record["replaced"]) <= 1 + 4 + MAX_REPLACING
+    assert len(fetcher.requests) == 1 + len(record["replaced"]) <= 1 + 4 + MAX_REPLACING
     assert record["counts"]["rejected_untried"] == 40 - len(record["replaced"]) > 0
 
 
@@ -327,7 +331,7 @@ def test_heads_are_read_for_blend_and_a_failed_one_is_not_known() -> None:
     }
     assert unknown["/services/a"] == ["head_description"]
     assert "head_title" in unknown["/services/b"]
-    assert "https://acme.example/privacy" not in fetcher.asked
+    assert "https://acme.example/privacy" not in fetcher.requests
 
 
 def test_only_heads_that_can_change_the_outcome_are_asked_for() -> None:
@@ -338,9 +342,9 @@ def test_only_heads_that_can_change_the_outcome_are_asked_for() -> None:
     _, fetcher = pick(
         {"https://acme.example/": f"<nav>{strong}</nav><footer>{links}".encode()}, strategy="blend"
     )
-    heads = [url for url in fetcher.asked if "/services/" in url]
+    heads = [url for url in fetcher.requests if "/services/" in url]
     assert len(set(heads)) <= 30 + 4 * 4
-    assert not [url for url in fetcher.asked if "/a/b/c/d" in url]
+    assert not [url for url in fetcher.requests if "/a/b/c/d" in url]
 
 
 def test_content_and_evidence() -> None:

@@ -248,7 +248,7 @@ def test_what_robots_txt_disallows_is_not_requested() -> None:
     world = World({f"{A}/robots.txt": rules("User-agent: *\nDisallow: /p")})
     with pytest.raises(ForbiddenError, match="robots"):
         asyncio.run(world.get(f"{A}/p"))
-    assert world.fake.asked == [f"{A}/robots.txt"]
+    assert world.fake.requests == [f"{A}/robots.txt"]
 
 
 def chain(length: int) -> dict[str, Answer | Sequence[Answer]]:
@@ -274,7 +274,7 @@ def test_a_robots_txt_that_redirects_nowhere_means_no_rules(to: str) -> None:
 def test_robots_txt_is_asked_for_once_however_many_wait() -> None:
     world = World({})
     asyncio.run(world.get_all(*(f"{A}/{n}" for n in range(20))))
-    assert world.fake.asked.count(f"{A}/robots.txt") == 1
+    assert world.fake.requests.count(f"{A}/robots.txt") == 1
 
 
 def test_each_scheme_has_its_own_robots_txt() -> None:
@@ -293,10 +293,10 @@ def test_robots_txt_is_asked_for_again_when_it_is_stale(first: Answer, kept_s: f
         await world.get_all(f"{A}/q")
         await world.clock.sleep(kept_s - 10)
         await world.get_all(f"{A}/q")
-        assert world.fake.asked.count(f"{A}/robots.txt") == 1
+        assert world.fake.requests.count(f"{A}/robots.txt") == 1
         await world.clock.sleep(20)
         await world.get(f"{A}/q")
-        assert world.fake.asked.count(f"{A}/robots.txt") == 2
+        assert world.fake.requests.count(f"{A}/robots.txt") == 2
 
     asyncio.run(run())
 
@@ -307,7 +307,7 @@ def test_robots_txt_is_asked_for_again_when_it_is_stale(first: Answer, kept_s: f
 def test_redirects_are_followed_and_recorded() -> None:
     first, second = moved(f"{A}/1", "2"), moved(f"{A}/2", f"{B}/3/", 308)
     got = fetched({f"{A}/1": first, f"{A}/2": second, f"{B}/3/": b"x"}, f"{A}/1")
-    assert (got.body, got.url.as_linked, got.asked.as_linked) == (b"x", f"{B}/3/", f"{A}/1")
+    assert (got.body, got.url.as_linked, got.request_url.as_linked) == (b"x", f"{B}/3/", f"{A}/1")
     assert got.hops == (f"{A}/1", f"{A}/2")
 
 
@@ -317,7 +317,7 @@ def test_every_hop_obeys_the_robots_txt_of_its_host() -> None:
     )
     with pytest.raises(ForbiddenError, match="robots"):
         asyncio.run(world.get(f"{A}/1"))
-    assert f"{B}/2" not in world.fake.asked
+    assert f"{B}/2" not in world.fake.requests
 
 
 def test_every_hop_keeps_the_pace_of_its_host() -> None:
@@ -359,7 +359,7 @@ def test_redirects_without_end_are_given_up() -> None:
     world = World(pages)
     with pytest.raises(UnreachableError, match="more than 10"):
         asyncio.run(world.get(f"{A}/0"))
-    assert len(world.fake.asked) == 12
+    assert len(world.fake.requests) == 12
 
 
 @pytest.mark.parametrize(
@@ -409,14 +409,14 @@ def test_tries_end() -> None:
     world = World({f"{A}/p": UnreachableError})
     with pytest.raises(UnreachableError):
         asyncio.run(world.get(f"{A}/p"))
-    assert world.fake.asked.count(f"{A}/p") == 3
+    assert world.fake.requests.count(f"{A}/p") == 3
 
 
 @pytest.mark.parametrize("first", [404, 403, NameNotFoundError, ForbiddenError])
 def test_what_will_not_pass_is_not_tried_again(first: Answer) -> None:
     world = World({f"{A}/p": [first, b"x"]})
     asyncio.run(world.get_all(f"{A}/p"))
-    assert world.fake.asked.count(f"{A}/p") == 1
+    assert world.fake.requests.count(f"{A}/p") == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -471,12 +471,12 @@ def test_a_host_that_wants_long_rest_is_reported_at_once() -> None:
 
     got, other = asyncio.run(run())
     assert got.status == 429
-    assert world.fake.asked.count(f"{A}/p") == 1
+    assert world.fake.requests.count(f"{A}/p") == 1
     assert isinstance(other, UnreachableError)
     assert other.retryable
     assert other.retry_after_s is not None
     assert 3000 < other.retry_after_s <= 3600
-    assert f"{A}/q" not in world.fake.asked
+    assert f"{A}/q" not in world.fake.requests
 
 
 # --- cancellation ---

@@ -325,7 +325,7 @@ def pick(pages: list[str], robots: str = "") -> tuple[Record, list[str]]:
     web |= {ACME: f"<nav>{links}</nav><p>{PROSE}".encode(), f"{ACME}robots.txt": robots.encode()}
     request, fetcher, clock = PickRequest(strategy="blend"), FakeFetcher(web), FrozenClock()
     polite = PoliteFetcher(fetcher, clock, read_robots, FetchPolicy())
-    return asyncio.run(picker(request, polite, clock).pick("acme.com")), fetcher.asked
+    return asyncio.run(picker(request, polite, clock).pick("acme.com")), fetcher.requests
 
 
 def test_a_pick_reads_the_homepage_30_heads_and_4_pages_in_under_25_seconds() -> None:

@@ -1,6 +1,6 @@
 """The real clock.
 
-Owns: reading the system's time, and sleeping. Must not know: who waits, or for what.
+Owns: reading the system's time, and sleeping. Must not know: who waits. Start reading at `SystemClock`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class SystemClock:
-    """The time of day when it was made, carried on by a clock that nobody sets: setting the system's moves no pause.
+    """The time of day at its creation plus a monotonic clock, so that setting the system's time moves no pause.
 
-    Where the system has one that goes on while the machine sleeps, as Linux does, that is the one.
+    The monotonic clock is one that counts while the machine sleeps, if the system has one, as Linux does.
     """
 
     def __init__(self) -> None:
-        self._passed_s = _ticking()
+        self._passed_s = _monotonic_clock()
         self._epoch = time.time() - self._passed_s()
 
     def now(self) -> float:
@@ -33,8 +33,8 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-def _ticking() -> Callable[[], float]:
-    """Give what counts the seconds, sleep included if possible: otherwise all times after one would be off."""
+def _monotonic_clock() -> Callable[[], float]:
+    """Return the clock that counts seconds, also while the machine sleeps if possible."""
     number = getattr(time, "CLOCK_BOOTTIME", None)
     if number is None:
         return time.monotonic

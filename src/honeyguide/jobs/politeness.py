@@ -108,7 +108,7 @@ class PoliteFetcher:
             elapsed_s += got.elapsed_s
             there = _next_hop(url, got)
             if there is None and hops:
-                return replace(got, asked=url, hops=hops, elapsed_s=elapsed_s, is_moved=is_moved)
+                return replace(got, request_url=url, hops=hops, elapsed_s=elapsed_s, is_moved=is_moved)
             if there is None:
                 return got
             hops = (*hops, here.as_linked)

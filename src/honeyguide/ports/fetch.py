@@ -1,7 +1,6 @@
-"""What the jobs need from the world: Protocols, and the plain data that crosses them.
+"""Ports of the jobs to the web: `Fetcher`, `Clock`, `Robots`, `PageReader`, and the data that crosses them.
 
-Owns: `Fetcher`, `Clock`, `Robots`, `Fetched` and what it is made of; `Store`, `Frontier`, `History`. Must not know: who implements them.
-Start reading at `Fetcher` and `Fetched`.
+Owns: these protocols and `Fetched`. Must not know: who implements them. Start reading at `Fetcher` and `Fetched`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Part(StrEnum):
-    """How much of a resource is wanted, and of which kind."""
+    """How much of a resource to fetch, and of which kind."""
 
     PAGE = "page"  # a text document, whole; more than the policy allows is TooLarge
     HEAD = "head"  # a text document up to the end of its head, or 64 KiB (PICK-11)
@@ -26,9 +25,9 @@ class Part(StrEnum):
 
 
 class Validators(NamedTuple):
-    """What the last answer said of its version; sent back, it lets a server answer 304.
+    """The version of the last answer; sent back, it lets a server answer 304.
 
-    `of` is the URL that answered, where redirects led elsewhere than was asked: they are sent to no other.
+    `of` is the URL that answered, if redirects led there: validators are sent to no other.
     """
 
     etag: str | None = None
@@ -50,13 +49,13 @@ class Headers(NamedTuple):
 class Fetched:
     """One answer. Any status is a value: a 404 is an answer, not an error.
 
-    `body` is decompressed and bounded; it is empty unless the status is 2xx. `truncated` says that reading stopped
-    on purpose (`Part.HEAD`, `Part.START`). `hops` are the URLs that redirected here, first to last, as requested;
-    `is_moved` says that all of them did so for good (301, 308).
+    `url` answered; `request_url` was requested first, and `hops` are the URLs that redirected, in order. `is_moved` says
+    that all redirects are permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx;
+    `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`).
     """
 
     url: Url
-    asked: Url
+    request_url: Url
     status: int
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
@@ -67,17 +66,17 @@ class Fetched:
 
 
 class Fetcher(Protocol):
-    """Gets one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""
+    """Fetches one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
-        """Answer with a `Fetched`, or raise a `FetchError`: nothing else."""
+        """Return a `Fetched`, or raise a `FetchError` and nothing else."""
         ...
 
 
 class Clock(Protocol):
-    """Time, as far as the jobs know of it."""
+    """The time of the jobs."""
 
     def now(self) -> float:
         """Seconds since 1970 UTC; never runs backwards within a run."""
@@ -89,7 +88,7 @@ class Clock(Protocol):
 
 
 class Robots(Protocol):
-    """What one robots.txt says to us."""
+    """The rules of one robots.txt for us."""
 
     @property
     def crawl_delay_s(self) -> float | None:
@@ -98,11 +97,11 @@ class Robots(Protocol):
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The sitemaps it names, as written."""
+        """The sitemaps that it lists, as written."""
         ...
 
     def allows(self, url: Url) -> bool:
-        """Whether we may request this URL of the origin that the file belongs to."""
+        """Whether we may request this URL of the file's origin."""
         ...
 
 
@@ -110,7 +109,7 @@ RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes
 
 
 class Content(NamedTuple):
-    """What a page says when menus and footers are left out."""
+    """The content of a page without menus and footers."""
 
     text: str
     markdown: str

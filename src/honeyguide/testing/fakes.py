@@ -1,4 +1,4 @@
-"""Fakes of the ports, and a loopback server that misbehaves on request. Public on purpose: plugins are tested with them.
+"""Fakes of the ports, and a loopback server that misbehaves on request; public, for the tests of plug-ins.
 
 Owns: `FakeFetcher`, `FrozenClock`, `LoopbackServer` and its answers. Must not know: any adapter, any job.
 Start reading at `FakeFetcher`.
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
     from honeyguide.errors import FetchError
 
-
 Answer = Fetched | bytes | int | type["FetchError"]
-"""What a fake has for a URL: a ready answer, the body of an HTML page, a bare status, or an error to raise."""
-
+"""The answer of a fake for a URL: a `Fetched`, the body of an HTML page, a bare status, or an error to raise."""
 
 _SETTLED_TURNS = 20  # turns of the event loop without a new sleeper, after which frozen time moves on
 
@@ -30,38 +28,34 @@ _SETTLED_TURNS = 20  # turns of the event loop without a new sleeper, after whic
 class FakeFetcher:
     """A `Fetcher` whose web is a mapping from URL texts to answers; other URLs are 404.
 
-    A sequence of answers is given out one by one, its last one for ever. `asked` lists the URLs in request order.
+    A sequence of answers is returned one by one, its last one for ever. `requests` lists the URLs in order.
     """
 
     def __init__(self, pages: Mapping[str, Answer | Sequence[Answer]]) -> None:
         self._pages = dict(pages)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Answer from the mapping."""
         del validators, part
-        nth = self.asked.count(url.as_linked)
-        self.asked.append(url.as_linked)
+        answer = self._pages.get(url.as_linked, 404)
+        if isinstance(answer, Sequence) and not isinstance(answer, bytes):
+            answer = answer[min(self.requests.count(url.as_linked), len(answer) - 1)]
+        self.requests.append(url.as_linked)
         await asyncio.sleep(0)
-        known = self._pages.get(url.as_linked, 404)
-        one = (
-            known[min(nth, len(known) - 1)]
-            if isinstance(known, Sequence) and not isinstance(known, bytes)
-            else known
-        )
-        if isinstance(one, Fetched):
-            return one
-        if isinstance(one, bytes):
-            return Fetched(url, url, 200, Headers(content_type="text/html"), one)
-        if isinstance(one, int):
-            return Fetched(url, url, one)
-        raise one(url.as_linked, "as told")
+        if isinstance(answer, Fetched):
+            return answer
+        if isinstance(answer, bytes):
+            return Fetched(url, url, 200, Headers(content_type="text/html"), answer)
+        if isinstance(answer, int):
+            return Fetched(url, url, answer)
+        raise answer(url.as_linked, "as told")
 
 
 class FrozenClock:
-    """A `Clock` that moves only when everybody sleeps: then to the earliest wake-up. Hours pass in no time."""
+    """A `Clock` that moves only when every task sleeps, and then to the earliest wake-up: hours pass in no time."""
 
     def __init__(self, now: float = 1_000_000.0) -> None:
         self._now = now
@@ -69,11 +63,11 @@ class FrozenClock:
         self._count = 0
 
     def now(self) -> float:
-        """Give the frozen time."""
+        """Return the frozen time."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until every other task waits too, and this is the first to wake."""
+        """Wait until every other task sleeps too, and this is the first to wake."""
         self._count += 1
         mine = (self._now + seconds, self._count)
         heapq.heappush(self._sleepers, mine)
@@ -99,7 +93,7 @@ Script = Callable[[asyncio.StreamWriter], Awaitable[None]]
 class LoopbackServer:
     """A server on 127.0.0.1 whose answers are raw bytes or scripts, by path; other paths are 404.
 
-    `requests` lists the heads of all requests, as text; `connections` counts what was accepted, requests or not.
+    `requests` lists the heads of all requests, as text; `connections` counts all accepted connections.
     """
 
     def __init__(self, answers: Mapping[str, bytes | Script]) -> None:
@@ -119,7 +113,7 @@ class LoopbackServer:
 
     @property
     def paths(self) -> list[str]:
-        """The paths asked for, in order."""
+        """The requested paths, in order."""
         return [head.split(" ", 2)[1] for head in self.requests]
 
     async def __aenter__(self) -> Self:
@@ -136,19 +130,18 @@ class LoopbackServer:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        task = asyncio.current_task()
-        if task:
+        if task := asyncio.current_task():
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         try:
-            # A client may go away, and a test may end, at any moment.
+            # A client may disconnect, and a test may end, at any moment.
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 await self._answer(reader, writer)
         finally:
             writer.transport.abort() if writer.transport.is_closing() else writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request; a connection serves no second one."""
+        """Answer one request; a connection has no second one."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         self.requests.append(head)
         self.in_flight += 1
@@ -176,7 +169,7 @@ def response(body: bytes, *headers: str, status: str = "200 OK", kind: str = "te
 
 
 def drip(head: bytes, piece: bytes, *, every_s: float) -> Script:
-    """Send a head, then one piece after the other, for ever."""
+    """Send a head, then one piece after another, for ever."""
 
     async def script(writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -200,7 +193,7 @@ async def reset(writer: asyncio.StreamWriter) -> None:
 
 @contextlib.contextmanager
 def served(*servers: LoopbackServer) -> Iterator[list[str]]:
-    """Run servers in a thread, beside a test that blocks; gives their addresses."""
+    """Run servers in a thread, beside a test that blocks; yields their addresses."""
     loop = asyncio.new_event_loop()
     started, stop = threading.Event(), asyncio.Event()
 

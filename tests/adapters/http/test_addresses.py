@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.adapters.http.addresses import RefusedAddress, guarded_socket, refusal, refused_host
+from honeyguide.adapters.http.addresses import RefusedAddressError, guarded_socket, refusal, refused_host
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_no_text_raises(text: str) -> None:
 
 
 def test_the_hook_refuses_before_there_is_a_socket() -> None:
-    with pytest.raises(RefusedAddress, match="loopback"):
+    with pytest.raises(RefusedAddressError, match="loopback"):
         guarded_socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 80)))
 
 

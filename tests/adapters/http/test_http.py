@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 from aiohttp.client_proto import ResponseHandler
 
-from honeyguide.adapters.http.addresses import Names
+from honeyguide.adapters.http.addresses import Resolver
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
@@ -74,10 +74,10 @@ def _without(hidden: str) -> Callable[[object, str], object]:
 def test_a_name_server_that_is_silent_does_not_hold_the_end() -> None:
     code = """
 import asyncio, threading
-from honeyguide.adapters.http.addresses import Names
+from honeyguide.adapters.http.addresses import Resolver
 
 async def run():
-    names = Names(1, lambda *_, **__: threading.Event().wait())
+    names = Resolver(1, lambda *_, **__: threading.Event().wait())
     asking = asyncio.create_task(names.resolve("a.example"))
     await asyncio.sleep(0.1)
     asking.cancel()
@@ -102,7 +102,7 @@ def test_names_are_looked_up_in_so_many_threads_and_errors_come_back() -> None:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 80))]
 
     async def run() -> list[object]:
-        names = Names(1, lookup)
+        names = Resolver(1, lookup)
         hosts = [*(f"h{n}.example" for n in range(9)), "none.example"]
         return list(await asyncio.gather(*map(names.resolve, hosts), return_exceptions=True))
 

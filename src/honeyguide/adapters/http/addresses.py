@@ -1,11 +1,11 @@
-"""Which network addresses may be visited.
+"""Which network addresses may be visited, and the resolver of host names.
 
-Owns: the tables of addresses and ports that are never the public web, and the socket hook that refuses them. The hook sees the
-very address that is about to be connected to, after DNS: a name that resolves to something else the second time
-(rebinding) gains nothing. Must not know: HTTP, URLs. Start reading at `refusal`.
+Owns: the tables of addresses and ports that are never the public web, and the socket hook that refuses them. The hook gets
+the address of the connection itself, after DNS, so that a name that resolves to another address the second time (rebinding)
+gains nothing. Must not know: HTTP, URLs. Start reading at `refusal`.
 
-Behind a proxy the hook sees only the proxy, and names are resolved where we cannot look: `refused_host` then refuses
-what can be told from the name alone. What else the proxy lets through is the proxy's business.
+Behind a proxy the hook gets only the proxy's address, and the proxy resolves names: `refused_host` then refuses what the name
+alone tells. What else the proxy lets through is the proxy's business.
 """
 
 from __future__ import annotations
@@ -27,43 +27,32 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # The IANA special-purpose registries, spelled out: `ipaddress.is_global` differs between Python's own releases.
-_V4 = tuple(
-    (ipaddress.IPv4Network(network), name)
-    for network, name in (
-        ("0.0.0.0/8", "this network"),
-        ("10.0.0.0/8", "private"),
-        ("100.64.0.0/10", "carrier-grade NAT"),
-        ("127.0.0.0/8", "loopback"),
-        ("168.63.129.16/32", "cloud metadata"),  # one cloud's own services, on an address that looks public
-        ("169.254.0.0/16", "link-local or cloud metadata"),
-        ("172.16.0.0/12", "private"),
-        ("192.0.0.0/24", "reserved"),
-        ("192.0.2.0/24", "documentation"),
-        ("192.88.99.0/24", "reserved"),
-        ("192.168.0.0/16", "private"),
-        ("198.18.0.0/15", "benchmarking"),
-        ("198.51.100.0/24", "documentation"),
-        ("203.0.113.0/24", "documentation"),
-        ("224.0.0.0/4", "multicast"),
-        ("240.0.0.0/4", "reserved"),
-    )
-)
-_V6 = tuple(
-    (ipaddress.IPv6Network(network), name)
-    for network, name in (
-        ("::/128", "unspecified"),
-        ("::1/128", "loopback"),
-        ("fc00::/7", "private"),
-        ("fe80::/10", "link-local"),
-        ("fec0::/10", "private"),
-        ("ff00::/8", "multicast"),
-        ("2001::/23", "reserved"),  # Teredo, benchmarking, ORCHID: tunnels and tests, no web servers
-        ("2001:db8::/32", "documentation"),
-        ("3fff::/20", "documentation"),
-    )
-)
+# The networks of a name are separated by spaces.
+_V4_NAMES = {
+    "this network": "0.0.0.0/8",
+    "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16",
+    "carrier-grade NAT": "100.64.0.0/10",
+    "loopback": "127.0.0.0/8",
+    "cloud metadata": "168.63.129.16/32",  # one cloud's own services, on an address that looks public
+    "link-local or cloud metadata": "169.254.0.0/16",
+    "documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24",
+    "benchmarking": "198.18.0.0/15",
+    "multicast": "224.0.0.0/4",
+    "reserved": "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4",
+}
+_V6_NAMES = {
+    "unspecified": "::/128",
+    "loopback": "::1/128",
+    "private": "fc00::/7 fec0::/10",
+    "link-local": "fe80::/10",
+    "multicast": "ff00::/8",
+    "reserved": "2001::/23",  # Teredo, benchmarking, ORCHID: tunnels and tests, no web servers
+    "documentation": "2001:db8::/32 3fff::/20",
+}
+_V4 = [(ipaddress.IPv4Network(one), name) for name, text in _V4_NAMES.items() for one in text.split()]
+_V6 = [(ipaddress.IPv6Network(one), name) for name, text in _V6_NAMES.items() for one in text.split()]
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")  # all that has ever been handed out; the rest is reserved
-# IPv6 addresses that carry an IPv4 address, and how far from the right it stands: judged by what they carry.
+# IPv6 addresses that carry an IPv4 address, and its distance from the right: they are judged by what they carry.
 _CARRIERS = (
     (ipaddress.IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
     (ipaddress.IPv6Network("::/96"), 0),  # IPv4-compatible, obsolete
@@ -72,8 +61,6 @@ _CARRIERS = (
 )
 # Names that never leave the machine or the local network (RFC 6761, 6762, 8375, and the reserved .internal).
 _LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa")
-
-
 # The WHATWG's port blocking: services that would take a request line for a command of their own.
 _PORTS = {
     port: name
@@ -91,12 +78,12 @@ _PORTS = {
 }
 
 
-class RefusedAddress(OSError):  # noqa: N818 - it says what was refused, as our own errors do
-    """An address that may not be visited; no packet was sent. An `OSError` so that connecting fails as usual."""
+class RefusedAddressError(OSError):
+    """An address that may not be visited; no packet was sent. It is an `OSError`, so that connecting fails as usual."""
 
 
 def refusal(address: str) -> str | None:
-    """Name the reason why an address may not be visited; None if it may.
+    """Return the reason why an address may not be visited; None if it may.
 
     >>> refusal("169.254.169.254"), refusal("::ffff:10.0.0.1"), refusal("fe80::1%eth0"), refusal("1.1.1.1")
     ('link-local or cloud metadata', 'private', 'link-local', None)
@@ -123,7 +110,7 @@ def _refusal_v6(ip: ipaddress.IPv6Address) -> str | None:
 
 
 def refused_host(host: str) -> str | None:
-    """Name the reason why a host may not be visited, as far as its name alone tells; None if it does not.
+    """Return the reason why a host may not be visited if its name alone tells one.
 
     >>> refused_host("[::1]"), refused_host("0x7f.1"), refused_host("db.internal."), refused_host("example.com")
     ('loopback', 'loopback', 'local name', None)
@@ -141,7 +128,7 @@ def refused_host(host: str) -> str | None:
 
 
 def refused_port(port: int | None) -> str | None:
-    """Name whose port it is, if it is none that web servers use; None if it may be visited.
+    """Return what a port is used for if it is not for the web; None if it may be visited.
 
     >>> refused_port(25), refused_port(443), refused_port(8080), refused_port(None)
     ('mail', None, None, None)
@@ -150,41 +137,41 @@ def refused_port(port: int | None) -> str | None:
 
 
 def guarded_socket(addr_info: Sequence[Any]) -> socket.socket:
-    """Make the socket for one resolved address, or refuse it: the hook between DNS and connecting."""
+    """Open the socket for one resolved address, or refuse it: the hook between DNS and connecting."""
     family, kind, proto, _, address = addr_info
-    why = refusal(str(address[0]))
-    if why:
-        # The sentence does not name the address: several refusals of one host then read as one error.
-        raise RefusedAddress(
-            errno.EACCES, f"its address is not on the public web ({why}); --allow-private visits it"
-        )
+    if why := refusal(str(address[0])):
+        raise RefusedAddressError(errno.EACCES, not_public(why))
     return socket.socket(family, kind, proto)
 
 
-Found = list[tuple[Any, ...]]
-Lookup = Callable[..., Found]
+def not_public(why: str) -> str:
+    """Return the sentence of a refusal; it does not name the address, so that several of one host read as one error."""
+    return f"its address is not on the public web ({why}); --allow-private visits it"
+
+
+Addresses = list[tuple[Any, ...]]
+Lookup = Callable[..., Addresses]
 """Answers like `socket.getaddrinfo`."""
 
-
-_PER_REQUEST = 4  # a silent name server takes the system's resolver about four times our patience
+_PER_REQUEST = 4  # the system waits for a silent name server about four times as long as a request of ours
 _MAX_THREADS = 256
 # Only addresses of a family that this machine has; without a network, Windows would not even know localhost.
 _FLAGS = 0 if sys.platform == "win32" else socket.AI_ADDRCONFIG
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
-class Names(AbstractResolver):
-    """A resolver whose slow answers hold up nothing else."""
+class Resolver(AbstractResolver):
+    """Resolves host names in threads of its own, so that slow answers delay nothing else."""
 
     def __init__(self, concurrency: int, lookup: Lookup | None = None) -> None:
         self._lookup: Lookup = lookup or socket.getaddrinfo
-        self._room = asyncio.Semaphore(min(_PER_REQUEST * concurrency, _MAX_THREADS))
+        self._threads = asyncio.Semaphore(min(_PER_REQUEST * concurrency, _MAX_THREADS))
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Give all addresses of a name; raises `OSError` as the system does."""
-        ask = partial(self._lookup, host, port, type=socket.SOCK_STREAM, family=family, flags=_FLAGS)
+        """Return all addresses of a name; raises `OSError` as the system does."""
+        lookup = partial(self._lookup, host, port, type=socket.SOCK_STREAM, family=family, flags=_FLAGS)
         return [
             ResolveResult(
                 hostname=host,
@@ -194,20 +181,20 @@ class Names(AbstractResolver):
                 proto=proto,
                 flags=_NUMERIC,
             )
-            for kind, _, proto, _, address in await self._ask(ask)
+            for kind, _, proto, _, address in await self._run(lookup)
         ]
 
     async def close(self) -> None:
-        """Wait for no answer any more: the threads are none that Python waits for."""
+        """Do nothing: Python does not wait for daemon threads."""
 
-    async def _ask(self, ask: Callable[[], Found]) -> Found:
-        """Ask in a thread; its place is free again when it ends, whether or not anybody still waits."""
+    async def _run(self, lookup: Callable[[], Addresses]) -> Addresses:
+        """Run a lookup in a thread; the thread counts until it ends, whether or not the answer is still awaited."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Found] = loop.create_future()
+        answer: asyncio.Future[Addresses] = loop.create_future()
 
-        def settle(found: Found | Exception) -> None:
-            self._room.release()
-            if answer.done():  # given up
+        def settle(found: Addresses | Exception) -> None:
+            self._threads.release()
+            if answer.done():  # the request was given up
                 return
             if isinstance(found, Exception):
                 answer.set_exception(found)
@@ -215,25 +202,25 @@ class Names(AbstractResolver):
                 answer.set_result(found)
 
         def work() -> None:
-            found: Found | Exception
+            found: Addresses | Exception
             try:
-                found = ask()
-            except Exception as error:  # noqa: BLE001 - it is raised again where it is waited for
+                found = lookup()
+            except Exception as error:  # noqa: BLE001 - raised again where it is awaited
                 found = error
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(settle, found)
 
-        await self._room.acquire()
+        await self._threads.acquire()
         try:
             Thread(target=work, name="names", daemon=True).start()
         except RuntimeError as error:  # the system has no more threads
-            self._room.release()
+            self._threads.release()
             raise OSError(str(error)) from error
         return await answer
 
 
 def _numeric(address: tuple[Any, ...]) -> str:
-    """Write an address with its zone, without which a link-local one leads nowhere."""
+    """Write an address with its zone, because a link-local one needs it."""
     zone = address[3] if len(address) > 3 else 0
     text = str(address[0])
     return f"{text}%{zone}" if zone and "%" not in text else text

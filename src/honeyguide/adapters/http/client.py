@@ -1,8 +1,8 @@
 """Fetching over HTTP.
 
-Owns: one request and its answer, through aiohttp: timeouts, sizes, compression, charset, validators, proxy, and the
-translation of everything that can go wrong into our own errors. Must not know: robots.txt, pace, retries, redirects
-(jobs/politeness.py walks those, because each hop is another host's business). Start reading at `HttpFetcher.fetch`.
+Owns: one request and its answer, through aiohttp: timeouts, sizes, compression, validators, proxy, and the translation
+of every failure into our own errors. Must not know: robots.txt, pace, retries, redirects (jobs/politeness.py follows
+those, because each hop has its own host and robots.txt). Start reading at `HttpFetcher.fetch`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import aiohttp
 from aiohttp import http_exceptions
 from yarl import URL
 
-from honeyguide.adapters.http.addresses import (
-    Names,
-    RefusedAddress,
-    guarded_socket,
-    refused_host,
-    refused_port,
+from honeyguide.adapters.http import addresses
+from honeyguide.adapters.http.addresses import RefusedAddressError, Resolver
+from honeyguide.adapters.http.connection import (
+    MAX_HEADERS,
+    MAX_LINE_BYTES,
+    Connector,
+    FloodError,
+    check_library,
 )
-from honeyguide.adapters.http.connection import MAX_HEADERS, MAX_LINE_BYTES, Connector, Flooded, check_library
 from honeyguide.errors import (
     AddressRefusedError,
     ConfigError,
@@ -57,10 +58,8 @@ _CUTS = {
 MAX_FILE_BYTES = 50 * 2**20  # sitemaps.org: a sitemap is no page, and may be that large, packed or not
 _TEXT_ONLY = (Part.PAGE, Part.HEAD)
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
-_HEAD_END_BYTES = 6  # the length of either mark: how far back to look when the next piece arrives
-
-
-# What a page may call itself. A type that says nothing is treated as a missing one: the bytes decide.
+_HEAD_END_BYTES = 6  # the length of either mark: how far back to search when the next piece arrives
+# The content types of pages. If the type is missing or says nothing, the bytes decide.
 _PAGE_TYPES = re.compile(
     r"text/(?:html|plain|xml|markdown|x-markdown)|application/(?:xhtml\+xml|(?:[\w.-]+\+)?xml)"
 )
@@ -69,8 +68,6 @@ _NO_TYPES = ("", "*/*", "unknown/unknown", "application/unknown")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]|\A(?:%PDF-|%!PS)")
 _SNIFFED_BYTES = 512
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
@@ -78,8 +75,8 @@ _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NON
 class HttpFetcher:
     """A `Fetcher` for http and https. Use it as an async context manager, or call `aclose`.
 
-    Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY unless given. Behind one, addresses are the proxy's to
-    check: only literal addresses and local names are still refused here. `lookup` answers like `socket.getaddrinfo`.
+    `proxies` default to HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Behind a proxy only literal addresses and local names are
+    refused here, because the proxy resolves names. `lookup` answers like `socket.getaddrinfo`.
     """
 
     def __init__(
@@ -87,7 +84,7 @@ class HttpFetcher:
     ) -> None:
         self._policy = policy
         self._lookup = lookup
-        self._names: Names | None = None
+        self._resolver: Resolver | None = None
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
         names = (name.strip().lstrip(".").lower() for name in self._proxies.get("no", "").split(","))
         self._unproxied = [name for name in names if name]
@@ -113,19 +110,19 @@ class HttpFetcher:
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.close()
-        if self._names is not None:
-            await self._names.close()
-            self._names = None
+        if self._resolver is not None:
+            await self._resolver.close()
+            self._resolver = None
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
-        """Make one request; redirects are answers like any other."""
+        """Make one request; a redirect is an answer like any other."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        patience_s = self._policy.head_timeout_s if part is Part.HEAD else self._policy.total_timeout_s
+        timeout_s = self._policy.head_timeout_s if part is Part.HEAD else self._policy.total_timeout_s
         try:
-            async with asyncio.timeout(patience_s), self._request(url, validators, part) as response:
+            async with asyncio.timeout(timeout_s), self._request(url, validators, part) as response:
                 headers, (body, truncated) = await self._answer(url, response, part)
         except FetchError:
             raise
@@ -133,7 +130,7 @@ class HttpFetcher:
             raise _translated(url.as_linked, error) from error
         return Fetched(
             url=url,
-            asked=url,
+            request_url=url,
             status=response.status,
             headers=headers,
             body=body,
@@ -144,60 +141,58 @@ class HttpFetcher:
     async def _answer(
         self, url: Url, response: aiohttp.ClientResponse, part: Part
     ) -> tuple[Headers, tuple[bytes, bool]]:
-        """Read headers, and the body of a page with whether it was cut on purpose; others have none that matters."""
-        if response.status < 200:  # 101 answers nobody here, and 000 is no status
+        """Read headers, and the body of a page with whether it was cut on purpose; other answers need no body."""
+        if response.status < 200:  # 101 answers no request of ours, and 000 is no status
             raise _final(UnreachableError(url.as_linked, f"its answer is not HTTP: status {response.status}"))
         headers = _headers(response)
         if response.status >= 300:
             return headers, (b"", False)
         _check_type(url.as_linked, _kind(headers), part)
-        return headers, await _Reading(url.as_linked, response, self._policy, part).whole()
+        return headers, await _BodyReader(url.as_linked, response, self._policy, part).whole()
 
     def _request(
         self, url: Url, validators: Validators | None, part: Part
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """Make the request, through the proxy that its URL asks for; it is sent when it is entered."""
+        """Prepare the request, through the proxy of its URL; it is sent when the context is entered."""
         target = URL(url.as_linked, encoded=True)
         if "@" in url.as_linked:
             target = target.with_user(None)  # a link's password is not ours to send
         proxy = self._proxy(url)
         if not self._policy.allow_private:
-            if why := refused_port(target.port):
+            if why := addresses.refused_port(target.port):
                 raise AddressRefusedError(url.as_linked, f"its port is not one of the web ({why})")
-            if proxy and (why := refused_host(url.host)):
-                raise AddressRefusedError(
-                    url.as_linked, f"its address is not on the public web ({why}); --allow-private visits it"
-                )
+            if proxy and (why := addresses.refused_host(url.host)):
+                raise AddressRefusedError(url.as_linked, addresses.not_public(why))
         session = self._session(part, guarded=not proxy and not self._policy.allow_private)
-        sent = _conditions(validators or Validators())
-        return session.get(target, headers=sent, proxy=proxy, allow_redirects=False)
+        conditions = _conditions(validators or Validators())
+        return session.get(target, headers=conditions, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
-        """Find the proxy for a URL; NO_PROXY lists hosts, domains with all below them, or `*`."""
+        """Find the proxy for a URL; NO_PROXY lists hosts, domains with their subdomains, or `*`."""
         if any(name in ("*", url.host) or url.host.endswith(f".{name}") for name in self._unproxied):
             return None
         return self._proxies.get(url.scheme)
 
     def _session(self, part: Part, *, guarded: bool) -> aiohttp.ClientSession:
-        """Keep connections that check addresses apart from those that do not, and those for files from others: they bear more."""
-        if self._names is None:
-            self._names = Names(self._policy.concurrency, self._lookup)
+        """Keep separate sessions for checked and unchecked addresses, and for files, because these may be larger."""
+        if self._resolver is None:
+            self._resolver = Resolver(self._policy.concurrency, self._lookup)
         kind = guarded, part is Part.FILE
         if kind not in self._sessions:
             most = MAX_FILE_BYTES if part is Part.FILE else max(self._policy.max_bytes, *_CUTS.values())
-            self._sessions[kind] = _open_session(self._policy, self._names, most, guarded=guarded)
+            self._sessions[kind] = _open_session(self._policy, self._resolver, most, guarded=guarded)
         return self._sessions[kind]
 
 
 def _open_session(
-    policy: FetchPolicy, names: Names, max_bytes: int, *, guarded: bool
+    policy: FetchPolicy, resolver: Resolver, max_bytes: int, *, guarded: bool
 ) -> aiohttp.ClientSession:
     connector = Connector(
         max_bytes,
         limit=policy.concurrency,
         limit_per_host=policy.per_host,
-        resolver=names,
-        socket_factory=guarded_socket if guarded else None,
+        resolver=resolver,
+        socket_factory=addresses.guarded_socket if guarded else None,
     )
     return aiohttp.ClientSession(
         connector=connector,
@@ -207,13 +202,13 @@ def _open_session(
             "User-Agent": policy.agent,
             "Accept": "text/html,application/xhtml+xml,text/plain,*/*;q=0.5",
         },
-        # trust_env stays off: with it, passwords from ~/.netrc would go out to the sites that are visited.
+        # trust_env stays off, because it would send passwords from ~/.netrc to sites.
         trust_env=False,
         max_line_size=MAX_LINE_BYTES,
         max_field_size=MAX_LINE_BYTES,
         max_headers=MAX_HEADERS,
         timeout=aiohttp.ClientTimeout(
-            total=None,  # `fetch` keeps the time of the whole
+            total=None,  # `fetch` has the timeout of the whole
             connect=policy.connect_timeout_s,
             sock_read=policy.read_timeout_s,
         ),
@@ -221,7 +216,7 @@ def _open_session(
 
 
 def _conditions(validators: Validators) -> dict[str, str]:
-    """Headers that let the server answer 304."""
+    """Return the headers that let the server answer 304."""
     named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
     return {name: value for name, value in named.items() if value and _is_plain(value)}
 
@@ -231,55 +226,51 @@ def _is_plain(value: str) -> bool:
 
 
 def _headers(response: aiohttp.ClientResponse) -> Headers:
-    """Pick the headers we use. What is stored and sent back later must be short printable ASCII, or it is dropped."""
-    got = response.headers
-    plain = {
-        name: value
-        for name in ("ETag", "Last-Modified", "Retry-After", "Content-Type")
-        if _is_plain(value := got.get(name, ""))
-    }
-    location = got.get("Location")
+    """Read the headers we use; all but Location must be short printable ASCII, because they are stored and sent back."""
+
+    def plain(name: str) -> str | None:
+        value = response.headers.get(name, "")
+        return value if value and _is_plain(value) else None
+
+    # A byte that is no UTF-8 arrives as a lone surrogate; escaped, it is the URL that the server meant.
+    location = response.headers.get("Location", "")
+    location = re.sub("[\udc80-\udcff]", lambda m: f"%{ord(m[0]) - 0xDC00:02X}", location)
     return Headers(
-        content_type=plain.get("Content-Type") or None,
-        etag=plain.get("ETag") or None,
-        last_modified=plain.get("Last-Modified") or None,
-        retry_after=plain.get("Retry-After") or None,
-        # A byte that is no UTF-8 arrives as a lone surrogate; escaped, it is the URL that the server meant.
-        location=re.sub("[\udc80-\udcff]", lambda m: f"%{ord(m[0]) - 0xDC00:02X}", location)
-        if location
-        else None,
+        content_type=plain("Content-Type"),
+        etag=plain("ETag"),
+        last_modified=plain("Last-Modified"),
+        retry_after=plain("Retry-After"),
+        location=location or None,
     )
 
 
 def _kind(headers: Headers) -> str:
-    """Give the bare type, in lower case; nothing if none is given."""
+    """Return the bare type in lower case; empty if there is none."""
     kind = (headers.content_type or "").partition(";")[0].strip().lower()
     return "" if kind in _NO_TYPES else kind
 
 
 def _check_type(url: str, kind: str, part: Part) -> None:
-    """Refuse what says of itself that it is no page, before its body is read."""
+    """Refuse another type than a page before the body is read."""
     if kind and part in _TEXT_ONLY and not _PAGE_TYPES.fullmatch(kind):
         raise NotTextError(url, f"its type is {shown(kind)}")
 
 
-class _Reading:
-    """Reads one body, piece by piece, and stops where it must: no piece is larger than aiohttp's buffer."""
+class _BodyReader:
+    """Reads one body piece by piece within the limits; no piece is larger than aiohttp's buffer."""
 
     def __init__(self, url: str, response: aiohttp.ClientResponse, policy: FetchPolicy, part: Part) -> None:
         self._url = url
         self._response = response
         self._part = part
         self._cut = _CUTS.get(part)
-        self._most_sent, self._most = (
-            (MAX_FILE_BYTES, MAX_FILE_BYTES)
-            if part is Part.FILE
-            else (policy.max_bytes, policy.max_decoded_bytes)
-        )
+        is_file = part is Part.FILE
+        self._most_sent = MAX_FILE_BYTES if is_file else policy.max_bytes
+        self._most = MAX_FILE_BYTES if is_file else policy.max_decoded_bytes
         self._body = bytearray()
 
     async def whole(self) -> tuple[bytes, bool]:
-        """Read the body, and say whether it was cut on purpose."""
+        """Read the body, and whether it was cut on purpose."""
         self._check_announced()
         async for piece in self._response.content.iter_any():
             seen = len(self._body)
@@ -294,15 +285,14 @@ class _Reading:
         return bytes(self._body), False
 
     def _check_announced(self) -> None:
-        """Refuse what the headers alone rule out."""
+        """Check encodings and length by the headers alone."""
         encoding, transfer = (
             ", ".join(self._response.headers.getall(name, ())).strip().lower()
             for name in ("Content-Encoding", "Transfer-Encoding")
         )
         if transfer not in ("", "identity", "chunked"):
-            raise NotTextError(
-                self._url, f"its transfer encoding is {shown(transfer)}, which was not asked for"
-            )
+            what = f"its transfer encoding is {shown(transfer)}, which was not asked for"
+            raise NotTextError(self._url, what)
         if encoding not in ("", "identity") and encoding not in self._accepted():
             raise NotTextError(self._url, f"its compression is {shown(encoding)}, which was not asked for")
         announced = self._response.content_length or 0
@@ -313,7 +303,7 @@ class _Reading:
         return re.split(r"\s*,\s*", self._response.request_info.headers.get("Accept-Encoding", ""))
 
     def _check_size(self) -> None:
-        """Refuse what turns out too large; where reading is cut anyway, the cut is the limit."""
+        """Check the size so far; if reading is cut anyway, the cut is the limit."""
         if self._cut is not None:
             return
         if self._response.content.total_raw_bytes > self._most_sent:
@@ -322,7 +312,7 @@ class _Reading:
             raise TooLargeError(self._url, f"more than {self._most} bytes after decompression")
 
     def _check_bytes(self) -> None:
-        """Where no type was given, the first bytes decide; UTF-16 is known by its mark."""
+        """Check the first bytes if the type is missing; UTF-16 is known by its mark."""
         declared = self._response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         start = bytes(self._body[:_SNIFFED_BYTES])
         if self._part not in _TEXT_ONLY or declared not in _NO_TYPES or start.startswith(_BOMS):
@@ -338,18 +328,18 @@ class _Reading:
 
 
 def _translated(url: str, error: Exception) -> FetchError:
-    """Say in our words what aiohttp says in many."""
-    causes = tuple(_causes(error))[::-1]  # the first cause knows most
-    for kind, told in _MEANINGS:
+    """Translate an error of aiohttp or the system into one of ours."""
+    causes = tuple(_causes(error))[::-1]  # the first cause tells most
+    for kind, translate in _MEANINGS:
         for found in causes:
             if isinstance(found, kind):
-                return told(url, found)
+                return translate(url, found)
     why = getattr(causes[0], "strerror", None) or type(causes[0]).__name__
     return UnreachableError(url, f"no connection: {shown(str(why))}")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Walk from an error to what caused it, and so on."""
+    """Return an error and its causes."""
     for _ in range(_MAX_CAUSES):
         if error is None:
             return
@@ -358,7 +348,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _final(error: UnreachableError) -> UnreachableError:
-    """Mark a failure that another try will not mend."""
+    """Mark a failure that a retry cannot fix."""
     error.retryable = False
     return error
 
@@ -370,11 +360,12 @@ def _no_name(url: str, error: socket.gaierror) -> FetchError:
 
 
 def _insecure(url: str, error: ssl.SSLError) -> FetchError:
-    return _final(
-        UnreachableError(
-            url, f"no secure connection: {shown(getattr(error, 'reason', None) or type(error).__name__)}"
-        )
-    )
+    why = shown(getattr(error, "reason", None) or type(error).__name__)
+    return _final(UnreachableError(url, f"no secure connection: {why}"))
+
+
+def _proxy_failed(url: str, error: aiohttp.ClientHttpProxyError) -> FetchError:
+    return UnreachableError(url, f"the proxy answered {error.status}")
 
 
 def _not_http(url: str, error: aiohttp.ClientResponseError) -> FetchError:
@@ -383,26 +374,23 @@ def _not_http(url: str, error: aiohttp.ClientResponseError) -> FetchError:
     return _final(UnreachableError(url, "its answer is not HTTP"))
 
 
-# What each failure means; the first that fits the error or its cause counts, so the special ones come first.
+# Our error for each failure; the first that fits the error or its cause counts, so the special ones come first.
 _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], ...] = (
-    (RefusedAddress, lambda url, error: AddressRefusedError(url, error.strerror)),
+    (RefusedAddressError, lambda url, error: AddressRefusedError(url, error.strerror)),
     (socket.gaierror, _no_name),
     (aiohttp.ConnectionTimeoutError, lambda url, _: TimedOutError(url, "no connection in time")),
     (aiohttp.SocketTimeoutError, lambda url, _: TimedOutError(url, "silent for too long")),
     (TimeoutError, lambda url, _: TimedOutError(url, "not finished in time")),
     (ssl.SSLError, _insecure),
-    (Flooded, lambda url, error: TooLargeError(url, str(error))),
+    (FloodError, lambda url, error: TooLargeError(url, str(error))),
     (http_exceptions.LineTooLong, lambda url, _: TooLargeError(url, "a header line is too long")),
     (http_exceptions.ContentEncodingError, lambda url, _: NotTextError(url, "its compression is broken")),
     (UnicodeError, lambda url, _: NameNotFoundError(url, "its host is no name that can be looked up")),
     (
         ValueError,
         lambda url, _: AddressRefusedError(url, "its host or port is malformed"),
-    ),  # such a request is never sent
-    (
-        aiohttp.ClientHttpProxyError,
-        lambda url, error: UnreachableError(url, f"the proxy answered {error.status}"),
-    ),
+    ),  # it was never sent
+    (aiohttp.ClientHttpProxyError, _proxy_failed),
     (aiohttp.ClientResponseError, _not_http),
     (aiohttp.ServerDisconnectedError, lambda url, _: UnreachableError(url, "closed without an answer")),
     (aiohttp.ClientPayloadError, lambda url, _: UnreachableError(url, "broke off before its end")),

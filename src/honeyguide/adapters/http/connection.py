@@ -1,11 +1,10 @@
-"""One connection, as far as its server may abuse it.
+"""One connection, guarded against its server.
 
-Owns: bounds on what is read for one answer before and beside its body, and hanging up on whoever talks without being
-asked. Must not know: bodies, compression, pages (http.py), addresses. Start reading at `Wire.data_received`.
+Owns: limits of what is read for one answer before and beside its body, and closing connections on which a server sends
+without a request. Must not know: bodies, compression (client.py), addresses. Start reading at `GuardedConnection.data_received`.
 
-aiohttp bounds lines and bodies. It does not bound what is neither: interim answers without end, chunk extensions,
-compressed blocks that hold nothing. And it keeps what arrives on a resting connection for the next request, whose
-answer it would then seem to be.
+aiohttp limits lines and bodies. It does not limit endless interim answers, chunk extensions, or compressed blocks that hold
+nothing. And it would take what arrives on an idle connection for the answer to the next request.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ if TYPE_CHECKING:
 
 MAX_LINE_BYTES = 64 * 1024  # per header: security policies can be long; aiohttp's own limit is 8190
 MAX_HEADERS = 256  # of one answer
-MAX_HEAD_BYTES = 256 * 1024  # all headers, and all interim answers before them: as much as browsers bear
+MAX_HEAD_BYTES = 256 * 1024  # all headers, and all interim answers before them: as much as browsers accept
 _HEAD_ENDS = re.compile(rb"\n\r?\n")
-_MAX_SPLITS = 32  # interim answers that are looked at one by one; more are no answer's usual beginning
-_SEAM_BYTES = 2  # how much of that may have come before
+_MAX_SPLITS = 32  # interim answers that are parsed one by one; real servers send fewer
+_SEAM_BYTES = 2  # how much of that end may have come before
 _PER_BODY_BYTE = 2  # what may be sent for each byte of the largest body that is allowed: chunks have a frame
 
 
-class Flooded(aiohttp.ClientPayloadError):
+class FloodError(aiohttp.ClientPayloadError):
     """More was sent than any answer needs."""
 
 
-class Wire(ResponseHandler):
-    """A connection that counts, and answers one request with one answer."""
+class GuardedConnection(ResponseHandler):
+    """A connection that counts bytes, and reads one answer for one request."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, max_bytes: int) -> None:
         super().__init__(loop)
@@ -56,18 +55,18 @@ class Wire(ResponseHandler):
         self._has_more = False
 
     def set_response_params(self, **params: Any) -> None:
-        """Begin to wait for an answer."""
+        """Start to wait for an answer."""
         self._sent, self._seam, self._splits, self._has_head = 0, b"", 0, False
         super().set_response_params(**params)
 
     def is_connected(self) -> bool:
-        """Tell whether it can be used; at rest, whoever has sent anything has spoilt it."""
-        return super().is_connected() and not (self._is_answered and self._has_news())
+        """Tell whether it can be used; bytes on an idle connection spoil it."""
+        return super().is_connected() and not (self._is_answered and self._has_input())
 
     def data_received(self, data: bytes) -> None:
-        """Take what was sent, within bounds."""
+        """Read what was sent, within the limits."""
         if self._is_answered:
-            if data:  # nothing is only aiohttp, looking whether there is more to unpack
+            if data:  # aiohttp passes nothing when it checks for more to decompress
                 self.abort()
             return
         self._sent += len(data)
@@ -75,12 +74,12 @@ class Wire(ResponseHandler):
         if self._has_more:
             self.abort()
         elif not self._has_head and self._sent > MAX_HEAD_BYTES:
-            self._fail(Flooded("its headers are too long"))
+            self._fail(FloodError("its headers are too long"))
         elif self._sent > self._max_sent:
-            self._fail(Flooded(f"more than {self._max_sent} bytes sent"))
+            self._fail(FloodError(f"more than {self._max_sent} bytes sent"))
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """Hand an answer over; after the final one there is none (RFC 9112 9.3)."""
+        """Pass an answer on; after the final one there is none (RFC 9112 9.3)."""
         if self._has_head:
             self._has_more = True
             return
@@ -88,12 +87,12 @@ class Wire(ResponseHandler):
         super().feed_data(data, size)
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
-        """Keep the cause, which aiohttp forgets while nobody waits: it knows most."""
+        """Keep the cause, which aiohttp drops while no request waits, because it tells most."""
         exc.__cause__ = exc_cause
         super().set_exception(exc)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Take the end for what it is: a body that ends with the connection does not end with a reset."""
+        """Treat a reset as an error: a body that ends with the connection does not end with a reset."""
         if exc is not None:
             self._break(aiohttp.ClientPayloadError("reset"), exc)
         super().connection_lost(exc)
@@ -103,7 +102,7 @@ class Wire(ResponseHandler):
         return self._has_head and (self._payload is None or self._payload.is_eof())
 
     def _parse(self, data: bytes) -> None:
-        """Parse heads apart from what follows: garbage behind an answer then spoils the connection, not the answer."""
+        """Parse heads apart from what follows, so that garbage behind an answer spoils the connection, not the answer."""
         while not self._has_head and self._splits < _MAX_SPLITS and self.exception() is None:
             found = _HEAD_ENDS.search(self._seam + data)
             if not found:
@@ -113,27 +112,26 @@ class Wire(ResponseHandler):
             self._seam, data = b"", data[end:]
             self._splits += 1
         self._seam = (self._seam + data)[-_SEAM_BYTES:]
-        if self.exception() is None and (
-            data or self._has_head
-        ):  # nothing, after a head: there is more to unpack
+        # No data after a head means that there is more to decompress.
+        if self.exception() is None and (data or self._has_head):
             super().data_received(data)
         if (error := self.exception()) is not None:
             self._break(aiohttp.ClientPayloadError("broken"), error)
 
     def _break(self, error: aiohttp.ClientPayloadError, cause: BaseException) -> None:
-        """Tell whoever reads a body that there is no more of it; aiohttp would let them wait."""
+        """End the body with an error, because aiohttp would let its reader wait."""
         payload = self._payload
         if payload is not None and not payload.is_eof() and payload.exception() is None:
             set_exception(payload, error, cause)
 
-    def _fail(self, error: Flooded) -> None:
+    def _fail(self, error: FloodError) -> None:
         self._break(error, error)
         self.set_exception(error)
         if self.transport is not None:
             self.transport.abort()
 
-    def _has_news(self) -> bool:
-        """Look for bytes that the event loop has not come to yet."""
+    def _has_input(self) -> bool:
+        """Tell whether bytes wait that the event loop has not read yet."""
         number = self.transport.get_extra_info("socket").fileno() if self.transport else -1
         if number < 0:
             return True
@@ -145,20 +143,19 @@ class Wire(ResponseHandler):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connects as aiohttp does, and speaks through `Wire`."""
+    """Connects as aiohttp does, with `GuardedConnection`."""
 
     def __init__(self, max_bytes: int, **settings: Any) -> None:
         super().__init__(**settings)
-        speak: Callable[..., ResponseHandler] = Wire
-        self._factory = partial(speak, loop=self._loop, max_bytes=max_bytes)
+        connection: Callable[..., ResponseHandler] = GuardedConnection
+        self._factory = partial(connection, loop=self._loop, max_bytes=max_bytes)
 
 
 async def check_library() -> None:
-    """Refuse an aiohttp that calls its parts by other names: nothing would be bounded then, and nobody would notice."""
+    """Refuse an aiohttp whose private names differ, because the limits would silently be off."""
+    handler = ResponseHandler(asyncio.get_running_loop())
     async with aiohttp.TCPConnector() as plain:
-        is_known = hasattr(plain, "_factory") and hasattr(
-            ResponseHandler(asyncio.get_running_loop()), "_payload"
-        )
+        is_known = hasattr(plain, "_factory") and hasattr(handler, "_payload")
     if not is_known:
         what = f"version {aiohttp.__version__} cannot be guarded; pip install 'aiohttp~=3.14.0' brings one that can"
         raise ConfigError("aiohttp", (Problem("", what),))

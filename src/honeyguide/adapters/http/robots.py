@@ -1,4 +1,4 @@
-"""robots.txt: what it says to us.
+"""robots.txt: the rules for our product token.
 
 Owns: reading a file's bytes into `RobotsTxt`, through protego. Must not know: how the file was fetched, or what its
 absence means (RFC 9309 2.3: jobs/politeness.py). Start reading at `read_robots`.
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
 
 
-MAX_BYTES = 500 * 1024  # RFC 9309 2.5: at least 500 KiB are parsed; what follows is as if it were not there
+MAX_BYTES = 500 * 1024  # RFC 9309 2.5: at least 500 KiB are parsed; the rest is ignored
 _MAX_SITEMAPS = 1000  # a file of nothing but Sitemap lines must not become a list of thirty thousand
 # A User-agent line; then `*`, or a name up to what cannot belong to a product token (its version, a comment).
 _AGENT = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*(?:(\*)(?=\s|#|$)|([^\s/#*;()]+))?", re.IGNORECASE)
 _RULE = re.compile(r"\s*(?:allow|dis|dias)", re.IGNORECASE)  # misspelt Disallow lines are protego's to judge
 _SITEMAP = re.compile(r"\s*site-?maps?\s*:\s*(\S+)", re.IGNORECASE)
-_OTHER_AGENT = "other"  # stands for every agent that is neither us nor everybody
+_OTHER_AGENT = "other"  # every agent that is neither us nor everybody
 _OUR_AGENT = "us"
 
 
@@ -46,11 +46,10 @@ def read_robots(body: bytes, token: str = "honeyguide") -> RobotsTxt:  # noqa: S
     >>> read_robots(b"\xef\xbb\xbfUser-agent: Honeyguide/2.0\nCrawl-delay: 3\nUser-agent: x\nDisallow: /").crawl_delay_s
     3.0
     """
-    # A line that is cut off in the middle says something else than it did: `Disallow: /private` becomes `/`.
+    # A line that is cut in the middle changes its meaning: `Disallow: /private` becomes `/`.
     if len(body) >= MAX_BYTES:
         body = body[: 1 + max(body.rfind(end, 0, MAX_BYTES) for end in (b"\n", b"\r"))]
-    text = body.decode("utf-8-sig", "replace").replace("\0", "\ufffd")
-    lines = text.splitlines()
+    lines = body.decode("utf-8-sig", "replace").replace("\0", "\ufffd").splitlines()
     named = [_renamed(line, token) for line in lines]
     rules = [line for line in named if _AGENT.match(line) or _RULE.match(line)]
     return RobotsTxt(
@@ -61,9 +60,9 @@ def read_robots(body: bytes, token: str = "honeyguide") -> RobotsTxt:  # noqa: S
 
 
 def _renamed(line: str, token: str) -> str:
-    """Cut a User-agent line to its product token (RFC 9309 2.2.1), and that to: everybody, us, or another.
+    """Reduce a User-agent line to everybody, us or another agent, by its product token (RFC 9309 2.2.1).
 
-    Protego finds `honey` in `honeyguide`, and does not find `honeyguide/2.0`; the RFC compares whole tokens.
+    Protego would find `honey` in `honeyguide`, and not `honeyguide/2.0`; the RFC compares whole tokens.
     """
     found = _AGENT.match(line)
     if not found:
@@ -74,12 +73,10 @@ def _renamed(line: str, token: str) -> str:
 
 
 def _crawl_delay_s(lines: list[str]) -> float | None:
-    """Find the Crawl-delay of our group. It is read apart from the rules, because it is no rule.
+    """Find the Crawl-delay of our group, apart from the rules, because other records must not interfere (RFC 9309 2.2.4).
 
-    RFC 9309 2.2.4: other records must not interfere with the rules. Left in place, a Crawl-delay between two
-    User-agent lines would end the group there, and the first agent would lose the rules that follow.
+    A Crawl-delay between two User-agent lines would end the group, and the first agent would lose the rules that follow.
     """
-    delay = Protego.parse("\n".join(line for line in lines if not _SITEMAP.match(line))).crawl_delay(
-        _OUR_AGENT
-    )
+    text = "\n".join(line for line in lines if not _SITEMAP.match(line))
+    delay = Protego.parse(text).crawl_delay(_OUR_AGENT)
     return delay if delay is not None and math.isfinite(delay) and delay >= 0 else None
