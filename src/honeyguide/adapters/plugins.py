@@ -1,8 +1,8 @@
-"""Recrawl policies by name: our own, and those that other packages bring.
+"""Recrawl policies by name: our own, and those of other packages.
 
 Owns: the entry points of the group `honeyguide.policies`. Must not know: what policies do. Start reading at `load_policy`.
-An entry point is a function of a profile and of priors that gives a `core.recrawl.RecrawlPolicy`; it is loaded only when
-its name is asked for. Our own names come first.
+An entry point is a function of a profile and priors that returns a `core.recrawl.policies.RecrawlPolicy`; it is loaded
+only when its name is requested. Our own names come first.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ GROUP = "honeyguide.policies"
 
 
 def policy_names() -> list[str]:
-    """List the policies that can be asked for, our own first."""
-    brought = {entry.name for entry in entry_points(group=GROUP)} - POLICIES.keys()
-    return [*POLICIES, *sorted(brought)]
+    """List the names of all policies, our own first."""
+    others = {entry.name for entry in entry_points(group=GROUP)} - POLICIES.keys()
+    return [*POLICIES, *sorted(others)]
 
 
 def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:

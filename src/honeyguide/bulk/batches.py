@@ -1,7 +1,7 @@
 """Files of known URLs, batch by batch: Parquet of any size, CSV and JSON lines.
 
 Owns: reading files into batches of columns, and reading single rows again. Must not know: scores, ranks.
-Start reading at `ParquetFile.batches`. polars is an extra: whoever needs this module imports it when it does.
+Start reading at `ParquetFile.batches`. polars is an extra, so this module is imported on demand.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
-_FAR = 150_000  # rows further apart than this are read apart: what lies between them would cost more to read
+_FAR = 150_000  # rows further apart are read separately: the rows between them would cost more to read
 _INDEX = "place of the row"
 _READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 class Batch(NamedTuple):
-    """Some rows of a file, from row `start` on, the first being 0; `raw` reads some of them again as they are."""
+    """Some rows of a file, from row `start` on, counted from 0; `raw` reads some of them again unchanged."""
 
     start: int
     frame: pl.DataFrame
@@ -41,11 +41,11 @@ class Batch(NamedTuple):
 
 
 class ParquetFile:
-    """A Parquet file; only the columns that are asked for are read, and rows again only where they are."""
+    """A Parquet file, of which only the needed columns and rows are read."""
 
     def __init__(self, path: str, name: str = "") -> None:
         self.name = name or path
-        with opened(path):  # what the system has to say about the path
+        with opened(path):  # raises if the path cannot be opened
             self._path = Path(path)
         try:
             self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
@@ -58,7 +58,7 @@ class ParquetFile:
 
     @property
     def zoneless(self) -> list[str]:
-        """Name the signals that are timestamps of no zone; they are taken as UTC."""
+        """Signals that are timestamps without a zone, which are read as UTC."""
         columns = columns_of(self.schema)
         types = {name: self.schema[columns[name]] for name in TIMES if name in columns}
         return [
@@ -79,13 +79,13 @@ class ParquetFile:
             raise self._unreadable() from None
 
     def rows(self) -> Iterator[RawRow]:
-        """Read all rows as they are, one by one."""
+        """Read all rows unchanged, one by one."""
         for batch in self.batches(lambda frame: frame):
             for number, row in enumerate(batch.frame.iter_rows(named=True), batch.start + 1):
                 yield RawRow(number, self.name, row)
 
     def count(self) -> int:
-        """Count the rows, which the file itself says."""
+        """Count the rows, from the metadata of the file."""
         try:
             return int(self._scan().select(pl.len()).collect().item())
         except _READ:
@@ -136,7 +136,7 @@ class ParquetFile:
 
 @dataclass(frozen=True, slots=True)
 class TextFile(Source):
-    """A CSV file or JSON lines; rows are read by Python, which is sure about quotes, lines and types."""
+    """A CSV file or JSON lines; Python reads the rows, because quotes, lines and types must be exact."""
 
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time."""
@@ -158,7 +158,7 @@ class TextFile(Source):
 
 
 def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Give rows as Python values; times that Python has no value for stay the numbers they are, which nobody takes."""
+    """Convert rows to Python values; times beyond Python's calendar stay numbers, which no reader accepts."""
     try:
         return list(frame.iter_rows(named=True))
     except (OverflowError, pl.exceptions.PanicException):
@@ -169,7 +169,7 @@ def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Put numbers together that are read together.
+    """Group numbers that are read together.
 
     >>> list(_clusters([1, 2, 9_000_000]))
     [[1, 2], [9000000]]
@@ -192,7 +192,7 @@ def _pick(rows: Sequence[RawRow], start: int, numbers: Sequence[int]) -> list[Ra
 
 
 def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
-    """Make columns of rows; a row that has no values, or too few, is in doubt, and so is a column of mixed types."""
+    """Make columns of rows; a row without the needed values is in doubt, and so is a column of mixed types."""
     lacking: dict[tuple[str, ...], bool] = {}
     listed = [{} if isinstance(values, InputError) else values for _, _, values in rows]
     doubt = [_lacks(tuple(row), lacking) for row in listed]
@@ -200,7 +200,7 @@ def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
     is_mixed = False
     named = dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES)
     if "url" not in map(field_name, named):
-        named["url"] = None  # no row has any: all are in doubt, but they are rows
+        named["url"] = None  # no row has a URL: all are in doubt, but they count as rows
     for name in named:
         series = _series(name, [row.get(name) for row in listed])
         is_mixed = is_mixed or series is None
@@ -256,36 +256,36 @@ class Repeats:
         self._known: set[str] = set()
 
     def compare(self, rows: pl.DataFrame) -> None:
-        """Take all rows, by place and by the hash of their URL; whatever was known before is in them."""
+        """Compare all rows, by place and by the hash of their URL."""
         self.superseded, self.again = _repeated(rows)
 
     def look_up(
         self, urls: Iterable[str], files: Sequence[ParquetFile], rejected: Collection[tuple[str, int]]
     ) -> bool:
-        """Look for all rows that have one of the URLs; says whether any of them does not count.
+        """Find all rows that have one of the URLs; returns whether any of them is superseded.
 
-        Wrong rows stand for nothing: `rejected` has them by the name of their file and their number, from 1.
+        Wrong rows do not count: `rejected` has them by the name of their file and their number, from 1.
         """
         new = [url for url in dict.fromkeys(urls) if url not in self._known]
         if not new:
             return False
         self._known.update(new)
-        first, frames, out = 0, [], []
+        first, frames, wrong = 0, [], []
         for file in files:
             frames.append(file.places(new).with_columns(pl.col(PLACE) + first))
-            out += [first + number - 1 for name, number in rejected if name == file.name]
+            wrong += [first + number - 1 for name, number in rejected if name == file.name]
             first += file.count() if file is not files[-1] else 0
         rows = pl.concat(frames)
         if rows.height == len(new):  # each comes once
             return False
-        superseded, again = _repeated(rows.filter(~pl.col(PLACE).is_in(out)))
+        superseded, again = _repeated(rows.filter(~pl.col(PLACE).is_in(wrong)))
         self.superseded = pl.concat([self.superseded, superseded])
         self.again = pl.concat([self.again, again])
         return bool(len(superseded))
 
 
 def _repeated(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """Give the rows whose URL comes again later, and those whose URL came before, by hashes of 64 bits."""
+    """Return the rows whose URL comes again later, and those whose URL came before, by hashes of 64 bits."""
     rows = rows.sort(PLACE)
     return (
         rows.filter(~pl.col(HASH).is_last_distinct())[PLACE],

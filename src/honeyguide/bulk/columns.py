@@ -1,12 +1,12 @@
 """Columns: scorecards evaluated over whole columns, with the values and reasons of the row evaluator.
 
-Owns: the column evaluator; polars, which is an extra: whoever needs this module imports it when it does. Must not know: TOML, files,
-which rules exist. Start reading at `score_columns`.
+Owns: the column evaluator. Must not know: TOML, files, which rules exist. Start reading at `score_columns`. polars is an
+extra, so this module is imported on demand.
 
-The nodes are those of `core.rules`. What is not known is null, and polars' own logic of nulls is the three-valued one
-of the rules, so a condition is written once. Each rule is one mask, computed once. Sums are made in the order of the
-rules, because floats added in another order are other floats. Who paid is one bit for each rule; `read_scores` turns
-the bits into reasons, for the rows that somebody looks at. Numbers are taken to be finite.
+The nodes are those of `core.rules`. An unknown fact is null, and polars' logic of nulls is the three-valued logic of the
+rules, so a condition is written once. Each rule is one mask, computed once. Sums are made in the order of the rules, because
+floats added in another order are other floats. Each rule that paid sets one bit; `read_scores` turns the bits into reasons,
+for the rows that are shown. Numbers must be finite.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _EXACT = 2.0**52  # numbers from here on have no fraction to round
 
 
 def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bool = True) -> pl.LazyFrame:
-    """Add `card.x` for each card, in the given order; with `ledger`, also who paid and what was not known.
+    """Add `card.x` for each card, in this order; with `ledger`, also which rules paid and which facts are unknown.
 
-    Columns of the frame are facts, null where not known; facts without a column are not known anywhere.
+    Columns of the frame are facts, null where unknown; facts without a column are unknown everywhere.
     """
     known = set(frame.collect_schema().names())
     for card in cards:
@@ -120,7 +120,7 @@ class _Card:
         return f"mask.{self._numbers[id(rule)]}"
 
     def _mask(self, rule: Rule) -> pl.Expr:
-        """Say where a rule holds, and what it pays by is known; null, which is not known, pays as little as false."""
+        """Write where a rule holds and the fact it pays by is known; null pays as little as false."""
         holds = self._condition(rule.when)
         if rule.per is not None:
             holds &= self._known(rule.per)
@@ -130,7 +130,7 @@ class _Card:
         return pl.col(field).is_not_null() if field in self.known else pl.lit(value=False)
 
     def _condition(self, condition: Condition) -> pl.Expr:
-        """Write a condition: true, false, or null where it depends on what is not known."""
+        """Write a condition: true, false, or null where it depends on an unknown fact."""
         match condition:
             case All(parts):
                 return pl.all_horizontal([pl.lit(value=True), *map(self._condition, parts)])
@@ -160,7 +160,7 @@ class _Card:
     # --- what it pays ---
 
     def _steps(self) -> Iterator[pl.Expr]:
-        """Add the payments up, group by group, and keep the sum in range.
+        """Add up the payments, group by group, and keep the sum in range.
 
         A sum that is read more than once is a step of its own; written into one expression it would double each time.
         """
@@ -178,23 +178,13 @@ class _Card:
         yield total.alias(name)
         if card.decimals:  # sums of whole numbers are exact
             yield _half_up(pl.col(name), card.decimals).alias(name)
-        if not math.isinf(card.low):
-            yield (
-                pl.when(so_far < card.low)
-                .then(half_up(card.low, card.decimals))
-                .otherwise(so_far)
-                .alias(name)
-            )
-        if not math.isinf(card.high):
-            yield (
-                pl.when(so_far > card.high)
-                .then(half_up(card.high, card.decimals))
-                .otherwise(so_far)
-                .alias(name)
-            )
+        for bound, is_beyond in ((card.low, so_far < card.low), (card.high, so_far > card.high)):
+            if not math.isinf(bound):
+                limit = half_up(bound, card.decimals)
+                yield pl.when(is_beyond).then(limit).otherwise(so_far).alias(name)
 
     def _after(self, group: Group, total: pl.Expr) -> pl.Expr:
-        """Add what a group pays."""
+        """Add the payments of a group."""
         if group.mode == "first":
             return total + self._first(group)
         for rule in group.rules:
@@ -203,7 +193,7 @@ class _Card:
         return total
 
     def _first(self, group: Group) -> pl.Expr:
-        """Pay what the first rule pays that holds; neighbours that pay the same are one choice."""
+        """Pay the first rule that holds; neighbours that pay the same are one choice."""
         paid = pl.lit(0.0)
         alike = groupby(reversed(group.rules), lambda rule: (rule.points, rule.per, rule.at_most))
         for rules in ([*same] for _, same in alike):
@@ -225,7 +215,7 @@ class _Card:
     # --- who paid ---
 
     def _ledger(self) -> Iterator[pl.Expr]:
-        """Give the bits: who paid, and what was not known."""
+        """Write the bits: which rules paid, and which facts are unknown."""
         name = self.card.name
         paid = [
             self._has_paid(group, place) for group in self.card.groups for place in range(len(group.rules))
@@ -244,7 +234,7 @@ class _Card:
                 yield packed.alias(f"{label}.{name}.{word}")
 
     def _has_paid(self, group: Group, place: int) -> pl.Expr:
-        """Say where a rule paid: its mask, in a `first` group less everything already taken."""
+        """Write where a rule paid: its mask, in a `first` group without the rows of earlier rules."""
         masks = [pl.col(self._mask_name(rule)) for rule in group.rules[: place + 1]]
         if group.mode == "all" or place == 0:
             return masks[-1]
@@ -296,7 +286,7 @@ def _names(names: Sequence[str], bits: int) -> tuple[str, ...]:
 
 
 def _reasons(card: Scorecard, bits: int, facts: Mapping[str, Any]) -> Iterator[Reason]:
-    """Write the ledger down again as the row evaluator does, limits included."""
+    """Write the ledger as the row evaluator does, limits included."""
     total = card.base
     if card.base:
         yield Reason("base", card.base, "base", quiet=True)

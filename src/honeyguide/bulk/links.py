@@ -1,7 +1,7 @@
-"""Links in large files, scored by columns: which of them are the best.
+"""The best links of large files, scored by columns.
 
-Owns: reading such files in batches, and what of a link is surely read right by columns. Must not know: reasons; whoever
-shows a link scores it again by its row. Start reading at `best_links`. polars is an extra: import it when it is needed.
+Owns: reading such files in batches, and which links columns read exactly. Must not know: reasons; a link that is shown is
+scored again by its row. Start reading at `best_links`. polars is an extra, so this module is imported on demand.
 
 A link is plain if its URL is normal already and its texts are ASCII: then its facts are the texts in lower case. The
 facts of all others are made row by row, so both ways give the same numbers.
@@ -53,14 +53,14 @@ class Wanted(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Some rows as columns of texts, null where there is none; `raw` gives one of them as it is."""
+    """Some rows as columns of texts, null where there is none; `raw` returns one of them unchanged."""
 
     texts: pl.DataFrame
     raw: Callable[[int], RawRow]
 
 
 def best_links(sources: Sequence[Source], rows: LinkRows, profile: Profile, wanted: Wanted) -> list[LinkRow]:
-    """Find the links that are wanted, the best first, ties in the order of the files."""
+    """Find the wanted links, the best first, ties in the order of the files."""
     search = _Search(rows, profile, wanted)
     for source in sources:
         for batch in _batches(source):
@@ -69,7 +69,7 @@ def best_links(sources: Sequence[Source], rows: LinkRows, profile: Profile, want
 
 
 class _Search:
-    """Goes through batches, and keeps the best so far."""
+    """Scores batches, and keeps the best links so far."""
 
     def __init__(self, rows: LinkRows, profile: Profile, wanted: Wanted) -> None:
         self._rows = rows
@@ -82,7 +82,7 @@ class _Search:
         self._seen = 0
 
     def add(self, source: Source, batch: _Batch) -> None:
-        """Score a batch, and let in what is better than the last."""
+        """Score a batch, and keep the best."""
         first, count = self._seen + 1, batch.texts.height
         self._seen += count
         is_plain = _is_plain() if _FACTS.issuperset(self._names) else pl.lit(value=False)
@@ -93,7 +93,7 @@ class _Search:
             row = self._rows.read(source, batch.raw(place - first), place)
             if row is not None:
                 odd[place] = row
-        self._let_in(pl.concat([self._by_columns(frame.filter(_PLAIN)), self._by_rows(odd)]))
+        self._keep_best(pl.concat([self._by_columns(frame.filter(_PLAIN)), self._by_rows(odd)]))
         kept = {}
         for place in self._best[_PLACE].to_list():
             known = odd.get(place) or self._kept.get(place)
@@ -101,7 +101,7 @@ class _Search:
         self._kept = kept
 
     def found(self) -> list[LinkRow]:
-        """Give what was kept, the best first."""
+        """Return the kept links, the best first."""
         return [self._kept[place] for place in self._best[_PLACE].to_list()]
 
     def _checked(self, source: Source, raw: RawRow, place: int) -> LinkRow:
@@ -121,7 +121,7 @@ class _Search:
     def _scored(self, facts: pl.LazyFrame) -> pl.DataFrame:
         return score_columns(facts, self._cards, ledger=False).select(_PLACE, _SCORE).collect()
 
-    def _let_in(self, scores: pl.DataFrame) -> None:
+    def _keep_best(self, scores: pl.DataFrame) -> None:
         if self._wanted.min_score is not None:
             scores = scores.filter(pl.col(_SCORE) >= self._wanted.min_score)
         best = pl.concat([self._best, scores]).sort([_SCORE, _PLACE], descending=[True, False])
@@ -132,7 +132,7 @@ class _Search:
 
 
 def _is_plain() -> pl.Expr:
-    """Say which rows are read by columns without doubt."""
+    """Write which rows columns read exactly."""
     positions = [None, "", *(position.value for position in Position)]
     return (
         pl.col("url").str.contains(_URL).fill_null(value=False)
@@ -143,7 +143,7 @@ def _is_plain() -> pl.Expr:
 
 
 def _fact(name: str) -> pl.Expr:
-    """Make a fact of plain rows, as `core.facts` does: texts in lower case, white space as single spaces."""
+    """Make a fact of plain rows, as `core.rules.facts` does: lower case, single spaces."""
     normal = pl.col("url").str.to_lowercase().str.replace(r"^(https?://[^/]+/[^?]*[^/?])/(\?.*)?$", "$1$2")
     if name == "url":
         return normal
@@ -175,7 +175,7 @@ def _batches(source: Source) -> Iterator[_Batch]:
 
 
 def _texts(raw: RawRow) -> tuple[str | None, ...]:
-    """Give the texts of a row; nothing at all of one that is not all texts: then it is not plain."""
+    """Return the texts of a row; none if a value is no text, because such a row is not plain."""
     row = raw.values if isinstance(raw.values, dict) else {}
     values = tuple(next((row[name] for name in names if name in row), None) for names in NAMES.values())
     is_text = all(value is None or (isinstance(value, str) and value.isascii()) for value in values)
@@ -183,7 +183,7 @@ def _texts(raw: RawRow) -> tuple[str | None, ...]:
 
 
 def _texts_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Give the columns their names; where one is not of texts, no row is plain."""
+    """Rename the columns; if one is not of texts, no row is plain."""
     found = {
         name: next((one for one in names if one in frame.columns), None) for name, names in NAMES.items()
     }

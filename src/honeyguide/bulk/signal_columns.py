@@ -1,14 +1,14 @@
-"""Columns of times: those that are read by columns exactly as `core.plan.read_time` reads each of them.
+"""Columns of signals, read as facts: the forms of times, numbers and flags that columns read exactly as rows do.
 
-Owns: which forms of times that are, in polars. Must not know: files, what the times mean. Start reading at `read_times`.
-Everything else is in doubt, and read row by row. Texts are read in steps, `with_moments`, each a column of its own: written
-into one expression, the same text would be taken apart again and again.
+Owns: which forms these are, in polars. Must not know: files, scores. Start reading at `fact_columns`. Every other form is
+in doubt, and read row by row (`core.recrawl.plan`). Texts of times are read in steps, `with_moments`, each a column of its
+own: written into one expression, the same text would be taken apart again and again.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from honeyguide.core.recrawl.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, f
 from honeyguide.core.recrawl.priors import CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Reading = tuple[pl.Expr, pl.Expr | None]
 
@@ -37,7 +37,7 @@ _WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
 
 
 def read_times(column: pl.Expr, dtype: pl.DataType) -> Reading:
-    """Read times as microseconds since 1970; whether they lie in range is seen later."""
+    """Read times as microseconds since 1970; their range is checked later."""
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
         return column.dt.epoch("us"), None
     if dtype == pl.Date:
@@ -50,7 +50,7 @@ def read_times(column: pl.Expr, dtype: pl.DataType) -> Reading:
 
 
 def unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
-    """Leave a column of an unexpected type to be read row by row; one of nothing but nulls is not known."""
+    """Leave a column of an unexpected type to be read row by row, unless all of it is null."""
     return pl.lit(None, dtype=kind), column.is_not_null()
 
 
@@ -94,12 +94,12 @@ def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
 
 
 def moment_of(name: str) -> tuple[pl.Expr, pl.Expr]:
-    """Name what a column of texts was read as."""
+    """Return the columns that a column of texts was read into."""
     return pl.col(f"moment of {name}"), pl.col(f"doubt of {name}")
 
 
 def _from_iso(iso: pl.Expr) -> pl.Expr:
-    """Read a date, with a time and its offset or without; what is no date, or no time of a day, is null."""
+    """Read a date, with or without a time and its offset; anything else is null."""
     day = iso.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Int64) * _DAY_US
     clock = pl.when(iso.str.len_bytes() > 10).then(iso)
     hours, minutes = _digits(clock, 11), _digits(clock, 14)
@@ -111,7 +111,7 @@ def _from_iso(iso: pl.Expr) -> pl.Expr:
 
 
 def _offset(clock: pl.Expr) -> pl.Expr:
-    """Read how many minutes a zone is ahead; none if it is Z."""
+    """Read how many minutes a zone is ahead; 0 for Z."""
     zone = pl.when(~clock.str.ends_with("Z")).then(clock.str.tail(6))
     minutes = _digits(zone, 1) * 60 + _digits(zone, 4)
     return pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes).fill_null(0)
@@ -138,7 +138,7 @@ _URL = r"^https?://(?:[a-z0-9](?:-?[a-z0-9]){0,20}\.){1,4}[a-z]{2,20}(?:/[A-Za-z
 
 
 def columns_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
-    """Say under which name the file has each signal."""
+    """Map each signal to its column in the file."""
     found = {field_name(column): column for column in schema}
     return {name: found[name] for name in NAMES if name in found}
 
@@ -146,7 +146,7 @@ def columns_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
 def fact_columns(
     frame: pl.LazyFrame, now: datetime, *, with_url: bool, also: Sequence[pl.Expr] = ()
 ) -> pl.LazyFrame:
-    """Read signals as facts at `now`, with the rows that are in doubt and those that lie in the future, and what is `also` wanted."""
+    """Read signals as facts at `now`, and mark rows that are in doubt or in the future; `also` adds columns."""
     schema = frame.collect_schema()
     named = columns_of(schema)
     texts = [named[name] for name in TIMES if name in named and schema[named[name]] == pl.String]
@@ -178,13 +178,13 @@ def _facts(
     if with_url:
         doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
         facts.append(hashed(pl.col(named["url"])).alias(HASH))
-    if DOUBT in schema:  # rows that were in doubt before their columns were read
+    if DOUBT in schema:  # from reading the file
         doubts.append(pl.col(DOUBT))
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
 
 
 def _half_a_rate(rates: list[pl.Expr]) -> list[pl.Expr]:
-    """Say where one of the two numbers is there without the other."""
+    """Write where one of the two numbers is missing."""
     if len(rates) < 2:
         return [rate.is_not_null() for rate in rates]
     return [rates[0].is_null() != rates[1].is_null()]
@@ -196,19 +196,19 @@ def hashes_of(urls: list[str]) -> pl.Series:
 
 
 def hashed(url: pl.Expr) -> pl.Expr:
-    """Give 64 bits of each URL, by which rows are compared."""
+    """Hash each URL to 64 bits, by which rows are compared."""
     return url.hash(seed=1)
 
 
 def _any(tests: list[pl.Expr]) -> pl.Expr:
-    """Say where any test is true; elsewhere it is false or null."""
+    """Write where any test is true; elsewhere it is false or null."""
     return reduce(or_, tests) if tests else pl.lit(value=False)
 
 
 def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
-    """Seconds since then, none for the future.
+    """Write the seconds since a moment, 0 for the future.
 
-    Twice the time is divided by twice a million, because x + |x| is none for the future, and faster than a choice.
+    Twice the time is divided by twice a million, because x + |x| is 0 for the future, and faster than a choice.
     A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
     """
     passed = now_us - moment_us
@@ -227,24 +227,19 @@ def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:
     return unreadable(column, pl.Float64())
 
 
-def _share(column: pl.Expr, dtype: pl.DataType) -> Reading:
+def _bounded(column: pl.Expr, dtype: pl.DataType, low: float, high: float, form: str) -> Reading:
+    """Read numbers between two bounds; texts must have this form."""
     number = column.cast(pl.Float64, strict=False)
     if dtype.is_integer() or dtype.is_float():
-        return number, ~number.is_between(0, 1)
+        return number, ~number.is_between(low, high)
     if dtype == pl.String:
-        looks_right = column.str.contains(_SHARE) & number.is_between(0, 1)
+        looks_right = column.str.contains(form) & number.is_between(low, high)
         return number, ~(looks_right | (column == ""))
     return unreadable(column, pl.Float64())
 
 
-def _positive(column: pl.Expr, dtype: pl.DataType) -> Reading:
-    number = column.cast(pl.Float64, strict=False)
-    if dtype.is_integer() or dtype.is_float():
-        return number, ~number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
-    if dtype == pl.String:
-        looks_right = column.str.contains(_DECIMAL) & number.is_between(LEAST_POSITIVE, MOST_POSITIVE)
-        return number, ~(looks_right | (column == ""))
-    return unreadable(column, pl.Float64())
+_share = partial(_bounded, low=0.0, high=1.0, form=_SHARE)
+_positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE, form=_DECIMAL)
 
 
 def _class(column: pl.Expr, dtype: pl.DataType) -> Reading:
@@ -272,7 +267,7 @@ def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return ~column.str.contains(_URL).fill_null(value=False)
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[pl.Expr, pl.DataType], Reading]] = {
     "visits": _whole,
     "last_visited": read_times,
     "last_changed": read_times,

@@ -1,10 +1,10 @@
-"""Tests of text over whole columns: what both engines read alike is lowered, the rest is asked row by row.
+"""Tests of text over whole columns: patterns that mean the same to both engines run in polars, others in Python.
 
 Owns: how `starts`, `ends`, `has`, `word`, `is` and `matches` are written for polars. Must not know: cards, points.
 Start reading at `text_test`.
 
-A fact may hold several texts, joined (`core.facts.JOIN`): beginnings, ends and whole texts are then looked for beside
-the join. No folded text contains a part of the join, and a term that does is left to Python.
+A fact may hold several texts, joined by `core.rules.facts.JOIN`: beginnings, ends and whole texts are then searched beside
+the join. No folded text contains a part of the join; a term that does is left to Python.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def words_column(field: str) -> pl.Expr:
 
 
 def text_test(leaf: Leaf) -> pl.Expr:
-    """Write the test of a text fact; null where it is not known."""
+    """Write the test of a text fact; null where it is unknown."""
     column = pl.col(leaf.field)
     several = _has_parts(leaf.field)
     match leaf:
@@ -44,7 +44,7 @@ def text_test(leaf: Leaf) -> pl.Expr:
             same = lowered(pattern.source, several=several)
             if same is not None:
                 return column.str.contains(same)
-            return _asked(column, pattern.search, several=several)
+            return _by_python(column, pattern.search, several=several)
         case Is(_, values):
             return _equals(column, [value for value in values if isinstance(value, str)], several=several)
         case Text(field, "word", terms):
@@ -65,7 +65,7 @@ def _has_parts(field: str) -> bool:
 
 
 def _contains(column: pl.Expr, terms: Sequence[str]) -> pl.Expr:
-    """Say whether any term occurs."""
+    """Write whether any term occurs."""
     if not terms or "" in terms:
         return _wherever_known(column, holds=bool(terms))
     if len(terms) == 1:
@@ -78,7 +78,7 @@ def _at_edge(column: pl.Expr, terms: Sequence[str], *, several: bool, at_start: 
         return _wherever_known(column, holds=False)
     if several and _touches_join(terms):
         listed = tuple(terms)
-        return _asked(
+        return _by_python(
             column,
             (lambda text: text.startswith(listed)) if at_start else (lambda text: text.endswith(listed)),
             several=True,
@@ -93,7 +93,7 @@ def _equals(column: pl.Expr, values: Sequence[str], *, several: bool) -> pl.Expr
     if not values:
         return _wherever_known(column, holds=False)
     if several and _touches_join(values):
-        return _asked(column, frozenset(values).__contains__, several=True)
+        return _by_python(column, frozenset(values).__contains__, several=True)
     one = column.is_in(list(values))
     if not several:
         return one
@@ -109,13 +109,13 @@ def _touches_join(terms: Sequence[str]) -> bool:
 
 
 def _wherever_known(column: pl.Expr, *, holds: bool) -> pl.Expr:
-    """Give the same answer for every text, null where there is none."""
+    """Write the same answer for every text, null where there is none."""
     length = column.str.len_bytes()
     return length >= 0 if holds else length < 0
 
 
-def _asked(column: pl.Expr, test: Callable[[str], bool], *, several: bool) -> pl.Expr:
-    """Ask Python, once for each text; many rows have the same."""
+def _by_python(column: pl.Expr, test: Callable[[str], bool], *, several: bool) -> pl.Expr:
+    """Test in Python, once for each distinct text."""
 
     def ask(texts: pl.Series) -> pl.Series:
         answers: dict[str | None, bool | None] = {None: None}
@@ -139,9 +139,9 @@ _EDGES = {"^": "\\A", "$": "\\z"}
 
 
 def lowered(source: str, *, several: bool) -> str | None:
-    r"""Write a pattern for the other engine, or None if it is not sure that it would mean the same.
+    r"""Translate a pattern to polars' engine; None if it might mean something else there.
 
-    In `several` joined texts no edge may be asked for, nor a space, which the join is made of.
+    A pattern for `several` joined texts must have no edge and no space, which the join is made of.
 
     >>> lowered("fire.?alarms?$", several=False)
     '(?i)fire.?alarms?\\z'

@@ -47,7 +47,7 @@ def check_plan_parquet(file: str) -> None:
 
 
 def read_plan(file: str) -> list[Record]:
-    """Read an earlier plan; what is not one is refused."""
+    """Read an earlier plan; raises `InputError` if the file is not one."""
     records: list[Record] = []
     rows = _parquet(file) if kind_of(file) == "parquet" else _text(file)
     for place, record in enumerate(rows, 1):
@@ -134,5 +134,5 @@ def _is_entry(record: Record) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """Tell numbers that a plan may have from those that JSON lets pass: endless ones, ones of 400 digits."""
+    """Tell numbers that a plan may have from others that JSON allows: infinite ones, ones of 400 digits."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
