@@ -285,30 +285,30 @@ class PageIntake:
         history.record(replace(visit, moved_from=digest if is_moved else None), self._run)
         led_on = Visit(
             lease.url.text, digest, ended.at, _MOVED if is_moved else _FOUND, depth=lease.depth,
-            hub_depth=lease.hub_depth, arrived=visit.url, is_moved=is_moved, is_led_on=True,
+            hub_depth=lease.hub_depth, arrived=visit.url, is_moved=is_moved, is_redirect_source=True,
         )  # fmt: skip
         history.record(led_on, self._run)
 
     def _visit(self, ended: FetchResult) -> Visit:
         lease, fetched, judged, url = ended.lease, ended.fetched, ended.judged, ended.url
         visit = Visit(
-            url.text,
-            self._ground.digest(url),
-            ended.at,
-            fetched.status if fetched else None,
-            ended.content,
-            judged.score.value / SCALE if judged and judged.score else None,
-            lease.depth,
-            lease.hub_depth,
-            ended.kind,
-            ended.made.links,
-            sum(found.out is None for found in judged.findings.new) if judged else 0,
-            fetched.headers.etag if fetched else None,
-            fetched.headers.last_modified if fetched else None,
-            fetched.elapsed_s if fetched else 0.0,
-            ended.body,
-            ended.made.link_share,
-            url.as_linked if url.as_linked != url.text else None,
+            url=url.text,
+            digest=self._ground.digest(url),
+            at=ended.at,
+            status=fetched.status if fetched else None,
+            content=ended.content,
+            relevance=judged.score.value / SCALE if judged and judged.score else None,
+            depth=lease.depth,
+            hub_depth=lease.hub_depth,
+            kind=ended.kind,
+            links=ended.made.links,
+            new_links=sum(found.out is None for found in judged.findings.new) if judged else 0,
+            etag=fetched.headers.etag if fetched else None,
+            last_modified=fetched.headers.last_modified if fetched else None,
+            elapsed_s=fetched.elapsed_s if fetched else 0.0,
+            body=ended.body,
+            link_share=ended.made.link_share,
+            arrived=url.as_linked if url.as_linked != url.text else None,
             newborn=_newborn(ended) if ended.is_again else (),
         )
         is_gone = judged is not None and judged.action == "soft-404"  # it says itself that it is not there

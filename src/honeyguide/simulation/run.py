@@ -231,7 +231,14 @@ class _Run:
         for place in np.flatnonzero(world.kind[pages] == 1):
             discovered[place] = self._discover(int(pages[place]), now)
         self._fetched.append((pages, now, is_news))
-        return Visits(now, pages, since, is_changed, is_gone, discovered)
+        return Visits(
+            now=now,
+            pages=pages,
+            since=since,
+            is_changed=is_changed,
+            is_gone=is_gone,
+            discovered=discovered,
+        )
 
     def _discover(self, hub: int, now: float) -> int:
         """Find the pages that a hub lists by now."""
@@ -359,6 +366,13 @@ def _measured(world: World, budget: Budget, name: str, spans: Spans) -> Outcome:
 def _bounds(world: World, budget: Budget, is_copied: bool) -> Iterator[Outcome]:
     if world.is_steady:
         best = optimal_freshness(world, budget)
-        yield Outcome(world.name, budget.name, OPTIMUM, True, best, best)
+        yield Outcome(
+            world=world.name,
+            budget=budget.name,
+            policy=OPTIMUM,
+            is_reference=True,
+            freshness=best,
+            late=best,
+        )
     tick = tick_of(world, budget)
     yield _measured(world, budget, ALL_KNOWING, all_knowing(world, budget, tick, is_copied))

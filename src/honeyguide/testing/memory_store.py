@@ -45,7 +45,7 @@ class MemoryHistory:
         name = site_of(visit.url)
         site = self.site(name)
         known = self._known[visit.digest] = next_known(old, visit, site, run)
-        if not visit.is_led_on:
+        if not visit.is_redirect_source:
             self._visits.setdefault(visit.digest, []).append((run, visit.at, visit.status))
         learned = next_site(site, old, visit)
         if learned is not site:

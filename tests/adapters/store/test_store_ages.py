@@ -36,7 +36,7 @@ HUB = Visit("https://a.example/", 1, START, 200, "x", kind="hub", body=1)
 
 def page(digest: int, at: float, content: str = "x", host: str = "a") -> Visit:
     body = body_digest(content.encode())
-    return Visit(f"https://{host}.example/{digest}", digest, at, 200, content, 0.5, body=body)
+    return Visit(f"https://{host}.example/{digest}", digest, at, 200, content, relevance=0.5, body=body)
 
 
 def story(seed: int = 1, pages: int = 12) -> Iterator[Visit]:
@@ -146,7 +146,12 @@ def test_plans_go_by_what_the_store_has_learnt_of_ages(tmp_path: Path) -> None:
     for hours, content in ((0, "a"), (1, "b"), (2, "c"), (4, "d"), (8, "e"), (50, "e"), (100, "e")):
         for name in paths:
             one = Visit(
-                *url_of(name), START + hours * HOUR_S, 200, content, 0.5, body=hours if hours < 9 else 8
+                *url_of(name),
+                START + hours * HOUR_S,
+                200,
+                content,
+                relevance=0.5,
+                body=hours if hours < 9 else 8,
             )
             store.history.record(one, 1)
     store.history.record(replace(hub, at=START + 100 * HOUR_S, content="y", body=2, newborn=(waiting[1],)), 1)

@@ -57,7 +57,7 @@ def known_after(*visits: Visit, site: Site | None = None) -> HistoryEntry:
         (visit(5.0, None, 2), "changed"),  # what is left of it says nothing
         (visit(5.0, None, None, status=404), None),
         (visit(5.0, None, None, status=None), None),
-        (visit(5.0, None, None, is_led_on=True), None),
+        (visit(5.0, None, None, is_redirect_source=True), None),
     ],
 )
 def test_what_a_second_visit_says(second: Visit, verdict: str | None) -> None:
@@ -363,7 +363,8 @@ def test_a_page_that_moves_brings_its_history_along_once() -> None:
     known = next_known(heir, there)
     assert (known.url, known.digest, known.visits, known.changes, known.unchanged) == (there.url, 8, 3, 1, 1)
     moved = next_known(
-        old, visit(2 * DAY_S, None, None, status=301, is_led_on=True, is_moved=True, arrived=there.url)
+        old,
+        visit(2 * DAY_S, None, None, status=301, is_redirect_source=True, is_moved=True, arrived=there.url),
     )
     assert (moved.is_moved, moved.arrived, moved.failures) == (True, there.url, 0)
     assert heir_of(moved, there) is None
@@ -376,7 +377,8 @@ def test_a_redirect_for_now_is_a_visit_without_a_page_and_no_failure() -> None:
     away = known_after(visit(0.0))
     for _ in range(6):  # as often as a page may fail
         away = next_known(
-            away, visit(DAY_S, None, None, status=302, is_led_on=True, arrived="https://a.example/wait")
+            away,
+            visit(DAY_S, None, None, status=302, is_redirect_source=True, arrived="https://a.example/wait"),
         )
     assert (away.is_moved, away.failures, away.content, away.seen_at) == (False, 0, "x", 0.0)
     back = next_known(away, visit(2 * DAY_S))

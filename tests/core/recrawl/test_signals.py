@@ -90,7 +90,7 @@ def test_an_empty_page_is_no_hub_and_a_dated_one_an_article() -> None:
 
 
 def known(**more: object) -> HistoryEntry:
-    first = next_known(None, Visit(PAGE.text, 7, DAY_S, 200, "x", 0.9, hub_depth=2, body=1), run=1)
+    first = next_known(None, Visit(PAGE.text, 7, DAY_S, 200, "x", relevance=0.9, hub_depth=2, body=1), run=1)
     return first._replace(**more)  # type: ignore[arg-type]  # a test may set any field
 
 

@@ -6,7 +6,7 @@ how it is stored, how visits change it (visits.py), how plans use it (signals.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from hashlib import sha256
 from types import MappingProxyType
@@ -40,7 +40,7 @@ class Visit:
 
     Both are None if no page came. A page with the same bytes as before is not read again: then `content` is None, and the
     earlier content stays valid. `arrived` is the URL that redirects led to, as it was requested. If that is another page,
-    its visit is recorded separately; this visit `is_led_on`, and `is_moved` if the redirect is permanent: then the other
+    its visit is recorded separately; this visit `is_redirect_source`, and `is_moved` if the redirect is permanent: then the other
     visit has `moved_from`. `newborn` are the identities of new links on a hub that was read before: pages that were seen
     to be new.
     """
@@ -50,6 +50,7 @@ class Visit:
     at: float
     status: int | None
     content: str | None = None
+    _: KW_ONLY
     relevance: float | None = None
     depth: int = 0
     hub_depth: int = 0
@@ -63,7 +64,7 @@ class Visit:
     link_share: float | None = None
     arrived: str | None = None
     is_moved: bool = False
-    is_led_on: bool = False
+    is_redirect_source: bool = False
     moved_from: int | None = None
     newborn: tuple[int, ...] = ()
 

@@ -1,6 +1,7 @@
-"""Plan: what a known URL is worth now (PLAN-1 to PLAN-4).
+"""Plan: what a visit to a known URL is worth now (PLAN-1 to PLAN-4).
 
-Owns: `UrlSignals`, their reading and checking, levels, ranking. Must not know: files, the clock: `now` is a parameter.
+Owns: `UrlSignals`, their reading and checking, levels, and what a plan contains. Must not know: files, the clock: `now`
+is a parameter. Start reading at `score_url`; tables are ranked in `ranking.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import heapq
 import math
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.core.recrawl.priors import CLASSES, PageClass
@@ -25,21 +27,21 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import Level, Profile
 
 
-# Rates and importances from here to there: the index of a page is then neither lost nor infinite.
+# The range of rates and importances: within it, the index of a page is neither 0 nor infinite.
 LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
 _MILLISECONDS_FROM = 1e11
-_DATE_CHARS = 10  # what is longer has a time
+_DATE_CHARS = 10  # a longer text has a time
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class UrlSignals:
-    """What is known of a URL; None is not known.
+    """The signals of a URL; None is not known.
 
-    The last four are for the policy that learns: what is believed of the change rate (`core.rate`), the class of the page,
-    and its importance, where it is not to follow from the relevance.
+    The last four are for the policy `learned`: the change rate (`rate.py`), the class of the page, and its importance,
+    where that does not follow from the relevance.
     """
 
     url: str
@@ -157,7 +159,7 @@ def score_url(signals: UrlSignals, now: datetime, profile: Profile) -> ScoredUrl
 def rank_urls(
     rows: Iterable[UrlSignals], now: datetime, profile: Profile, top: int | None = None
 ) -> list[ScoredUrl]:
-    """Score URLs and order them, the best first, ties in input order; only `top` of them are ever kept."""
+    """Score URLs and order them, the best first, ties in input order; no more than `top` are kept in memory."""
     scored = (score_url(signals, now, profile) for signals in rows)
     if top is None:
         return sorted(scored, key=lambda item: -item.score.value)
@@ -167,7 +169,7 @@ def rank_urls(
 
 
 def plan_facts(signals: UrlSignals, now: datetime) -> Facts:
-    """Turn signals into facts at `now`; what lies in the future happened just now."""
+    """Turn signals into facts at `now`; a time in the future counts as just now."""
     return Facts(
         since_visit_s=_since(signals.last_visited, now),
         since_change_s=_since(signals.last_changed, now),
@@ -183,11 +185,11 @@ def _since(moment: datetime | None, now: datetime) -> float | None:
 
 
 def level_of(value: float, profile: Profile) -> Level:
-    """Name the range a score falls into."""
+    """Return the level of a score."""
     return next((level for level in profile.levels if value >= level.at_least), profile.levels[-1])
 
 
-# --- reading rows -----------------------------------------------------------------------------------------------
+# --- reading rows ---
 
 _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
@@ -238,7 +240,7 @@ def future_fields(signals: UrlSignals, now: datetime) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    """Write a value as a person would."""
+    """Write a value for an error message."""
     if isinstance(value, date):
         return shown(value.isoformat())
     return shown(value) if isinstance(value, str) else shown(repr(value))
@@ -283,18 +285,15 @@ def _whole(value: Any) -> int | None:
     return int(number)
 
 
-def _share(value: Any) -> float | None:
+def _bounded(value: Any, low: float, high: float) -> float | None:
     number = _number(value)
-    if number is not None and not 0 <= number <= 1:
-        raise ValueError("should lie between 0 and 1")
+    if number is not None and not low <= number <= high:
+        raise ValueError(f"should lie between {low:g} and {high:g}")
     return number
 
 
-def _positive(value: Any) -> float | None:
-    number = _number(value)
-    if number is not None and not LEAST_POSITIVE <= number <= MOST_POSITIVE:
-        raise ValueError(f"should lie between {LEAST_POSITIVE:g} and {MOST_POSITIVE:g}")
-    return number
+_share = partial(_bounded, low=0.0, high=1.0)
+_positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE)
 
 
 def _class(value: Any) -> PageClass | None:

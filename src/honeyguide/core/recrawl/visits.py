@@ -51,7 +51,7 @@ def compare_visit(old: HistoryEntry | None, visit: Visit) -> str | None:
     >>> compare_visit(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
     'same-content'
     """
-    if old is None or old.seen_at is None or visit.is_led_on:
+    if old is None or old.seen_at is None or visit.is_redirect_source:
         return None
     if visit.status == _UNMODIFIED:
         return NOT_MODIFIED
@@ -95,7 +95,7 @@ def next_known(
         return known._replace(failures=0, arrived=visit.arrived, is_moved=True)
     if verdict is None and not has_page(visit):
         # A site that redirects has answered, if with another page.
-        return known._replace(failures=0) if visit.is_led_on else known
+        return known._replace(failures=0) if visit.is_redirect_source else known
     known = known._replace(
         failures=0,
         seen_at=known.visited_at,

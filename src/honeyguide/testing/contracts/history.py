@@ -91,7 +91,7 @@ class HistoryContract:
         there = replace(visit(DAY_S), url="https://a.example/new", digest=8, moved_from=7)
         known = history.record(there, 1)
         assert (known.visits, known.unchanged, known.first_seen) == (2, 1, 0.0)
-        history.record(visit(DAY_S, None, is_led_on=True, is_moved=True, arrived=there.url), 1)
+        history.record(visit(DAY_S, None, is_redirect_source=True, is_moved=True, arrived=there.url), 1)
         assert (get(history).is_moved, get(history).arrived) == (True, there.url)
         assert (len(history.visits(7)), len(history.visits(8))) == (1, 1)
         known = history.record(replace(there, at=2 * DAY_S), 1)

@@ -59,7 +59,7 @@ class SqliteHistory:
         site = UNKNOWN_SITE if old is None or old.seen_at is None else self.site(site_of(visit.url))
         known = next_known(old, visit, site, run)
         self._put(known)
-        if not visit.is_led_on:
+        if not visit.is_redirect_source:
             values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
             self._db.write(self._sql["visit"], values)
         if births := births_of(old, visit):
