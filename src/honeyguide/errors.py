@@ -1,8 +1,6 @@
-"""The whole error tree, on one screen.
+"""Every exception that Honeyguide raises on purpose; its message says what is wrong, where, and what to do.
 
-Owns: every exception that Honeyguide raises on purpose. Its message is a sentence for people: what is wrong, where, and
-what to do. Expected results are values, not errors: a skipped link is a `Verdict`, a 404 a status.
-Must not know: the rest of the package.
+Must not know: the rest of the package. Expected results are values, not errors: a skipped link is a `Verdict`.
 """
 
 from __future__ import annotations
@@ -77,6 +75,10 @@ class FetchError(HoneyguideError):
     rule = "fetch-error"
     retryable = False
 
+    def __init_subclass__(cls, rule: str, *, retryable: bool = False) -> None:
+        cls.rule = rule
+        cls.retryable = retryable
+
     def __init__(self, url: str, why: str, *, retry_after_s: float | None = None) -> None:
         self.url = url
         self.why = why
@@ -84,81 +86,36 @@ class FetchError(HoneyguideError):
         super().__init__(f"{shown(url)}: {why}")
 
 
-class UnreachableError(FetchError):
+class UnreachableError(FetchError, rule="unreachable", retryable=True):
     """No connection: refused, reset, TLS."""
 
-    rule = "unreachable"
-    retryable = True
 
-
-class NameNotFoundError(UnreachableError):
+class NameNotFoundError(UnreachableError, rule="name-not-found"):
     """The host name does not resolve."""
 
-    rule = "name-not-found"
-    retryable = False
 
-
-class AskedToWaitError(UnreachableError):
+class AskedToWaitError(UnreachableError, rule="asked-to-wait", retryable=True):
     """Not requested, because its host demands a longer pause than we wait."""
 
-    rule = "asked-to-wait"
 
-
-class TimedOutError(FetchError):
+class TimedOutError(FetchError, rule="timed-out", retryable=True):
     """Too slow: in connecting, between bytes, or in all."""
 
-    rule = "timed-out"
-    retryable = True
 
-
-class TooLargeError(FetchError):
+class TooLargeError(FetchError, rule="too-large"):
     """More bytes than allowed, before or after decompression."""
 
-    rule = "too-large"
 
-
-class NotTextError(FetchError):
+class NotTextError(FetchError, rule="not-text"):
     """A body that is not a page: of another type, or compressed in a way that cannot be decoded."""
 
-    rule = "not-text"
 
-
-class ForbiddenError(FetchError):
+class ForbiddenError(FetchError, rule="forbidden"):
     """Not requested, because robots.txt forbids it."""
 
-    rule = "forbidden"
 
-
-class AddressRefusedError(ForbiddenError):
+class AddressRefusedError(ForbiddenError, rule="address-refused"):
     """Not requested, because its address is private, loopback or of a metadata service."""
-
-    rule = "address-refused"
-
-
-def _kinds(kind: type[FetchError]) -> list[type[FetchError]]:
-    return [kind, *(found for inner in kind.__subclasses__() for found in _kinds(inner))]
-
-
-_OLD_SPELLINGS = {kind.rule.replace("-", ""): kind.rule for kind in _kinds(FetchError)}
-
-
-def rule_now(stored: str) -> str:
-    """Return the present name of a stored rule; older versions wrote those of fetch errors without hyphens.
-
-    >>> rule_now("addressrefused"), rule_now("other-site")
-    ('address-refused', 'other-site')
-    """
-    return _OLD_SPELLINGS.get(stored, stored)
-
-
-def spellings(rule: str) -> tuple[str, str]:
-    """Return the present and the old name that a rule may have in a store.
-
-    >>> spellings("address-refused"), spellings("other-site")
-    (('address-refused', 'addressrefused'), ('other-site', 'other-site'))
-    """
-    before = rule.replace("-", "")
-    return rule, before if _OLD_SPELLINGS.get(before) == rule else rule
 
 
 class StoreError(HoneyguideError):

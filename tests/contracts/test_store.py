@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, NoClaim, Retry
+from honeyguide.core.crawl.frontier import Budgets, Done, NoClaim, Retry
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
 from honeyguide.errors import LeaseLostError, SchemaMismatchError, StoreBusyError, StoreError
@@ -257,23 +257,6 @@ def test_a_process_that_ended_and_that_nobody_has_asked_how_is_gone(tmp_path: Pa
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert paths(again.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
         again.close()
-
-
-def test_rules_of_older_versions_are_told_by_their_new_names(tmp_path: Path) -> None:
-    store = filled(tmp_path / "h.db")
-    frontier = store.queue(store.runs.begin(spec(), 0.0))
-    rules = ("addressrefused", "timed-out", "timedout")
-    for lease, rule in zip(frontier.claim(ask(limit=3)).leases, rules, strict=True):
-        frontier.finish(lease, Dropped(Why(rule, "no")), Report())
-    assert frontier.counts().out == {"address-refused": 1, "timed-out": 2}
-    assert [row.url[-2:] for row in frontier.rows(rule="timed-out")] == ["/1", "/2"]
-    refused = found("/0").digest
-    told = frontier.find(refused)
-    assert told is not None
-    assert told[0].why == Why("address-refused", "no")
-    assert frontier.known([refused])[refused].rule == "address-refused"
-    assert frontier.reopen("address-refused") == 1
-    store.close()
 
 
 # --- files that are not what they should be ---

@@ -28,7 +28,6 @@ from honeyguide.errors import (
     ForbiddenError,
     InputError,
     UrlError,
-    rule_now,
 )
 from honeyguide.jobs.crawl import PageAttachments
 from honeyguide.jobs.request import CrawlRequest, traversal_of
@@ -156,7 +155,7 @@ class CrawlTally:
     def add(self, record: Record) -> None:
         """Count a visit."""
         verdict, why = verdict_of(record), _last_reason(record)
-        is_refused = why is not None and rule_now(why.rule) == AddressRefusedError.rule
+        is_refused = why is not None and why.rule == AddressRefusedError.rule
         self.refused += is_refused
         self.fetched += not is_refused
         self.relevant += is_relevant(record)
@@ -179,7 +178,7 @@ def cause_of(why: Why) -> str:
     >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
     'no connection'
     """
-    return why.text if rule_now(why.rule) == ForbiddenError.rule else rule_words(why.rule) or why.rule
+    return why.text if why.rule == ForbiddenError.rule else rule_words(why.rule) or why.rule
 
 
 class WaitingSeed(NamedTuple):

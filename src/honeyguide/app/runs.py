@@ -18,7 +18,7 @@ from honeyguide.core.text.printable import tidy
 from honeyguide.core.url import scope
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
-from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError, rule_now, shown
+from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError, shown
 from honeyguide.jobs.request import CrawlRequest, resumed_request
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ ACTION_WORDS = {
 
 def rule_words(rule: str, profile: Profile | None = None) -> str:
     """Say what a rule means; a rule of the profile says it itself."""
-    rule = rule_now(rule)
     if rule in RULE_WORDS:
         return RULE_WORDS[rule]
     if rule.startswith("http-"):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from honeyguide.core.records.fields import PageRecord, is_record
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import rule_now, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,16 +63,14 @@ class SqliteLedger:
     def counts(self) -> Counts:
         """Give the run in numbers."""
         states = dict(self._db.all(self._sql["count_states"], (self._run,)))
-        out: Counter[str] = Counter()
-        for rule, n in self._db.all(self._sql["count_out"], (self._run,)):
-            out[rule_now(rule)] += n
+        out: dict[str, int] = dict(self._db.all(self._sql["count_out"], (self._run,)))
         return Counts(
             {state.name.lower(): states.get(state, 0) for state in State},
             dict(self._db.all(self._sql["count_lanes"], (self._run,))),
             out,
             dict(self._db.all(self._sql["count_skipped"], (self._run,))),
             self._fetched(),
-            out[OTHER_SITE],
+            out.get(OTHER_SITE, 0),
             self._db.one(self._sql["count_due"], (self._run,))[0],
         )
 
@@ -85,7 +81,7 @@ class SqliteLedger:
     @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
         """Give all entries in the order of discovery, or those that a rule put out."""
-        name, more = ("rows", ()) if rule is None else ("rows_out", spellings(rule))
+        name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
         while rows := self._db.all(self._sql[name], (self._run, after, *more)):
             yield from map(_row, rows)
             after = rows[-1][0]
@@ -143,7 +139,7 @@ def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
 def _row(row: tuple[Any, ...]) -> FrontierRow:
     entry, url, state, lane, priority, score, depth, parent, *rest = checked(row, "isisfFiSiiIFSS")
     seen, attempts, claim, due_at, rule, why = rest
-    reason = None if rule is None else Why(rule_now(rule), why or "")
+    reason = None if rule is None else Why(rule, why or "")
     place = (lane, priority, score, depth, parent)
     return FrontierRow(entry, url, State(state), *place, seen, attempts, claim, moment(due_at), reason)
 

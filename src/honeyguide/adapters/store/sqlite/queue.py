@@ -16,7 +16,7 @@ from honeyguide.adapters.store.sqlite.leases import SqliteLeases
 from honeyguide.adapters.store.sqlite.ledger import pack
 from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, KnownState, Retry, State, is_fetch
 from honeyguide.core.crawl.placement import rank_due
-from honeyguide.errors import LeaseLostError, rule_now, spellings
+from honeyguide.errors import LeaseLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -193,7 +193,6 @@ class SqliteFrontier(SqliteLeases):
             for digest, *rest in self._db.all(self._sql["known"], (str(missing), self._run)):
                 state, rank, seen, rule, is_https = rest
                 seen += self.counters.again[digest]
-                rule = None if rule is None else rule_now(rule)
                 found[digest] = standing = KnownState(state, rank, seen, rule, bool(is_https))
                 if state != State.LEASED:  # what becomes of that is not told by its digest
                     cache[digest] = standing
@@ -221,7 +220,7 @@ class SqliteFrontier(SqliteLeases):
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
         """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
         limit = 2**62 if max_depth is None else max_depth
-        return self._in_bulk("reopen", (self._run, *spellings(rule), limit))
+        return self._in_bulk("reopen", (self._run, rule, limit))
 
     def drop_deep(self, max_depth: int) -> int:
         """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""

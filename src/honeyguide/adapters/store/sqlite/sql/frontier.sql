@@ -143,7 +143,7 @@ WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT
 
 -- name: reopen
 UPDATE entry SET state = 0, rule = NULL, why = NULL, attempts = 0
-WHERE run = ? AND rule IN (?, ?) AND state = 3 AND depth <= ?;
+WHERE run = ? AND rule = ? AND state = 3 AND depth <= ?;
 
 -- name: put_out_deep
 UPDATE entry SET state = 3, rule = 'max-depth', why = printf(?, depth, ?), due_at = NULL
@@ -190,7 +190,7 @@ SELECT state, count(*) FROM entry WHERE run = ? GROUP BY state;
 -- name: count_due
 -- What was refused for its address stays due: it is visited when that is allowed.
 SELECT count(*) FROM entry WHERE run = ? AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL)
-  OR (state = 3 AND rule IN ('address-refused', 'addressrefused')));
+  OR (state = 3 AND rule = 'address-refused'));
 
 -- name: count_lanes
 SELECT lane, count(*) FROM entry WHERE run = ? AND state = 0 GROUP BY lane;
@@ -210,7 +210,7 @@ WHERE +e.run = ? AND e.id > ? ORDER BY e.id LIMIT 1000;
 -- name: rows_out
 SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
-WHERE e.run = ? AND e.id > ? AND e.rule IN (?, ?) ORDER BY e.id LIMIT 1000;
+WHERE e.run = ? AND e.id > ? AND e.rule = ? ORDER BY e.id LIMIT 1000;
 
 -- name: seeds
 SELECT url FROM entry WHERE run = ? AND is_seed = 1 ORDER BY id;
