@@ -13,7 +13,7 @@ import heapq
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from honeyguide.core.recrawl.history import site_of
@@ -90,15 +90,6 @@ class _Survey:
     dead: Count = field(default_factory=Count)
 
 
-@dataclass(slots=True)
-class _Repeats:
-    """Rows whose URL comes again later; `is_cut` if there were too many URLs to remember."""
-
-    superseded: set[int] = field(default_factory=set)
-    count: Count = field(default_factory=Count)
-    is_cut: bool = False
-
-
 class RowTable:
     """Known URLs, a row at a time, ranked by a policy; `rows` starts over whenever it is called.
 
@@ -117,26 +108,30 @@ class RowTable:
         self.policy = policy.name
         self._rows = rows
         self._policy = policy
+        self._has_scores = isinstance(policy, Heuristic)  # its values are scores already
         self._profile = profile
         self._name = name
-        self._repeats = None if may_repeat else _Repeats()
+        self._superseded: set[int] | None = None if may_repeat else set()
+        self._repeated = Count()
+        self._is_cut = False  # too many URLs to compare them all
         self._survey: _Survey | None = None
 
     def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
-        survey, found = self._surveyed(query)
+        survey = self._survey = _Survey(query.now)
+        found = self._best(query, survey, lambda value: not self._has_scores or self._wants(query, value))
         self._set_price(survey, found if query.top or query.per_host else ())
         if query.levels and not self._has_scores:  # a level depends on the price
-            found = self._of_levels(query, survey)
+            levels, again = replace(query, min_score=None), _Survey(query.now)
+            found = self._best(query, again, lambda value: self._wants(levels, self._score(value, survey)))
         ranks = _ranks(survey, [(value, number) for value, number, _ in found])
         entries = (self._entry(rank, row, survey) for rank, (_, _, row) in zip(ranks, found, strict=True))
-        repeats = self._repeated()
         return Plan(
-            entries=[entry for entry in entries if query.wants(entry.scored.score.value, entry.scored.level)],
+            entries=[entry for entry in entries if self._wants(query, entry.scored.score.value)],
             levels=self._levels(survey),
             future=survey.future,
-            repeated=repeats.count,
-            unremembered=repeats.is_cut,
+            repeated=self._repeated,
+            unremembered=self._is_cut,
             dead=survey.dead,
         )
 
@@ -156,25 +151,20 @@ class RowTable:
 
     # --- passes over the rows ---
 
-    def _surveyed(self, query: PlanQuery) -> tuple[_Survey, list[tuple[float, int, KnownUrl]]]:
-        """Value every page, and keep the best."""
-        survey = self._survey = _Survey(query.now)
+    def _best(
+        self, query: PlanQuery, survey: _Survey, wants: Callable[[float], bool]
+    ) -> list[tuple[float, int, KnownUrl]]:
+        """Value every page, and keep the best of those with a wanted value."""
         best: Best[KnownUrl] = Best(query.top, query.per_host)
-        kept = 0
-        for row, value in self._valued(survey):
-            survey.values.append(value)
-            survey.numbers.append(row.number)
-            if self._has_scores and not query.wants(value, level_of(value, self._profile)):
-                continue
-            kept += 1
+        wanted = ((row, value) for row, value in self._valued(survey) if wants(value))
+        for kept, (row, value) in enumerate(wanted, 1):
             if query.top is None and query.per_host is None and kept > query.limit:
                 raise query.too_many(self._name)
             best.add(value, row.number, row.signals.url, row)
-        survey.ordered = sorted(survey.values)
-        return survey, best.found()
+        return best.found()
 
     def _valued(self, survey: _Survey) -> Iterator[tuple[KnownUrl, float]]:
-        superseded = self._repeated().superseded
+        superseded = self._find_repeats()
         for row in self._rows():
             if row.number in superseded:
                 continue
@@ -183,44 +173,35 @@ class RowTable:
                 continue
             if fields := ", ".join(_future_fields(row, survey.now)):
                 survey.future.add(f"{row.where} ({fields})")
-            yield row, self._value(row, survey.now)
-
-    def _of_levels(self, query: PlanQuery, survey: _Survey) -> list[tuple[float, int, KnownUrl]]:
-        best: Best[KnownUrl] = Best(query.top, query.per_host)
-        for row, value in self._valued(_Survey(survey.now)):
-            if level_of(self._score(value, survey), self._profile).name in query.levels:
-                best.add(value, row.number, row.signals.url, row)
-        return best.found()
+            value = self._value(row, survey.now)
+            survey.values.append(value)
+            survey.numbers.append(row.number)
+            yield row, value
 
     def _current(self, now: datetime) -> _Survey:
         survey = self._survey
         if survey is None or survey.now != now:
-            survey, _ = self._surveyed(PlanQuery(now, top=1))
+            survey = self._survey = _Survey(now)
+            self._best(PlanQuery(now, top=1), survey, lambda _: True)
             self._set_price(survey, ())
         return survey
 
-    def _repeated(self) -> _Repeats:
+    def _find_repeats(self) -> set[int]:
         """Find the rows whose URL comes again later, as far as URLs can be remembered."""
-        if self._repeats is None:
-            self._repeats = repeats = _Repeats()
-            last: dict[str, int] = {}
+        if self._superseded is None:
+            self._superseded, last = set(), dict[str, int]()
             for row in self._rows():
                 url = row.signals.url
                 if url in last:
-                    repeats.superseded.add(last[url])
-                    repeats.count.add(row.where)
+                    self._superseded.add(last[url])
+                    self._repeated.add(row.where)
                 elif len(last) >= MAX_REMEMBERED:
-                    repeats.is_cut = True
+                    self._is_cut = True
                     continue
                 last[url] = row.number
-        return self._repeats
+        return self._superseded
 
     # --- from values to scores ---
-
-    @property
-    def _has_scores(self) -> bool:
-        """Whether values are scores already, as those of the profile's own rules are."""
-        return isinstance(self._policy, Heuristic)
 
     def _value(self, row: KnownUrl, now: datetime) -> float:
         if row.state is None and self._has_scores:  # rules read the signals themselves, unknown ones included
@@ -237,11 +218,15 @@ class RowTable:
     @staticmethod
     def _set_price(survey: _Survey, taken: Iterable[tuple[float, int, KnownUrl]]) -> None:
         """Set the price: the least value within the budget that is above 0."""
+        survey.ordered = sorted(survey.values)
         listed = [value for value, _, _ in taken]
         if not listed:
             count = -(-len(survey.ordered) // SHARE)
             listed = survey.ordered[-count:] if count else []
         survey.price = min((value for value in listed if value > 0.0), default=1.0)
+
+    def _wants(self, query: PlanQuery, score: float) -> bool:
+        return query.wants(score, level_of(score, self._profile))
 
     def _score(self, value: float, survey: _Survey) -> float:
         return value if self._has_scores else score_of(value, survey.price)
