@@ -24,7 +24,7 @@ _NAMES = {
     "core.url.scope": "Verdict",
     "core.url.url": "Url display normalize",
     "errors": """AddressRefusedError AskedToWaitError ConfigError FetchError ForbiddenError HoneyguideError InputError
-        LeaseLostError NameNotFoundError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
+        NameNotFoundError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
         TimedOutError TooLargeError UnreachableError UrlError""",
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",

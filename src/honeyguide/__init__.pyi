@@ -52,7 +52,6 @@ from honeyguide.errors import FetchError as FetchError
 from honeyguide.errors import ForbiddenError as ForbiddenError
 from honeyguide.errors import HoneyguideError as HoneyguideError
 from honeyguide.errors import InputError as InputError
-from honeyguide.errors import LeaseLostError as LeaseLostError
 from honeyguide.errors import NameNotFoundError as NameNotFoundError
 from honeyguide.errors import NotTextError as NotTextError
 from honeyguide.errors import PatternError as PatternError
@@ -87,7 +86,6 @@ __all__ = [
     "Head",
     "HoneyguideError",
     "InputError",
-    "LeaseLostError",
     "Link",
     "NameNotFoundError",
     "NotTextError",

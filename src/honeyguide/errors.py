@@ -135,10 +135,6 @@ class StoreBusyError(StoreError):
     """Another process has been writing to the store for too long."""
 
 
-class LeaseLostError(StoreError):
-    """The lease of a page has passed to another process, so the result of this one is refused."""
-
-
 def _visible(line: str) -> str:
     """Escape characters that end a line, steer a terminal or hide: names of files and texts of servers are not ours."""
     if line.isprintable():

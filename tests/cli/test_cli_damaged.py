@@ -97,8 +97,11 @@ DAMAGES: dict[str, tuple[str, tuple[Any, ...]]] = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_what_we_never_write_is_one_sentence(run: Run, crawled: Path, name: str) -> None:
     store = crawled / "honeyguide.db"
-    with closing(sqlite3.connect(store)) as db, db:
-        assert db.execute(*DAMAGES[name]).rowcount > 0
+    try:
+        with closing(sqlite3.connect(store)) as db, db:
+            assert db.execute(*DAMAGES[name]).rowcount > 0
+    except sqlite3.IntegrityError:
+        return  # SQLite itself keeps it out
     refused = []
     for command, words in COMMANDS.items():
         before = store.read_bytes()

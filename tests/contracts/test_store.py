@@ -17,8 +17,8 @@ from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done, NoClaim, Retry
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
-from honeyguide.errors import LeaseLostError, SchemaMismatchError, StoreBusyError, StoreError
-from honeyguide.ports.store import Report
+from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError
+from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.history import HistoryContract
 from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
 from honeyguide.testing.memory_store import MemoryStore
@@ -58,14 +58,14 @@ def test_what_waits_to_be_tried_again_is_brought_back_and_a_pause_ends(
     frontier = store.queue(store.runs.begin(spec(), 0.0))
     frontier.add([found("/a")])
     (lease,) = frontier.claim(ask()).leases
-    frontier.finish(lease, Retry(600.0, Why("unreachable", "no connection")), Report())
+    frontier.commit_page(lease, Intake(Retry(600.0, Why("unreachable", "no connection"))))
     frontier.block("a.example", 900.0)
     frontier.requeue([found("/a")])
     assert frontier.claim(ask(1.0)).rest == NoClaim("resting", 900.0)
     frontier.block("a.example", None)
     (again,) = frontier.claim(ask(1.0)).leases
     assert (again.url, again.attempt, again.lane) == (lease.url, 1, lease.lane)
-    frontier.finish(again, Done(), Report())
+    frontier.commit_page(again, Intake(Done()))
     frontier.requeue([found("/a")])  # it is had
     assert frontier.claim(ask(1.0)).rest == NoClaim("complete")
     store.close()
@@ -82,9 +82,9 @@ def test_what_was_flushed_survives_and_the_rest_does_not(tmp_path: Path) -> None
     store = filled(tmp_path / "h.db")
     frontier = store.queue(store.runs.begin(spec(), 0.0))
     first, second = frontier.claim(ask(limit=2)).leases
-    frontier.finish(first, Done(), Report(page("/first")))
+    frontier.commit_page(first, Intake(Done(), page("/first")))
     store.flush()
-    frontier.finish(second, Done(), Report(page("/second")))
+    frontier.commit_page(second, Intake(Done(), page("/second")))
     store.abandon()
     again = SqliteStore(tmp_path / "h.db")
     run = again.runs.begin(spec(), 1.0)
@@ -99,16 +99,17 @@ def test_a_failed_transaction_leaves_no_trace(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
     frontier = store.queue(store.runs.begin(spec(), 0.0))
     (lease,) = frontier.claim(ask()).leases
+    store.flush()
 
     def fail() -> None:
         with store.transaction():
-            frontier.finish(lease, Done(), Report(page("/x")))
+            frontier.commit_page(lease, Intake(Done(), page("/x")))
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     assert list(frontier.pages()) == []
-    frontier.finish(lease, Done(), Report(page("/x")))
+    frontier.commit_page(lease, Intake(Done(), page("/x")))
     assert len(list(frontier.pages())) == 1
     store.close()
 
@@ -125,20 +126,21 @@ def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(
     store = filled(tmp_path / "h.db")
     frontier = store.queue(store.runs.begin(spec(), 0.0))
     digest = found("/9").digest
-    met = Report(findings=Findings(again=[digest], skipped=Counter({"mailto": 2})))
+    met = Intake(Done(), findings=Findings(again=[digest], skipped=Counter({"mailto": 2})))
     leases = frontier.claim(ask(limit=3)).leases
-    frontier.finish(leases[0], Done(), met)
+    frontier.commit_page(leases[0], met)
+    store.flush()
 
     def fail() -> None:
         with store.transaction():
-            frontier.finish(leases[1], Done(), met)
+            frontier.commit_page(leases[1], met)
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
-    assert frontier.known([digest])[digest].seen == 1  # what waits is known already
-    frontier.finish(leases[2], Done(), met)
-    assert seen(store) == (0, 0)
+    frontier.commit_page(leases[2], met)
+    assert seen(store) == (1, 2)
+    assert frontier.look(leases[1], [digest]).known[digest].seen == 2  # what waits is known already
     store.flush()
     assert seen(store) == (2, 4)
     store.flush()
@@ -149,12 +151,12 @@ def test_what_pages_count_waits_for_the_commit_and_a_failed_page_does_not_count(
 def test_what_the_disk_took_back_does_not_count(tmp_path: Path) -> None:
     store = filled(tmp_path / "h.db")
     frontier = store.queue(store.runs.begin(spec(), 0.0))
-    met = Report(findings=Findings(again=[found("/9").digest], skipped=Counter({"mailto": 2})))
-    frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
+    met = Intake(Done(), findings=Findings(again=[found("/9").digest], skipped=Counter({"mailto": 2})))
+    frontier.commit_page(frontier.claim(ask()).leases[0], met)
     store._db.undo()  # noqa: SLF001 - as a full disk does, in the middle of any statement
     store.flush()
     assert seen(store) == (0, 0)
-    frontier.finish(frontier.claim(ask()).leases[0], Done(), met)
+    frontier.commit_page(frontier.claim(ask()).leases[0], met)
     store.flush()
     assert seen(store) == (1, 2)
     store.close()
@@ -165,13 +167,13 @@ def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
     frontier = store.queue(store.runs.begin(spec(), 0.0))
     (lease,) = frontier.claim(ask()).leases
     store.flush()
-    frontier.finish(lease, Done(), Report(page("/x"), Findings(again=[found("/9").digest])))
+    frontier.commit_page(lease, Intake(Done(), page("/x"), Findings(again=[found("/9").digest])))
     fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF seen ON entry BEGIN SELECT raise(ABORT, 'no'); END"
     store._db.write(fault)  # noqa: SLF001 - a disk that fails at the worst moment
     with pytest.raises(StoreError, match="cannot be used: 'no'"):
         store.flush()
     assert list(frontier.pages()) == []
-    frontier.finish(lease, Done(), Report(page("/x"), Findings(again=[found("/9").digest])))
+    frontier.commit_page(lease, Intake(Done(), page("/x"), Findings(again=[found("/9").digest])))
     store.flush()
     assert seen(store) == (1, 0)
     store.close()
@@ -202,13 +204,12 @@ def test_a_lease_that_ran_out_goes_to_another(tmp_path: Path) -> None:
     assert "/0" not in paths(theirs.claim(ask(500.0, limit=1)).leases)
     mine_until = 700.0
     other.flush()
-    mine.renew(mine_until)
+    mine.renew(600.0, mine_until)
     one.flush()
     assert "/0" not in paths(theirs.claim(ask(650.0, limit=1)).leases)
     assert "/0" in paths(theirs.claim(ask(mine_until, limit=1)).leases)
     other.flush()
-    with pytest.raises(LeaseLostError, match="another process"):
-        mine.finish(lease, Done(), Report())
+    assert not mine.commit_page(lease, Intake(Done()))
     one.close()
     other.close()
 
@@ -234,7 +235,7 @@ def test_leases_of_others_are_waited_for_before_the_budget_is_said_to_be_spent(t
     assert (rest.why, rest.until) == ("shared", 1.25)
     other.flush()
     for lease in leases:
-        one.queue(run).finish(lease, Done(), Report())
+        one.queue(run).commit_page(lease, Intake(Done()))
     one.flush()
     assert other.queue(run).claim(ask(2.0, budgets=budgets)).rest.why == "max_pages"
     other.close()
@@ -247,7 +248,7 @@ def test_a_process_that_ended_and_that_nobody_has_asked_how_is_gone(tmp_path: Pa
     run = store.runs.begin(spec(), 0.0)
     store.queue(run).claim(ask(limit=2))
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
-        store._db.write("UPDATE owner SET pid = ?", (child.pid,))  # noqa: SLF001 - as if it were that process
+        store._db.write("UPDATE worker SET pid = ?", (child.pid,))  # noqa: SLF001 - as if it were that process
         store.flush()
         store.abandon()
         again = SqliteStore(tmp_path / "h.db")
@@ -373,7 +374,7 @@ def test_a_clock_that_runs_backwards_is_harmless(tmp_path: Path) -> None:
     run = store.runs.begin(spec(), 1e9)
     frontier = store.queue(run)
     (lease,) = frontier.claim(ask(1e9)).leases
-    frontier.finish(lease, Done(), Report())
+    frontier.commit_page(lease, Intake(Done()))
     store.runs.end(run, "complete", 1e8)
     assert store.runs.list()[0].updated_at == 1e9
     assert len(frontier.claim(ask(1e7, limit=9)).leases) == 9

@@ -12,13 +12,13 @@ from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.errors import StoreBusyError, StoreError
-from honeyguide.ports.store import Report
+from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.store import ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.adapters.store.sqlite.queue import SqliteFrontier
+    from honeyguide.adapters.store.sqlite.queue import SqliteQueue
     from honeyguide.core.crawl.frontier import Lease, Run
 
 URL = "https://a.example/"
@@ -38,8 +38,8 @@ def budget(store: SqliteStore) -> tuple[int, ...]:
     return tuple(row)
 
 
-def finish(frontier: SqliteFrontier, lease: Lease) -> None:
-    frontier.finish(lease, Done(), Report(page(lease.url.text)))
+def finish(frontier: SqliteQueue, lease: Lease) -> None:
+    frontier.commit_page(lease, Intake(Done(), page(lease.url.text)))
 
 
 def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path) -> None:
@@ -49,7 +49,6 @@ def test_the_budget_counts_at_once_and_is_written_with_the_commit(tmp_path: Path
     first, second = frontier.claim(ask(limit=9, budgets=two)).leases
     finish(frontier, first)
     assert frontier.claim(ask(limit=9, budgets=two)).rest.why == "max_pages"
-    assert (budget(store), frontier.counts().fetched) == ((0, 0, 0), 1)
     assert [(one.fetched, one.claims) for one in store.runs.list()] == [(1, 2)]
     store.flush()
     assert (budget(store), frontier.counts().fetched) == ((1, 1, 2), 1)
@@ -64,6 +63,7 @@ def test_a_claim_that_is_undone_gives_its_numbers_back(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "h.db")
     frontier = store.queue(run)
     (first,) = frontier.claim(ask()).leases
+    store.flush()
 
     def fail() -> None:
         with store.transaction():
@@ -79,7 +79,7 @@ def test_a_claim_that_is_undone_gives_its_numbers_back(tmp_path: Path) -> None:
     store.close()
 
 
-def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> None:
+def test_transaction_undoes_everything_since_the_commit(tmp_path: Path) -> None:
     store, run = filled(tmp_path / "h.db")
     frontier = store.queue(run)
     first, second = frontier.claim(ask(limit=2)).leases
@@ -88,7 +88,7 @@ def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> No
     finish(frontier, first)
 
     def fail() -> None:
-        with store.all_or_nothing():
+        with store.transaction():
             finish(frontier, second)
             frontier.claim(ask())
             raise KeyError
@@ -96,9 +96,9 @@ def test_all_or_nothing_undoes_everything_since_the_commit(tmp_path: Path) -> No
     with pytest.raises(KeyError):
         fail()
     assert (list(frontier.pages()), store.history.get(7), frontier.counts().fetched) == ([], None, 0)
-    assert frontier.holds(first)
-    assert frontier.holds(second)
-    with store.all_or_nothing():
+    assert frontier.look(first).is_held
+    assert frontier.look(second).is_held
+    with store.transaction():
         finish(frontier, first)
         finish(frontier, second)
     store.flush()
@@ -113,7 +113,7 @@ def test_a_lease_that_another_took_over_is_not_held(tmp_path: Path) -> None:
     one.flush()
     assert paths(theirs.claim(ask(9999.0)).leases) == ["/0"]
     other.flush()
-    assert not mine.holds(lease)
+    assert not mine.look(lease).is_held
     one.close()
     other.close()
 
@@ -164,6 +164,7 @@ def test_what_another_has_noted_is_seen_in_the_next_turn(tmp_path: Path) -> None
 def test_a_visit_that_is_undone_is_not_remembered(tmp_path: Path) -> None:
     store, _ = filled(tmp_path / "h.db")
     store.history.record(Visit(URL, 7, 10.0, 200, "x"), 1)
+    store.flush()
 
     def fail() -> None:
         with store.transaction():
@@ -198,15 +199,15 @@ def test_a_holder_whose_first_claim_was_undone_does_not_take_the_leases_of_anoth
     other = SqliteStore(tmp_path / "h.db")
 
     def fail() -> None:
-        with one.all_or_nothing():
+        with one.transaction():
             one.queue(run).claim(ask())
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
     (lease,) = other.queue(run).claim(ask()).leases
-    assert other.queue(run).holds(lease)
+    assert other.queue(run).look(lease).is_held
     other.flush()
-    assert not one.queue(run).holds(lease)
+    assert not one.queue(run).look(lease).is_held
     one.close()
     other.close()

@@ -24,7 +24,7 @@ from honeyguide.adapters.files.rows import RawRow, parse_object
 from honeyguide.adapters.output import plan_tables
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
-from honeyguide.core.crawl.traps import Traps
+from honeyguide.core.crawl.traps import shape_trap
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.ranking import RowTable
@@ -45,7 +45,7 @@ def url_chars(over: int, _limit: int) -> None:
 def _trapped(url: str, name: str, limit: int) -> str | None:
     changed: dict[str, Any] = {name: limit}
     limits = replace(load_profile("docs", topic="x").traps, **changed)
-    why = Traps(limits).inspect(Url.parse(url))
+    why = shape_trap(Url.parse(url), limits)
     return None if why is None else why.rule
 
 

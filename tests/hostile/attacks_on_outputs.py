@@ -106,7 +106,7 @@ def host_urls(over: int, _limit: int) -> None:
         f"{HOME}p{n}": linking(f"/x{n}", f"https://other.example/{n}", f"/y{n}") for n in range(over - 2)
     }
     _, summary, store = crawl(pages)
-    crowd = store.queue(store.runs.list()[0]).urls_per_host()
+    crowd = store.ledger(store.runs.list()[0]).urls_per_host()
     assert crowd["a.example"] == over
     assert summary.counts.skipped["host-full"] > 0
     assert summary.stopped == "complete"
@@ -115,7 +115,7 @@ def host_urls(over: int, _limit: int) -> None:
 def crawl_hosts(over: int, _limit: int) -> None:
     pages = {HOME.text: linking(*(f"https://fire{n}.example/" for n in range(2 * over)))}
     _, summary, store = crawl(pages, Budgets(external_pages=1))
-    assert len(store.queue(store.runs.list()[0]).urls_per_host()) <= over
+    assert len(store.ledger(store.runs.list()[0]).urls_per_host()) <= over
     assert summary.counts.skipped["too-many-hosts"] > 0
 
 
@@ -123,7 +123,7 @@ def families(over: int, _limit: int) -> None:
     traps = Traps(load_profile("docs", topic="x").traps)
     for n in range(over + 1):
         traps.learn(Url.parse(f"https://a.example/s{'x' * (n % 90)}/{n // 90}/p?{'y' * (n // 90)}=1"), ())
-    assert len(traps.families) <= over
+    assert len(traps.shapes) <= over
 
 
 def remembered_hosts(over: int, _limit: int) -> None:

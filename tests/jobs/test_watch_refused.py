@@ -10,7 +10,6 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app.watch import watch_session
 from honeyguide.core.crawl.frontier import digest_of
@@ -68,7 +67,6 @@ class Watched:
         self.store = SqliteStore(path)
         crawler = Crawler(self.site, HtmlReader(), self.clock, self.store, load_profile("docs", topic="fire"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
-        self.reader = StoreReader(str(path))
         self.records: list[Record] = []
         self.rounds: list[Round] = []
         self.watch(24)
@@ -84,7 +82,7 @@ class Watched:
             on_page=lambda record, _: self.records.append(record),
             on_round=self.rounds.append,
         )
-        session = watch_session((self.store, self.reader), request, self.site, self.clock)
+        session = watch_session(self.store, request, self.site, self.clock)
         assert asyncio.run(session.watch()) == "until"
 
     def known(self, path: str) -> HistoryEntry:
@@ -93,7 +91,6 @@ class Watched:
         return known
 
     def close(self) -> None:
-        self.reader.close()
         self.store.close()
 
 

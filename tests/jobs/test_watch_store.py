@@ -13,7 +13,6 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.store.known import StoreReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.app import plan_store
 from honeyguide.app.watch import watch_session
@@ -87,18 +86,14 @@ class Living:
 
 
 @contextmanager
-def crawled(
-    path: Path, clock: FrozenClock, site: Living, *more: str
-) -> Iterator[tuple[SqliteStore, StoreReader]]:
+def crawled(path: Path, clock: FrozenClock, site: Living, *more: str) -> Iterator[SqliteStore]:
     store = SqliteStore(path)
     crawler = Crawler(site, HtmlReader(), clock, store, load_profile("docs", topic="fire"))
     seeds = tuple(map(Url.parse, (f"{ROOT}/", *more)))
     asyncio.run(crawler.crawl(CrawlRequest(seeds), lambda _record, _arrival: None))
-    reader = StoreReader(str(path))
     try:
-        yield store, reader
+        yield store
     finally:
-        reader.close()
         store.close()
 
 
@@ -106,11 +101,11 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
     rounds: list[Round] = []
-    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+    with crawled(tmp_path / "h.db", clock, site) as store:
         assert len(site.log) == 24
         pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 10 * DAY_S)
         request = WatchRequest(pace, PROFILE, on_round=rounds.append)
-        session = watch_session((store, reader), request, site, clock)
+        session = watch_session(store, request, site, clock)
         assert asyncio.run(session.watch()) == "until"
     times = [at for at, _ in site.log[24:]]
     assert max(sum(start <= at < start + HOUR_S for at in times) for start in times) <= 6
@@ -145,9 +140,9 @@ def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
 def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
-    with crawled(tmp_path / "h.db", clock, site, "https://b.example/") as (store, reader):
+    with crawled(tmp_path / "h.db", clock, site, "https://b.example/") as store:
         pace = WatchBudget(per_hour=12, cycle_s=600.0, until=START + 13 * HOUR_S)
-        session = watch_session((store, reader), WatchRequest(pace, PROFILE), site, clock)
+        session = watch_session(store, WatchRequest(pace, PROFILE), site, clock)
         asyncio.run(session.watch())
     late = [(at, path) for at, path in site.log if at > START + 2 * HOUR_S]
     assert len(late) >= 11 * 12 * 0.9  # the budget is spent on the other site
@@ -184,12 +179,10 @@ def rounds_of(path: Path, page_s: float) -> list[tuple[float, int]]:
             fetched = await session.fetch(12)
             done.append((clock.now() - began, fetched))
 
-    with crawled(path, clock, site) as (store, reader):
+    with crawled(path, clock, site) as store:
         asyncio.run(clock.sleep(HOUR_S))
         site.page_s, site.log, site._turn = page_s, [], asyncio.Lock()  # noqa: SLF001 - a lock for another loop
-        session = watch_session(
-            (store, reader), WatchRequest(WatchBudget(per_hour=600), PROFILE), site, clock
-        )
+        session = watch_session(store, WatchRequest(WatchBudget(per_hour=600), PROFILE), site, clock)
         assert session.plan(12, clock.now()) == 12
         asyncio.run(go_round(session))
         assert (
@@ -212,11 +205,11 @@ def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> N
     clock = FrozenClock(START)
     site = Living(clock)
     notes: list[str] = []
-    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+    with crawled(tmp_path / "h.db", clock, site) as store:
         pace = WatchBudget(per_hour=6, cycle_s=1800.0, until=START + 12 * HOUR_S)
         feeds = ("nowhere.xml", f"{ROOT}/feed")
         request = WatchRequest(pace, PROFILE, sitemaps=feeds, listen_s=2 * HOUR_S, on_note=notes.append)
-        session = watch_session((store, reader), request, site, clock)
+        session = watch_session(store, request, site, clock)
         asyncio.run(session.watch())
         digest = digest_of(Url.parse(f"{ROOT}/slow-7"), PROFILE.scope.tracking)
         known = store.history.get(digest)
@@ -232,11 +225,11 @@ def test_feeds_are_read_again_and_tell_of_pages_and_changes(tmp_path: Path) -> N
 def test_what_no_run_can_fetch_does_not_stand_in_the_way(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)
-    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+    with crawled(tmp_path / "h.db", clock, site) as store:
         store._db.write("DELETE FROM entry WHERE url LIKE '%/slow-1%'")  # noqa: SLF001 - a run that never met them
         store.flush()
         pace = WatchBudget(per_hour=6, cycle_s=HOUR_S, rounds=4)
-        session = watch_session((store, reader), WatchRequest(pace, PROFILE), site, clock)
+        session = watch_session(store, WatchRequest(pace, PROFILE), site, clock)
         asyncio.run(session.watch())
     again = Counter(path for _, path in site.log[24:])
     assert not [path for path in again if path.startswith("/slow-1")]
@@ -249,13 +242,13 @@ def test_runs_that_cannot_be_gone_on_with_are_named(tmp_path: Path) -> None:
     site = Living(clock)
     notes: list[str] = []
     request = WatchRequest(WatchBudget(per_hour=6), PROFILE, on_note=notes.append)
-    with crawled(tmp_path / "h.db", clock, site) as (store, reader):
+    with crawled(tmp_path / "h.db", clock, site) as store:
         store._db.write("UPDATE run SET request = NULL")  # noqa: SLF001 - as an older version left it
         with pytest.raises(InputError, match="run 1"):
-            watch_session((store, reader), request, site, clock)
+            watch_session(store, request, site, clock)
         crawler = Crawler(site, HtmlReader(), clock, store, load_profile("docs", topic="water"))
         asyncio.run(crawler.crawl(CrawlRequest((Url.parse(f"{ROOT}/"),)), lambda _record, _arrival: None))
-        watch_session((store, reader), request, site, clock)
+        watch_session(store, request, site, clock)
     assert len(notes) == 1
     assert "run 1" in notes[0]
 
@@ -265,8 +258,6 @@ def test_visits_that_are_written_late_do_not_hide_those_before_them(tmp_path: Pa
     since = START + DAY_S
     for at in (since - 2 * HOUR_S, since + 60.0, since - HOUR_S / 2, since + 90.0):
         store.history.record(Visit(f"{ROOT}/{at}", int(at), at, 200, "x"), 1)
+    found = store.history.latest_visits(9, since)
     store.close()
-    reader = StoreReader(str(tmp_path / "h.db"))
-    found = reader.latest_visits(9, since)
-    reader.close()
     assert found == [since + 90.0, since - HOUR_S / 2, since + 60.0]

@@ -76,7 +76,7 @@ def test_nothing_is_asked_for_before_its_lease_is_kept(tmp_path: Path) -> None:
     def look(url: str) -> None:
         with closing(sqlite3.connect(path)) as other:
             states.append(
-                other.execute("SELECT state, owner > 0 FROM entry WHERE url = ?", (url,)).fetchall()
+                other.execute("SELECT state, worker > 0 FROM entry WHERE url = ?", (url,)).fetchall()
             )
 
     assert crawl(path, Site(look), lambda _: None) == "complete"
@@ -119,7 +119,9 @@ def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_p
     handed: list[str] = []
     crawl(tmp_path / "whole.db", Site(), handed.append)
     store = SqliteStore(path)
-    fault = "CREATE TEMP TRIGGER t BEFORE UPDATE OF leased ON site WHEN new.leased > old.leased AND old.fetched = 22 "
+    fault = (
+        "CREATE TEMP TRIGGER t BEFORE UPDATE OF fetched ON site WHEN new.fetched = 22 AND old.fetched < 22"
+    )
     store._db.write(f"{fault} BEGIN SELECT raise(ABORT, 'no'); END")  # noqa: SLF001 - a disk that fails at the worst moment
     crawler = Crawler(Site(), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire"))
     request = CrawlRequest((Url.parse("https://a.example/"),))
@@ -145,7 +147,10 @@ def test_a_page_whose_lease_was_lost_is_not_handed_over(tmp_path: Path) -> None:
     def look(url: str) -> None:
         if url == lost and url not in asked:
             with closing(sqlite3.connect(path)) as other, other:
-                other.execute("UPDATE entry SET owner = 99 WHERE url = ?", (url,))
+                other.execute(
+                    "INSERT INTO worker SELECT 99, 'elsewhere', 1, 't', seen_at, expires_at FROM worker"
+                )
+                other.execute("UPDATE entry SET worker = 99 WHERE url = ?", (url,))
         asked.append(url)
 
     assert crawl(path, Site(look), handed.append) == "complete"
@@ -179,7 +184,7 @@ def test_leases_are_renewed_while_nothing_arrives(tmp_path: Path) -> None:
 
     def look() -> None:
         with closing(sqlite3.connect(path)) as other:
-            seen.update(other.execute("SELECT lease_until FROM entry WHERE state = 1"))
+            seen.update(other.execute("SELECT expires_at FROM worker"))
 
     class Slow(Site):
         async def fetch(

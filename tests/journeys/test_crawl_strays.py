@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from itertools import permutations
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.store.known import StoreReader
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
     from honeyguide.ports.store import Store
@@ -175,11 +174,10 @@ def test_announcements_reach_a_crawl_that_was_made_with_a_sitemap_and_obey_its_l
     ]
     foreign = "https://b.example/x"
     request = WatchRequest(WatchBudget(1), FIRE, sitemaps=(f"{home}/s.xml",))
-    unread = cast("StoreReader", None)  # listening needs no more than the store
     for _ in range(2):  # the second time nothing is new
         for some in (days[:100], days[100:200]):
             source = Announcing(*some, f"{home}/new", foreign)
-            session = watch_session((store, unread), request, source, FrozenClock())
+            session = watch_session(store, request, source, FrozenClock())
             asyncio.run(session.listen(0.0))
     rows = list(frontier.rows())
     assert any(row.url == f"{home}/new" for row in rows)

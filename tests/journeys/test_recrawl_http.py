@@ -129,7 +129,7 @@ class World:
         self.site.server.requests.clear()
         frontier = self.store.queue(self.store.runs.list()[0])
         due = [ScheduledVisit(self.digest(path), self.clock.now(), place) for place, path in enumerate(paths)]
-        assert frontier.schedule(due) == len(paths)
+        assert frontier.schedule(due) == {one.digest for one in due}
         return await self.crawl(only_due=True, **asked)
 
     def digest(self, path: str) -> int:
@@ -326,7 +326,7 @@ def test_what_a_killed_process_left_is_not_fetched_unless_it_is_due(tmp_path: Pa
             frontier = world.store.queue(world.store.runs.list()[0])
             left = frontier.claim(ClaimRequest(world.clock.now(), 2, world.clock.now() + 600.0)).leases
             assert len(left) == 2
-            frontier.release()
+            frontier.release(world.clock.now())
             stopped, records = await world.again("/")
         assert (stopped, list(records)) == ("nothing_due", ["/"])
         assert frontier.counts().states["leased"] == 0

@@ -16,7 +16,7 @@ from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Retry, Schedu
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.ports.store import Report
+from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.store import ask, digest, found, page, spec
 from honeyguide.testing.memory_store import MemoryStore
 
@@ -87,7 +87,9 @@ class Pair:
     def crash(self) -> None:
         """Lose what was not committed, and take over what was left behind."""
         self.file.abandon()
-        self.file, self.model = SqliteStore(self.path), deepcopy(self.saved)
+        killed = deepcopy(self.saved)
+        killed.abandon()
+        self.file, self.model = SqliteStore(self.path), MemoryStore(killed)
         self.open()
         limit = ask(self.now, limit=3)
         adopted = [front.adopt(limit) for front in self.fronts]
@@ -126,11 +128,11 @@ class Pair:
         }
         arrived = None if target is None else (digest(target), Url.parse(target))
         is_external = target is not None and target.startswith("https://c.")
-        report = Report(
-            page(lease.url.text), self.findings(lease, links), f"text {lease.claim % 3}", arrived,
+        done = Intake(
+            Done(), page(lease.url.text), self.findings(lease, links), f"text {lease.claim % 3}", arrived,
             is_external=is_external,
         )  # fmt: skip
-        self.each("finish", lease, outcomes[how], report if how == "done" else Report())
+        self.each("commit_page", lease, done if how == "done" else Intake(outcomes[how]))
         self.each("external_pages")
 
     def findings(self, lease: Lease, links: list[tuple[str, str, int, bool]]) -> Findings:
@@ -167,7 +169,7 @@ def broken_sums(path: Path) -> list[tuple[str, int]]:
         "site.head": "SELECT s.id FROM site s WHERE head_entry IS NOT (SELECT id FROM entry e WHERE e.site = s.id"
         " AND e.state = 0 AND e.due_at IS NULL ORDER BY rank, id LIMIT 1)",
         "run.fetched": "SELECT r.id FROM run r WHERE fetched != (SELECT sum(fetched) FROM site s WHERE s.run = r.id)",
-        "leases": "SELECT id FROM entry WHERE (state = 1) != (owner IS NOT NULL)",
+        "leases": "SELECT id FROM entry WHERE (state = 1) != (worker IS NOT NULL)",
     }
     with sqlite3.connect(path) as other:
         found_ = [(name, row[0]) for name, sql in checks.items() for row in other.execute(sql)]

@@ -6,28 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.page.likeness import main_digest
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.errors import InputError
 from honeyguide.simulation.worlds import Window, stored_world
+from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from honeyguide.ports.store import History
 
 OLD, NEW, OTHER = "6d5605f30aa2344d", main_digest(b"Fire alarms"), main_digest(b"Fire doors")
 
 
-def stored(path: Path, contents: tuple[str | None, ...]) -> str:
-    store = SqliteStore(path)
+def stored(contents: tuple[str | None, ...]) -> History:
+    store = MemoryStore()
     with store.transaction():
         for day, content in enumerate(contents):
             store.history.record(Visit("https://a.example/", 1, 1.7e9 + day * 86_400.0, 200, content), 1)
-    store.close()
-    return str(path)
+    return store.history
 
 
-def test_digests_of_two_versions_are_no_change(tmp_path: Path) -> None:
+def test_digests_of_two_versions_are_no_change() -> None:
     with pytest.raises(InputError, match="no visit has seen a change yet"):
-        stored_world(stored(tmp_path / "a.db", (OLD, NEW, NEW)), Window(), 0)
-    assert stored_world(stored(tmp_path / "b.db", (OLD, NEW, OTHER)), Window(), 0)
+        stored_world("a.db", stored((OLD, NEW, NEW)), Window(), 0)
+    assert stored_world("b.db", stored((OLD, NEW, OTHER)), Window(), 0)

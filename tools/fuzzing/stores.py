@@ -18,11 +18,11 @@ from fuzzing.files import Files
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Done, Retry
 from honeyguide.core.crawl.judge import Findings
-from honeyguide.core.crawl.traps import UrlShape
+from honeyguide.core.crawl.traps import ShapeLesson
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.why import Why
 from honeyguide.errors import StoreError
-from honeyguide.ports.store import Report
+from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.store import ask, digest, found, spec
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ def _fill(path: Path) -> None:
     for lease in frontier.claim(ask(limit=6)).leases[:4]:
         findings = Findings(new=[found(f"/new/{lease.claim}")])
         findings.skipped.update(["scheme"])
-        families = [(f"f{lease.claim}", UrlShape(f"f{lease.claim}", 1, 1, ((1, 2, 3),)))]
+        lesson = ShapeLesson(f"f{lease.claim}", is_alike=False, recent=((1, 2, 3),))
         outcome = Done() if lease.claim != 2 else Retry(9.0, Why("http-503", "later"))
-        frontier.finish(
-            lease, outcome, Report({"url": lease.url.text}, findings, f"c{lease.claim}", families=families)
+        frontier.commit_page(
+            lease, Intake(outcome, {"url": lease.url.text}, findings, f"c{lease.claim}", lesson=lesson)
         )
         store.history.record(Visit(lease.url.text, digest(lease.url.text), 10.0, 200, "x", etag="e"), run.id)
     store.runs.end(run, "max_pages", 5.0)
@@ -171,7 +171,7 @@ def _use(store: SqliteStore) -> None:
     (
         frontier.sites(),
         frontier.shapes(),
-        frontier.pages_with_content("c1", 9),
+        frontier.urls_per_host(),
         frontier.reopen("max-depth"),
         store.check(),
     )
@@ -185,13 +185,13 @@ def _use(store: SqliteStore) -> None:
     frontier.add([found("/fresh"), found("https://d.example/")])
     leases = [*frontier.adopt(ask(200.0, limit=3)), *frontier.claim(ask(200.0, limit=5)).leases]
     for lease in leases:
-        frontier.finish(
-            lease, Done(), Report({"url": lease.url.text}, Findings(new=[found(f"/later/{lease.claim}")]))
+        frontier.commit_page(
+            lease, Intake(Done(), {"url": lease.url.text}, Findings(new=[found(f"/later/{lease.claim}")]))
         )
         store.history.record(Visit(lease.url.text, digest(lease.url.text), 200.0, 200, "x"), run.id)
     frontier.block("a.example", 300.0)
-    frontier.renew(900.0)
-    frontier.release()
+    frontier.renew(300.0, 900.0)
+    frontier.release(300.0)
     frontier.counts()
     store.runs.end(runs[0] if runs else run, "complete", 300.0)
     store.flush()

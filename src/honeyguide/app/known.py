@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.adapters.store.known import QueuedUrl, StoreReader
+    from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
 _SITES_CACHED = 4096
+_RATES = 100_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
 # --- files ---
@@ -176,17 +177,11 @@ def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[tuple[Store, StoreReader]]:
-    """Open a store, and the reader of what plans need besides."""
-    from honeyguide.adapters.store.known import StoreReader  # sqlite3
-
+def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[Store]:
+    """Open a store that is there, and close it."""
     store = open_store(path, create=False, read_only=read_only)
     try:
-        reader = StoreReader(str(path))
-        try:
-            yield store, reader
-        finally:
-            reader.close()
+        yield store
     finally:
         store.close()
 
@@ -211,18 +206,18 @@ class StoreTable(RowTable):
 
     def __init__(
         self,
-        source: tuple[Store, StoreReader],
+        store: Store,
         profile: Profile,
         policy: str = LEARNED,
         name: str = "",
         excluded: Excluded = NOTHING_EXCLUDED,
     ) -> None:
-        self.store, self._reader = source
+        self.store = store
         self._site = lru_cache(_SITES_CACHED)(self.store.history.site)
         self._excluded = excluded
         self._tracking = profile.scope.tracking
         learns = policy in (LEARNED, "proportional")
-        self._priors = refit_priors(self._reader.watched(), Priors()) if learns else Priors()
+        self._priors = refit_priors(store.history.rates(_RATES), Priors()) if learns else Priors()
         is_learned = policy == LEARNED
         made = Learned(self._priors, self._site) if is_learned else load_policy(policy, profile, self._priors)
         super().__init__(self._stored_rows, made, profile, name)
@@ -251,8 +246,8 @@ class StoreTable(RowTable):
             is_late = known.visited_at > self._excluded.visited_since
             if not (known.is_moved or is_late or self._is_excluded(known.digest, known.url)):
                 place += 1
-                yield self._reader.read(self._visited_row, place, known)
-        for queued in self._reader.waiting():
+                yield self._visited_row(place, known)
+        for queued in self.store.history.unvisited():
             if not self._is_excluded(queued.digest, queued.url):
                 place += 1
                 yield _queued_row(place, queued)
@@ -275,7 +270,7 @@ class StoreTable(RowTable):
             return Url.parse(known.arrived).text
         if known is not None:
             return known.url
-        queued = self._reader.waiting_one(digest)
+        queued = self.store.history.find_unvisited(digest)
         return None if queued is None else queued.url
 
 

@@ -118,8 +118,8 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
     chosen = profile_of(profile)
     query = _checked(PlanQuery(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
-    with read_store(path, read_only=True) as source:
-        return StoreTable(source, chosen, policy, str(path)).plan(query)
+    with read_store(path, read_only=True) as store:
+        return StoreTable(store, chosen, policy, str(path)).plan(query)
 
 
 def _checked(query: PlanQuery) -> PlanQuery:
@@ -156,8 +156,8 @@ def open_plan(
     """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings."""
     profile = request.profile
     if request.store is not None:
-        with read_store(request.store, read_only=not request.can_enqueue) as source:
-            stored = StoreTable(source, profile, request.policy or LEARNED, request.store)
+        with read_store(request.store, read_only=not request.can_enqueue) as store:
+            stored = StoreTable(store, profile, request.policy or LEARNED, request.store)
             yield PlanSession(stored, profile, request.store, stored)
         return
     ranker = open_known(

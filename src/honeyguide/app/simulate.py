@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -149,8 +150,8 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
         else:
             yield read_world(text, window, request.seed)
     if request.store:
-        open_store(request.store, read_only=True).close()  # raises if it is no store
-        yield stored_world(str(request.store), window, request.seed)
+        with closing(open_store(request.store, read_only=True)) as store:
+            yield stored_world(str(request.store), store.history, window, request.seed)
 
 
 def _budget(world: World, text: str, request: SimulateRequest) -> Budget:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from honeyguide.adapters.store.known import StoreReader
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
@@ -43,35 +42,31 @@ __all__ = [
 
 async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
     """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
-    with read_store(path) as source:
-        return await watch_opened(source, request, policy)
+    with read_store(path) as store:
+        return await watch_opened(store, request, policy)
 
 
-async def watch_opened(source: tuple[Store, StoreReader], request: WatchRequest, policy: FetchPolicy) -> str:
+async def watch_opened(store: Store, request: WatchRequest, policy: FetchPolicy) -> str:
     """Watch a store that is open already."""
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
     from honeyguide.jobs.politeness import PoliteFetcher
 
-    clock, store = SystemClock(), source[0]
+    clock = SystemClock()
     if policy.allow_private:
         reopen_refused(store, store.runs.list())
     async with HttpFetcher(policy) as http:
         polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-        return await watch_session(source, request, polite, clock).watch()
+        return await watch_session(store, request, polite, clock).watch()
 
 
-def watch_session(
-    source: tuple[Store, StoreReader], request: WatchRequest, fetcher: RobotsFetcher, clock: Clock
-) -> WatchSession:
+def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, clock: Clock) -> WatchSession:
     """Put together what a watch works with; a store of which no run can be resumed is rejected."""
     from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
     from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.jobs.sitemaps import list_pages
-
-    store, reader = source
 
     async def list_sitemap(sitemap: str, seeds: tuple[Url, ...]) -> Listing:
         return await list_pages(sitemap_request((sitemap,), seeds), fetcher, read_sitemap)
@@ -79,25 +74,22 @@ def watch_session(
     return WatchSession(
         request=request,
         store=store,
-        log=reader,
         clock=clock,
         runs=_resumable(store, request),
         crawler=lambda profile: Crawler(fetcher, HtmlReader(), clock, store, profile),
-        best_urls=_ranking(source, request),
+        best_urls=_ranking(store, request),
         list_sitemap=list_sitemap,
     )
 
 
-def _ranking(
-    source: tuple[Store, StoreReader], request: WatchRequest
-) -> Callable[[int, float, Collection[str]], list[str]]:
+def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Collection[str]], list[str]]:
     """Rank what is not scheduled and has rested; priors of new pages are saved once an hour."""
     save_at = 0.0
 
     def best_urls(count: int, now: float, unfetchable: Collection[str]) -> list[str]:
         nonlocal save_at
-        excluded = Excluded(source[1].scheduled(), unfetchable, now - request.rest_s)
-        table = StoreTable(source, request.profile, request.policy, excluded=excluded)
+        excluded = Excluded(store.history.scheduled(), unfetchable, now - request.rest_s)
+        table = StoreTable(store, request.profile, request.policy, excluded=excluded)
         if now >= save_at:
             table.save_priors()
             save_at = now + HOUR_S

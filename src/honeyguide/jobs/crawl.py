@@ -25,7 +25,8 @@ from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
 from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
-from honeyguide.ports.store import Report
+from honeyguide.ports.fetch import PacedFetcher
+from honeyguide.ports.store import Intake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,11 +133,13 @@ class _Session:
         self._store = crawler.store
         self._clock = crawler.clock
         self._queue: Queue = crawler.store.queue(run)
-        self._reading: PageIntake
+        self._intake: PageIntake
         self._rules = crawler.profile.crawl.for_traversal(ground.traversal)
         budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
         limits = machine.CrawlLimits(self._rules, budgets, request.max_time_s, request.only_due)
         self._state = machine.CrawlState(limits, crawler.clock.now())
+        self._paced = crawler.fetcher if isinstance(crawler.fetcher, PacedFetcher) else None
+        self._delay_s = None if self._paced is None else self._paced.delay_s
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
         self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -191,16 +194,18 @@ class _Session:
             queue.add(seeds)
             if not request.only_due:
                 self._set_depth(request.max_depth)
-                again = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
+                again = seeds_again(
+                    seeds, self._store.ledger(self._run).known([seed.digest for seed in seeds])
+                )
                 queue.requeue(again.seeds)
                 for site in again.sites:
                     queue.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
-            adopted = self._not_deep(queue.adopt(ClaimRequest(now, self._room(), now + self._rules.lease_s)))
-            self._ground.crowd.restore(queue.urls_per_host())
+            request_ = ClaimRequest(now, self._room(), now + self._rules.lease_s, delay_s=self._delay_s)
+            adopted = self._not_deep(queue.adopt(request_))
         self._store.flush()
         external = self._state.limits.budgets.external_pages
-        self._reading = PageIntake(self._crawler.reader, self._store, self._run, self._ground, external)
+        self._intake = PageIntake(self._crawler, self._run, self._ground, external)
         return adopted
 
     def _room(self) -> int:
@@ -226,7 +231,7 @@ class _Session:
             if why is None:
                 kept.append(lease)
             else:
-                self._queue.finish(lease, Dropped(why, is_fetch=False), Report())
+                self._queue.commit_page(lease, Intake(Dropped(why, is_fetch=False)))
         return tuple(kept)
 
     async def _rest(self, until: float) -> None:
@@ -260,7 +265,7 @@ class _Session:
             case machine.AskForLeases(ask):
                 return machine.LeasesClaimed(self._claim(ask), self._clock.now())
             case machine.Fetch(lease):
-                self._granted.append((lease, self._reading.validators(lease)))
+                self._granted.append((lease, self._intake.validators(lease)))
             case machine.Finish(lease, outcome):
                 self._apply(lease, outcome)
             case machine.Block(site, until):
@@ -282,7 +287,7 @@ class _Session:
 
     def release(self) -> None:
         """Leave what was in flight to the next process."""
-        self._queue.release()
+        self._queue.release(self._clock.now())
 
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
@@ -301,9 +306,10 @@ class _Session:
     def _claim(self, ask: ClaimRequest) -> Claimed:
         """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
         kept: list[Lease] = []
-        with self._store.all_or_nothing():
+        ask = replace(ask, delay_s=self._delay_s)
+        with self._store.transaction():
             if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
-                self._reading.gather()
+                self._intake.gather()
             while True:
                 granted = self._queue.claim(ask)
                 fresh = []
@@ -312,7 +318,7 @@ class _Session:
                     if why is None:
                         fresh.append(lease)
                     else:
-                        self._queue.finish(lease, Dropped(why, is_fetch=False), Report())
+                        self._queue.commit_page(lease, Intake(Dropped(why, is_fetch=False)))
                 kept += fresh
                 if len(fresh) == len(granted.leases):
                     break
@@ -345,18 +351,20 @@ class _Session:
         """Take a result into the outputs and into the store."""
         result, at = self._results.pop(lease.claim)
         self._share_commit()
-        told = self._reading.read(lease, outcome, result, at)  # before it writes: others may, meanwhile
-        if isinstance(outcome, Retry) and not (self._request.only_due and outcome.is_fetch):
-            told = told._replace(record=None)  # a crawl tells of a page once; of what is due, each visit
-        if not self._queue.holds(lease):
+        with self._store.transaction():
+            read = self._intake.read(lease, outcome, result, at)
+        if read is None:
             return  # whoever has the page now records it
-        if told.record is not None:
+        intake, attachments = read
+        if isinstance(outcome, Retry) and not (self._request.only_due and outcome.is_fetch):
+            intake = replace(intake, record=None)  # a crawl tells of a page once; of what is due, each visit
+        if intake.record is not None:
             # If that fails, the page was not had: it is fetched again.
-            self._on_page(told.record, told.arrival)
+            self._on_page(intake.record, attachments)
             self._pages += 1
-            self._relevant += is_relevant(told.record)
-        with self._store.all_or_nothing():
-            self._reading.finish(told)
+            self._relevant += is_relevant(intake.record)
+        with self._store.transaction():
+            self._queue.commit_page(lease, intake)
         if self._pages == 1:
             self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
 
@@ -375,10 +383,12 @@ class _Session:
         """
         now = self._clock.now()
         if now - self._renewed_at >= self._rules.lease_s / 4:
-            self._queue.renew(now + self._rules.lease_s)
+            self._queue.renew(now, now + self._rules.lease_s)
             self._renewed_at = now
         self._store.flush()
         self._committed_at, self._uncommitted = now, 0
         for lease, validators in self._granted:
+            if self._paced is not None:
+                self._paced.wait_until(lease.site, lease.start_at)
             self._tasks[lease.claim] = asyncio.create_task(self._fetch(lease, validators))
         self._granted.clear()

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from honeyguide.core.crawl.frontier import SitePace
 from honeyguide.core.fetching import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
@@ -120,6 +121,21 @@ class PoliteFetcher:
     async def robots(self, url: Url) -> Robots | None:
         """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
         return await self._rules(url, _TimeLeft(self._policy.trip_timeout_s))
+
+    @property
+    def delay_s(self) -> float:
+        """The pause that every site gets."""
+        return self._policy.delay_s
+
+    def wait_until(self, site: str, until: float) -> None:
+        """Ask a site nothing before then, because another worker has asked it."""
+        host = self._host(site)
+        host.pace = host.pace._replace(ready_at=max(host.pace.ready_at, until))
+
+    def pace_of(self, site: str) -> SitePace:
+        """Say when a site may be asked again: other processes keep to it, too."""
+        host = self._host(site)
+        return SitePace(site, host.pace.ready_at, host.delay_s)
 
     # --- redirects ---
 

@@ -183,7 +183,6 @@ def queue_listed(
     Gives the lastmod of each page that the run keeps and that belongs to `sites`, by its digest.
     """
     context.traps.restore(queue.shapes())
-    context.crowd.restore(queue.urls_per_host())
     own = {context.digest(seed) for seed in seeds}
     lastmods: list[tuple[int, str]] = []
     pages = iter(listing.pages.items())
@@ -191,7 +190,7 @@ def queue_listed(
         kept = own.union(queue.known(list(batch)))
         new = dict(page for digest, page in batch.items() if digest not in kept)
         found = place_sitemap_urls(new, seeds[0], sites, context)
-        queue.add(found, context.traps.take_changes())
+        queue.add(found)
         kept.update(discovered.digest for discovered in found)
         lastmods += [
             (digest, lastmod)

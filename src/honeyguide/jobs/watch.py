@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from honeyguide.jobs.crawl import Crawler, PageAttachments
     from honeyguide.jobs.request import CrawlRequest
     from honeyguide.ports.fetch import Clock
-    from honeyguide.ports.store import Queue, Store
+    from honeyguide.ports.store import Store
 
     Resumable = Mapping[int, tuple[CrawlRequest, Profile]]  # by the number of the run
 
@@ -119,18 +119,6 @@ class WatchRequest:
     on_note: Callable[[str], None] = lambda _note: None
 
 
-class VisitLog(Protocol):
-    """What a watch reads of a store besides its ports."""
-
-    def latest_visits(self, limit: int, since: float) -> list[float]:
-        """Give the times of the latest visits, the last one first; those before `since` are not needed."""
-        ...
-
-    def due_runs(self, now: float) -> list[int]:
-        """Give the runs that have something scheduled for now, the newest first."""
-        ...
-
-
 @dataclass
 class WatchSession:
     """One process that watches a store whose `runs` can be resumed.
@@ -141,7 +129,6 @@ class WatchSession:
 
     request: WatchRequest
     store: Store
-    log: VisitLog
     clock: Clock
     runs: Resumable
     crawler: Callable[[Profile], Crawler]
@@ -208,11 +195,11 @@ class WatchSession:
 
     def latest(self, limit: int, since: float) -> Sequence[float]:
         """Give the times of the latest visits, the last one first."""
-        return self.log.latest_visits(limit, since)
+        return self.store.history.latest_visits(limit, since)
 
     def is_due(self, now: float) -> bool:
         """Tell whether something is scheduled that may be fetched."""
-        return any(run in self.runs for run in self.log.due_runs(now))
+        return any(run in self.runs for run in self.store.runs.due(now))
 
     async def listen(self, now: float) -> None:
         """Read sitemaps and feeds again, if it is time to; what cannot be read is no reason to stop."""
@@ -267,7 +254,7 @@ class WatchSession:
     async def fetch(self, count: int) -> int:
         """Fetch what is scheduled, at most `count` pages, the newest run first; gives how many were fetched."""
         left = count
-        for number in self.log.due_runs(self.clock.now()):
+        for number in self.store.runs.due(self.clock.now()):
             if left <= 0 or number not in self.runs:
                 continue
             request, profile = self.runs[number]
@@ -289,9 +276,6 @@ class WatchSession:
 
 
 # --- a plan in the queues ---
-
-
-_AT_ONCE = 500  # URLs
 
 
 class Taker(NamedTuple):
@@ -331,21 +315,9 @@ def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Take
     with store.transaction():
         for run, tracking in takers:
             due = [ScheduledVisit(digest_of(parsed[place], tracking), at, place) for place in left]
-            left = [one.place for one in _put(store.queue(run), due)]
+            scheduled = store.queue(run).schedule(due)
+            left = [one.place for one in due if one.digest not in scheduled]
             if len(left) < len(due):
                 counts[run.id] = len(due) - len(left)
     store.flush()
     return Scheduled(counts, tuple(urls[place] for place in left))
-
-
-def _put(queue: Queue, due: Sequence[ScheduledVisit]) -> list[ScheduledVisit]:
-    """Schedule in one run; gives what it cannot fetch."""
-    left: list[ScheduledVisit] = []
-    for start in range(0, len(due), _AT_ONCE):
-        some = due[start : start + _AT_ONCE]
-        known = queue.known([one.digest for one in some])
-        met = [one for one in some if one.digest in known]
-        left += [one for one in some if one.digest not in known]
-        if met and queue.schedule(met) < len(met):
-            left += [one for one in met if not queue.schedule([one])]  # once more, to see which
-    return sorted(left, key=lambda one: one.place)

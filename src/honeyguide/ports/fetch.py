@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from honeyguide.core.crawl.frontier import SitePace
     from honeyguide.core.page.page import Head, Page
     from honeyguide.core.url.url import Url
 
@@ -72,6 +73,24 @@ class Fetcher(Protocol):
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Return a `Fetched`, or raise a `FetchError` and nothing else."""
+        ...
+
+
+@runtime_checkable
+class PacedFetcher(Fetcher, Protocol):
+    """A fetcher that pauses between two requests to a site, at least for `delay_s`."""
+
+    @property
+    def delay_s(self) -> float:
+        """The pause that every site gets."""
+        ...
+
+    def wait_until(self, site: str, until: float) -> None:
+        """Ask a site nothing before then, because another worker has asked it."""
+        ...
+
+    def pace_of(self, site: str) -> SitePace:
+        """Say when a site may be asked again, with what its robots.txt asks for."""
         ...
 
 

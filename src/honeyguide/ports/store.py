@@ -1,11 +1,14 @@
-"""What a store offers: `Runs`, the `Queue` of a run, its `Ledger`, and the `History` of all runs.
+"""What a store offers: `Runs`, the `Queue` and the `Ledger` of a run, and the `History` of all runs.
 
-Owns: these four Protocols and `Store`, which holds them. Must not know: who implements them. Start reading at `Store`.
+Owns: these Protocols, `Store`, which holds them, and what crosses them: `PageView` and `Intake`. Must not know: who
+implements them. Start reading at `Queue`. Several workers may share a run: limits and counters are added to in the
+store, never written back from memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -21,66 +24,91 @@ if TYPE_CHECKING:
         KnownState,
         Lease,
         Outcome,
+        QueuedUrl,
         Run,
         RunSpec,
         ScheduledVisit,
         Sighting,
+        SitePace,
     )
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import UrlShape
+    from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
     from honeyguide.core.records import Record
-    from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
-    from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.core.recrawl.history import HistoryEntry, SeenContent, Site, Visit
+    from honeyguide.core.recrawl.priors import PageClass, Watched
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.url.url import Url
 
-# --- the store ---
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """What judging one page asks of the store.
+
+    `is_held` says that the lease is still ours. `known` has the links that the run knows, `twins` the pages that said the
+    same when they were read, the first first. `sites` are those of the crawl, `shapes` what was learnt of shapes since the
+    last look, with what other workers have learnt.
+    """
+
+    is_held: bool
+    known: Mapping[int, KnownState] = field(default_factory=lambda: MappingProxyType({}))
+    twins: tuple[str, ...] = ()
+    sites: frozenset[str] = frozenset()
+    shapes: tuple[UrlShape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What finishing a page leaves behind: its record, what it revealed, what traps learnt from it.
+class Intake:
+    """Everything that a page leaves behind.
 
-    `content` is the digest of what the page says, `arrived` the identity and text of the URL that a redirect led to.
-    `is_external` says that this is a page of another site, and counts there.
+    `content` is the digest of what the page says, `target` the identity and text of the URL that a redirect led to;
+    `is_external` says that this is a page of another site, and counts there. `add_site` makes a site part of the crawl
+    (URL-10). `visits` are for the history, `paces` of the sites that were asked.
     """
 
+    outcome: Outcome
     record: Record | None = None
     findings: Findings | None = None
     content: str | None = None
-    arrived: tuple[int, Url] | None = None
-    families: Sequence[tuple[str, UrlShape | None]] = ()
+    target: tuple[int, Url] | None = None
     is_external: bool = False
+    add_site: str | None = None
+    lesson: ShapeLesson | None = None
+    visits: tuple[Visit, ...] = ()
+    paces: tuple[SitePace, ...] = ()
 
 
 class Queue(Protocol):
     """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
 
-    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
-        """Queue URLs that are not known yet and that no page links; gives how many were not. Traps may have learnt from them."""
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet and that no page links; returns how many were new."""
         ...
 
-    def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
-        """Take over what processes left behind that are gone, in claim order, up to the limit; the rest is queued."""
+    def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
+        """Answer everything that judging the page of a lease asks: of its links, and of what it says."""
         ...
 
-    def claim(self, ask: ClaimRequest) -> Claimed:
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        ...
+
+    def claim(self, request: ClaimRequest) -> Claimed:
         """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
         ...
 
-    def holds(self, lease: Lease) -> bool:
-        """Tell whether a lease is still ours; if so, it stays ours until the next commit."""
+    def commit_page(self, lease: Lease, intake: Intake) -> bool:
+        """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
         ...
 
-    def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
-        """End a lease and take in what its page revealed; raises `LeaseLost` if it is no longer ours."""
+    def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
+        """Take over the leases of workers that are gone, in claim order, up to the limit; the rest is queued."""
         ...
 
-    def renew(self, until: float) -> None:
-        """Keep all our leases until then."""
+    def renew(self, now: float, until: float) -> None:
+        """Send a heartbeat: our leases stay ours until then."""
         ...
 
-    def release(self) -> None:
+    def release(self, now: float) -> None:
         """Leave all our leases to whoever comes next."""
         ...
 
@@ -88,54 +116,39 @@ class Queue(Protocol):
         """Grant nothing of a site before then; None ends its pause."""
         ...
 
+    def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
+        """Queue known URLs when their time comes, before everything else; returns the identities that were scheduled.
+
+        A URL that is being fetched, or that was rejected before it was ever fetched, is left alone.
+        """
+        ...
+
     def add_site(self, site: str) -> None:
         """Make a site part of the crawl: its links are inside (URL-10)."""
         ...
 
-    def now_internal(self) -> list[int]:
-        """Give what was put out as another site's (URL-11) that is part of the crawl by now, in the order of discovery."""
+    def external_pages(self) -> int:
+        """Count the pages of other sites that were fetched, or are being fetched."""
+        ...
+
+    def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
+        """List what was rejected as another site's (URL-11) that is part of the crawl by now, as it was discovered."""
         ...
 
     def requeue(self, found: Sequence[Discovered]) -> None:
-        """Place again what was put out, or waits to be tried again, or put it out by another rule.
-
-        Who has seen it, and where, stays as it is.
-        """
-        ...
-
-    def external_pages(self) -> int:
-        """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""
-        ...
-
-    def urls_per_host(self) -> Mapping[str, int]:
-        """Tell how many URLs of each host are known; those of other sites, which are only counted, are one host."""
-        ...
-
-    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
-        ...
-
-    def pages_with_content(self, content: str, limit: int) -> list[str]:
-        """Give pages of this run that said so when they were read, the first first."""
-        ...
-
-    def schedule(self, due: Sequence[ScheduledVisit]) -> int:
-        """Queue known URLs when their time comes, before everything else; gives how many of them there were.
-
-        A URL that is being fetched, or that was put out before it was ever fetched, is left alone.
-        """
+        """Place again what was rejected, or waits to be tried again, or reject it by another rule; sightings stay."""
         ...
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
-        """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
+        """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
         ...
 
     def drop_deep(self, max_depth: int) -> int:
-        """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
+        """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
         ...
 
-    def shapes(self) -> list[UrlShape]:
-        """Give what traps have learnt, in their order."""
+    def shapes(self) -> Sequence[UrlShape]:
+        """List what is known of shapes of URLs, the oldest first."""
         ...
 
 
@@ -143,27 +156,31 @@ class Ledger(Protocol):
     """What a run has done so far; reading it changes nothing."""
 
     def counts(self) -> Counts:
-        """Give the run in numbers."""
+        """Count the run."""
         ...
 
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
-        """Give all entries in the order of discovery, or those that a rule put out."""
+        """List all entries in the order of discovery, or those that a rule rejected."""
         ...
 
     def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Give one entry, with the pages that link it."""
+        """Find one entry, with the pages that link it."""
         ...
 
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """Give the records of pages in claim order, each with its claim number."""
+        """List the records of pages in claim order, each with its claim number."""
         ...
 
     def sites(self) -> frozenset[str]:
-        """Give the sites that are part of the crawl."""
+        """List the sites that are part of the crawl."""
+        ...
+
+    def urls_per_host(self) -> Mapping[str, int]:
+        """Count the known URLs of each host; those of other sites, which are only counted, are one host."""
         ...
 
     def seeds(self) -> tuple[Url, ...]:
-        """Give where the run began, in its order."""
+        """List where the run began, in its order."""
         ...
 
     def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
@@ -172,22 +189,46 @@ class Ledger(Protocol):
 
 
 class History(Protocol):
-    """What is remembered of URLs across runs."""
+    """What is remembered of URLs across runs, and what plans read."""
 
     def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit. One that was only led on to another page is none of its own: it is noted there."""
         ...
 
     def get(self, digest: int) -> HistoryEntry | None:
-        """Give what is known of a URL."""
+        """Look up what is known of a URL."""
         ...
 
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
-        """Give everything that is known, in the order of identities."""
+        """List everything that is known, in the order of identities."""
         ...
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
-        """Give the visits of a URL: run, time, status; oldest first."""
+        """List the visits of a URL: run, time, status; oldest first."""
+        ...
+
+    def latest_visits(self, limit: int, since: float) -> Sequence[float]:
+        """List the times of the latest visits, the last one first; those long before `since` may be left out."""
+        ...
+
+    def contents(self) -> Iterator[SeenContent]:
+        """List what visits read, page by page, oldest first."""
+        ...
+
+    def rates(self, limit: int) -> Iterator[Watched]:
+        """List what is believed of the change rates of some pages."""
+        ...
+
+    def unvisited(self) -> Iterator[QueuedUrl]:
+        """List the queued URLs of all runs that were never visited, in the order of discovery."""
+        ...
+
+    def find_unvisited(self, digest: int) -> QueuedUrl | None:
+        """Find one of them."""
+        ...
+
+    def scheduled(self) -> frozenset[int]:
+        """List the identities of what a plan has scheduled and nobody has fetched yet."""
         ...
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
@@ -195,11 +236,11 @@ class History(Protocol):
         ...
 
     def site(self, name: str) -> Site:
-        """Give what is known of a site as a whole."""
+        """Look up what is known of a site as a whole."""
         ...
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
-        """Note the usual change rate of a site's pages, by kind."""
+        """Save the usual change rate of a site's pages, by kind."""
         ...
 
 
@@ -211,7 +252,11 @@ class Runs(Protocol):
         ...
 
     def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a process stopped working on a run."""
+        """Note why a worker stopped working on a run."""
+        ...
+
+    def due(self, now: float) -> Sequence[int]:
+        """List the runs that have something scheduled for now, the newest first."""
         ...
 
     def list(self) -> Sequence[Run]:
@@ -220,7 +265,7 @@ class Runs(Protocol):
 
 
 class Store(Protocol):
-    """Runs, queues and history in one place. What happens in a `transaction` happens whole or not at all."""
+    """Runs, queues and history in one place."""
 
     @property
     def runs(self) -> Runs:
@@ -241,11 +286,7 @@ class Store(Protocol):
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Do several things as one. Many transactions may share one commit: see `flush`."""
-        ...
-
-    def all_or_nothing(self) -> AbstractContextManager[None]:
-        """Do several things as one, for less: if they fail, everything since the last commit is undone, as by a kill."""
+        """Do several things as one: if they fail, everything since the last `flush` is undone, as by a kill."""
         ...
 
     def flush(self) -> None:

@@ -17,7 +17,6 @@ import numpy as np
 
 from honeyguide.adapters.files.read import lines_or_errors, name_of
 from honeyguide.adapters.files.rows import csv_rows
-from honeyguide.adapters.store.sqlite.database import Database, queries
 from honeyguide.core.page.likeness import can_compare
 from honeyguide.core.recrawl.history import site_of
 from honeyguide.core.recrawl.plan import read_time
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from honeyguide.core.recrawl.history import SeenContent
     from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.ports.store import History
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -283,45 +284,29 @@ def _life(history: ChangeLog, first: float, hours: float) -> tuple[float, float,
     return born, gone, np.array(sorted(changes))
 
 
-_FIRST = -(2**63)
-
-
-def stored_world(path: str, window: Window, seed: int) -> World:
-    """Read the changes that the visits of a store have seen; the caller has checked that it is a store."""
-    db = Database(path, read_only=True)
-    try:
-        histories = _histories(path, db)
-    finally:
-        db.close()
-    if not any(what == "changed" for history in histories.values() for _, what in history.rows):
+def stored_world(path: str, history: History, window: Window, seed: int) -> World:
+    """Read the changes that the visits of a store have seen; `path` names it in errors."""
+    logs = _change_logs(path, history.contents())
+    if not any(what == "changed" for log in logs.values() for _, what in log.rows):
         raise InputError(
             "no visit has seen a change yet; crawl again first, when pages may have changed", file=path
         )
-    return world_of(path, histories, window, seed)
+    return world_of(path, logs, window, seed)
 
 
-def _histories(path: str, db: Database) -> dict[str, ChangeLog]:
+def _change_logs(path: str, contents: Iterator[SeenContent]) -> dict[str, ChangeLog]:
     found: dict[str, ChangeLog] = {}
-    last: tuple[str, float, str] | None = None
-    for number, (url, relevance, kind, at, content) in enumerate(_seen(db), 1):
+    last: SeenContent | None = None
+    for number, seen in enumerate(contents, 1):
         if number > MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} visits", file=path)
-        if url not in found:
-            known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
-            class_of = CLASSES.index(kind) if kind in CLASSES else 0
-            found[url] = ChangeLog([(at, "created")], site_of(url), class_of, known)
-        elif last is not None and content != last[2] and can_compare(content, last[2]):
-            found[url].rows.append(((last[1] + at) / 2, "changed"))
+        if seen.url not in found:
+            known = UNKNOWN_RELEVANCE if seen.relevance is None else max(seen.relevance, LEAST_RELEVANCE)
+            log = ChangeLog([(seen.at, "created")], site_of(seen.url), CLASSES.index(seen.kind), known)
+            found[seen.url] = log
+        elif last is not None and seen.content != last.content and can_compare(seen.content, last.content):
+            found[seen.url].rows.append(((last.at + seen.at) / 2, "changed"))
         else:
-            found[url].rows.append((at, "other"))
-        last = url, at, content
+            found[seen.url].rows.append((seen.at, "other"))
+        last = seen
     return found
-
-
-def _seen(db: Database) -> Iterator[tuple[str, float | None, str, float, str]]:
-    sql = queries("simulate")["seen"]
-    place = (_FIRST, 0)
-    while rows := db.all(sql, place):
-        for _, _, url, relevance, kind, at, content in rows:
-            yield url, relevance, kind, at, content
-        place = rows[-1][:2]

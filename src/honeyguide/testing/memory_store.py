@@ -1,136 +1,598 @@
-"""The store in memory: the same promises as the SQLite store, but for surviving the process.
+"""The store in memory: the plain model of what a store promises, but for surviving the process.
 
-Owns: `MemoryStore`. For tests, for short crawls without a file, and as the plain model of what a store is.
-Must not know: SQL, jobs. Start reading at `MemoryStore`.
+Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not know: SQL, jobs. Start reading at
+`MemoryQueue.claim`. `MemoryStore(other)` is a second worker on the same data.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, assert_never
 
-from honeyguide.core.crawl.frontier import Run
-from honeyguide.core.recrawl.clocks import SiteAges
-from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
-from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_site
-from honeyguide.testing.memory_frontier import MemoryFrontier
+from honeyguide.core.crawl import limits
+from honeyguide.core.crawl.frontier import (
+    Claimed,
+    Counts,
+    Done,
+    Dropped,
+    FrontierRow,
+    KnownState,
+    Lease,
+    NoClaim,
+    Retry,
+    Run,
+    State,
+    WaitingSite,
+    is_fetch,
+    is_open,
+    rest_of,
+    rest_of_full,
+    too_deep,
+)
+from honeyguide.core.crawl.placement import rank_again, rank_due
+from honeyguide.core.crawl.traps import UrlShape
+from honeyguide.core.url.scope import OTHER_SITE
+from honeyguide.core.why import Why
+from honeyguide.errors import AddressRefusedError
+from honeyguide.ports.store import PageView
+from honeyguide.testing.memory_history import MemoryHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.core.crawl.frontier import RunSpec
-    from honeyguide.core.recrawl.clocks import AgeProfile
-    from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
-    from honeyguide.core.recrawl.priors import PageClass
-    from honeyguide.core.recrawl.rate import Rate
+    from honeyguide.core.crawl.frontier import (
+        ClaimRequest,
+        Discovered,
+        Outcome,
+        RunSpec,
+        ScheduledVisit,
+        Sighting,
+    )
+    from honeyguide.core.crawl.judge import Findings
+    from honeyguide.core.crawl.traps import ShapeLesson
+    from honeyguide.core.records import Record
+    from honeyguide.core.url.url import Url
+    from honeyguide.ports.store import Intake
 
 
-class MemoryHistory:
-    """A `History` in memory."""
+@dataclass(slots=True)
+class MemoryEntry:
+    """One URL of a run; `found` is the evidence that gave it its place."""
 
-    def __init__(self) -> None:
-        self._known: dict[int, HistoryEntry] = {}
-        self._visits: dict[int, list[tuple[int, float, int | None]]] = {}
-        self._lastmods: dict[int, str] = {}
-        self._born: dict[int, float] = {}
-        self._sites: dict[str, Site] = {}
-        self._every: dict[PageClass, AgeProfile] = {}
+    id: int
+    found: Discovered
+    url: Url
+    state: State
+    rank: int
+    parent: int | None
+    why: Why | None = None
+    seen: int = 0
+    attempts: int = 0
+    visits: int = 0
+    claim: int | None = None
+    worker: int | None = None
+    due_at: float | None = None
+    sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
 
-    def record(self, visit: Visit, run: int) -> HistoryEntry:
-        """Note a visit."""
-        old = self.get(visit.digest)
-        if old is None and visit.moved_from is not None:
-            old = heir_of(self.get(visit.moved_from), visit)
-        name = site_of(visit.url)
-        site = self.site(name)
-        known = self._known[visit.digest] = next_known(old, visit, site, run)
-        if not visit.is_redirect_source:
-            self._visits.setdefault(visit.digest, []).append((run, visit.at, visit.status))
-        learned = next_site(site, old, visit)
-        if learned is not site:
-            self._sites[name] = learned
-            self._every.update((kind, ages.every) for kind, ages in learned.ages.items())
-        for digest, at in births_of(old, visit):
-            self._born.setdefault(digest, at)
-        return known
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be claimed now."""
+        return self.state == State.QUEUED and self.due_at is None
 
-    def get(self, digest: int) -> HistoryEntry | None:
-        """Give what is known of a URL."""
-        known = self._known.get(digest)
-        if known is None:
+    @property
+    def is_due(self) -> bool:
+        """Whether it was scheduled and not fetched since; what was refused for its address may yet be."""
+        is_refused = self.why is not None and self.why.rule == AddressRefusedError.rule
+        is_open = self.state < State.DONE or (self.state == State.DONE and self.due_at is not None)
+        return self.rank < 0 and (is_open or (self.state == State.DROPPED and is_refused))
+
+
+@dataclass(slots=True)
+class MemorySite:
+    """One site of a run, its counters and its pace."""
+
+    name: str
+    is_external: bool = False
+    is_inside: bool = False
+    urls: int = 0
+    fetched: int = 0
+    leased: int = 0
+    blocked_until: float = 0.0
+    worker: int | None = None
+    next_at: float = 0.0
+    delay_s: float | None = None
+
+
+class MemoryRun:
+    """The data of one run, and what can be read of it: a `Ledger`."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.entries: dict[int, MemoryEntry] = {}  # by digest
+        self.by_id: list[MemoryEntry] = []
+        self.sites_: dict[str, MemorySite] = {}
+        self.records: dict[int, Record] = {}
+        self.contents: dict[str, list[str]] = {}
+        self.shapes_: dict[str, UrlShape] = {}
+        self.skipped: Counter[str] = Counter()
+        self.totals: Counter[str] = Counter()
+
+    def counts(self) -> Counts:
+        """Count the run."""
+        states = Counter(entry.state for entry in self.by_id)
+        out = Counter(e.why.rule for e in self.by_id if e.state == State.DROPPED and e.why is not None)
+        return Counts(
+            states={state.name.lower(): states[state] for state in State},
+            lanes=Counter(entry.found.lane for entry in self.by_id if entry.state == State.QUEUED),
+            out=out,
+            skipped=dict(self.skipped),
+            fetched=self.totals["fetched"],
+            external_links=out[OTHER_SITE],
+            due=sum(entry.is_due for entry in self.by_id),
+        )
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
+        """List all entries in the order of discovery, or those that a rule rejected."""
+        for entry in self.by_id[after:]:
+            if rule is None or (entry.why is not None and entry.why.rule == rule):
+                yield self._row(entry)
+
+    def _row(self, entry: MemoryEntry) -> FrontierRow:
+        found = entry.found
+        return FrontierRow(
+            entry=entry.id, url=entry.url.as_linked, state=entry.state, lane=found.lane, priority=found.priority,
+            score=found.score, depth=found.depth, parent=self.url_of(entry.parent), seen=entry.seen,
+            attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why,
+        )  # fmt: skip
+
+    def url_of(self, number: int | None) -> str | None:
+        """Give the URL of an entry by its number."""
+        return None if number is None else self.by_id[number - 1].url.as_linked
+
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
+        """Find one entry, with the pages that link it."""
+        entry = self.entries.get(digest)
+        if entry is None:
             return None
-        return known._replace(lastmod=self._lastmods.get(digest), born_at=self._born.get(digest))
+        return self._row(entry), tuple((self.url_of(number), seen) for number, seen in entry.sightings)
 
-    def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
-        """Give everything that is known, in the order of identities."""
-        for digest in sorted(self._known):
-            if (after is None or digest > after) and (known := self.get(digest)) is not None:
-                yield known
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        """List the records of pages in claim order, each with its claim number."""
+        return ((claim, self.records[claim]) for claim in sorted(self.records) if claim > after)
 
-    def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
-        """Give the visits of a URL: run, time, status; oldest first."""
-        return list(self._visits.get(digest, ()))
+    def sites(self) -> frozenset[str]:
+        """List the sites that are part of the crawl."""
+        return frozenset(site.name for site in self.sites_.values() if site.is_inside)
 
-    def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
-        """Note what sitemaps say of pages, visited or not."""
-        self._lastmods.update(lastmods)
+    def urls_per_host(self) -> Mapping[str, int]:
+        """Count the known URLs of each host."""
+        return {site.name: site.urls for site in self.sites_.values() if site.urls}
 
-    def site(self, name: str) -> Site:
-        """Give what is known of a site as a whole."""
-        site = self._sites.get(name, UNKNOWN_SITE)
-        if not self._every:
-            return site
-        ages: dict[PageClass, SiteAges] = {}
-        for kind, every in self._every.items():
-            own = site.aged(kind).own
-            ages[kind] = SiteAges.of(kind, (own.found, own.expected), (every.found, every.expected))
-        return replace(site, ages=ages)
+    def seeds(self) -> tuple[Url, ...]:
+        """List where the run began."""
+        return tuple(entry.url for entry in self.by_id if entry.found.is_seed)
 
-    def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
-        """Note the usual change rate of a site's pages, by kind."""
-        site = self.site(name)
-        self._sites[name] = replace(site, priors={**site.priors, **priors})
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        found = ((digest, self.entries.get(digest)) for digest in digests)
+        return {digest: _state_of(entry) for digest, entry in found if entry is not None}
+
+    def shapes(self) -> Sequence[UrlShape]:
+        """List what is known of shapes of URLs."""
+        return list(self.shapes_.values())
+
+    def site(self, name: str, *, is_external: bool = False) -> MemorySite:
+        """Give a site; it is added when it is first met."""
+        return self.sites_.setdefault(name, MemorySite(name, is_external))
+
+    def site_of(self, entry: MemoryEntry) -> MemorySite:
+        """Give the site of an entry."""
+        return self.site(entry.found.site or entry.url.site)
+
+
+def _state_of(entry: MemoryEntry) -> KnownState:
+    rule = entry.why.rule if entry.why else None
+    return KnownState(entry.state, entry.rank, entry.seen, rule, entry.url.text.startswith("https:"))
+
+
+class MemoryQueue(MemoryRun):
+    """A `Queue` and `Ledger` of one worker on the data of a run."""
+
+    def __init__(self, data: MemoryRun, store: MemoryStore) -> None:
+        self.__dict__.update(data.__dict__)  # one run, however many workers: everything in it is shared
+        self._worker = store.worker
+        self._workers = store.workers
+        self._history = store.history
+
+    # --- leases ---
+
+    def claim(self, request: ClaimRequest) -> Claimed:
+        """Lease the best URLs, site first."""
+        self._sweep(request.now)
+        leases: list[Lease] = []
+        outstanding = Counter(request.outstanding)
+        most = request.budgets.max_pages
+        leased = sum(site.leased for site in self.sites_.values())
+        left = request.limit if most is None else min(request.limit, most - self.totals["fetched"] - leased)
+        while len(leases) < left and (entry := self._best(request, outstanding)) is not None:
+            self.totals["claims"] += 1
+            entry.claim, entry.attempts = self.totals["claims"], entry.attempts + 1
+            self.site_of(entry).leased += 1
+            leases.append(self._take(entry, request))
+            outstanding[leases[-1].site] += 1
+        if leases:
+            return Claimed(tuple(leases))
+        others = {e.worker for e in self.by_id if e.state == State.LEASED and e.worker != self._worker}
+        held = min((self._workers[worker] for worker in others if worker in self._workers), default=None)
+        is_full = left <= 0 < request.limit
+        return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
+
+    def _best(self, request: ClaimRequest, outstanding: Mapping[str, int]) -> MemoryEntry | None:
+        external, ready = self.external_pages(), []
+        for site in self.sites_.values():
+            spent, used = external if site.is_external else None, site.fetched + site.leased
+            if (
+                site.blocked_until <= request.now
+                and self._may_ask(site, request)
+                and is_open(request, site.name, used, outstanding[site.name], spent)
+            ):
+                ready.append(site.name)
+        entries = (e for e in self.by_id if e.is_ready and (e.rank < 0 or not request.only_due))
+        best = ((e.rank, e.id, e) for e in entries if (e.found.site or e.url.site) in ready)
+        return min(best, default=(0, 0, None))[2]
+
+    def _may_ask(self, site: MemorySite, request: ClaimRequest) -> bool:
+        """Tell whether a site is ours or free; one without a pace is everybody's."""
+        is_free = self._workers.get(site.worker or 0, 0.0) <= request.now or site.worker == self._worker
+        return is_free or request.delay_s is None or (request.delay_s == 0 and site.delay_s == 0)
+
+    def _take(self, entry: MemoryEntry, request: ClaimRequest) -> Lease:
+        """Make an entry ours, and its site."""
+        site, found, me = self.site_of(entry), entry.found, self._worker
+        self._workers[me] = max(self._workers.get(me, 0.0), request.until)
+        start_at = 0.0
+        if request.delay_s is not None:
+            delay_s = max(request.delay_s, site.delay_s or 0.0)
+            is_kept = site.worker not in (None, me)  # its worker is gone, and may have asked it a moment ago
+            start_at = request.now + delay_s if is_kept else min(site.next_at, request.now + 2 * delay_s)
+        entry.state, entry.worker, site.worker = State.LEASED, me, me
+        site.next_at = max(site.next_at, start_at)
+        site.delay_s = request.delay_s if site.delay_s is None else site.delay_s
+        parent = None if entry.parent is None else self.by_id[entry.parent - 1].url.text
+        return Lease(
+            entry=entry.id, claim=entry.claim or 0, url=entry.url, site=site.name, depth=found.depth, lane=found.lane,
+            priority=found.priority, link_score=found.score, weak_pages=found.weak_pages, hub_depth=found.hub_depth,
+            parent=parent, attempt=entry.attempts, is_seed=found.is_seed, is_external=site.is_external,
+            is_recrawl=entry.visits > 0, is_known=self._history.get(found.digest) is not None, start_at=start_at,
+        )  # fmt: skip
+
+    def _left_behind(self, now: float, me: int | None = None) -> list[MemoryEntry]:
+        """List the leases of workers that are gone, in claim order."""
+        live = {worker for worker, until in self._workers.items() if until > now or worker == me}
+        left = [e for e in self.by_id if e.state == State.LEASED and e.worker not in live]
+        return sorted(left, key=lambda entry: entry.claim or 0)
+
+    def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
+        """Take over the leases of workers that are gone; what is over the limit is queued."""
+        left = self._left_behind(request.now)
+        for entry in left[request.limit :]:
+            self._give_back(entry)
+        return tuple(self._take(entry, request) for entry in left[: request.limit])
+
+    def _give_back(self, entry: MemoryEntry) -> None:
+        self.site_of(entry).leased -= 1
+        entry.state, entry.worker = State.QUEUED, None
+
+    def _sweep(self, now: float) -> None:
+        for entry in self._left_behind(now, self._worker):
+            self._give_back(entry)
+        for entry in self.by_id:
+            if entry.due_at is not None and entry.due_at <= now and entry.state in (State.QUEUED, State.DONE):
+                entry.attempts = 0 if entry.state == State.DONE else entry.attempts
+                entry.due_at, entry.state = None, State.QUEUED
+
+    def renew(self, now: float, until: float) -> None:
+        """Send a heartbeat."""
+        del now
+        self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
+
+    def release(self, now: float) -> None:
+        """Leave all our leases to whoever comes next."""
+        for entry in self.by_id:
+            if entry.state == State.LEASED and entry.worker == self._worker:
+                entry.worker = None
+        for site in self.sites_.values():
+            if site.worker == self._worker:
+                site.worker, site.next_at = None, max(site.next_at, now + (site.delay_s or 0.0))
+
+    def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
+        waiting = []
+        for entry in self.by_id:
+            site = self.site_of(entry) if entry.state == State.QUEUED else None
+            is_wanted = entry.rank < 0 or not request.only_due
+            if site is None or (entry.due_at is None and not is_wanted):
+                continue
+            if entry.due_at is not None and (entry.rank < 0) != request.only_due:
+                continue
+            until = site.blocked_until if entry.due_at is None else entry.due_at
+            waiting.append(WaitingSite(site.name, until, site.fetched + site.leased, site.is_external))
+        return rest_of(request, waiting, self.external_pages(), held)
+
+    def external_pages(self) -> int:
+        """Count the pages of other sites that were fetched, or are being fetched."""
+        return sum(site.fetched + site.leased for site in self.sites_.values() if site.is_external)
+
+    # --- pages ---
+
+    def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
+        """Answer everything that judging the page of a lease asks."""
+        twins = tuple(self.contents.get(content, ())[:20]) if content else ()
+        return PageView(
+            self._holds(lease), self.known(digests), twins, self.sites(), tuple(self.shapes_.values())
+        )
+
+    def _holds(self, lease: Lease) -> bool:
+        entry = self.by_id[lease.entry - 1]
+        return (entry.state, entry.claim, entry.worker) == (State.LEASED, lease.claim, self._worker)
+
+    def commit_page(self, lease: Lease, intake: Intake) -> bool:
+        """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
+        if not self._holds(lease):
+            return False
+        entry, fetches = self.by_id[lease.entry - 1], is_fetch(intake.outcome)
+        site = counted = self.site_of(entry)
+        site.leased -= 1
+        self.totals["fetched"] += fetches
+        self._end(entry, intake.outcome)
+        if intake.add_site is not None:
+            self.add_site(intake.add_site)
+        if intake.record is not None:
+            self.records[lease.claim] = intake.record
+            self.contents.setdefault(intake.content or "", []).append(entry.url.as_linked)
+        if intake.findings is not None:
+            self._take_in(intake.findings, entry.id)
+        if intake.target is not None:
+            there = self._arrive(entry, *intake.target)
+            counted = there if intake.is_external else site
+        counted.fetched += fetches
+        if intake.lesson is not None:
+            self._learn(intake.lesson)
+        for pace in intake.paces:
+            known = self.site(pace.site, is_external=True)
+            known.next_at, known.delay_s = max(known.next_at, pace.next_at), pace.delay_s
+        mine = (e for e in self.by_id if e.state == State.LEASED and e.worker == self._worker)
+        if all(self.site_of(e) is not site for e in mine):
+            site.worker = None
+        for visit in intake.visits:
+            self._history.record(visit, self.run.id)
+        return True
+
+    def _learn(self, lesson: ShapeLesson) -> None:
+        shape = self.shapes_.get(lesson.name) or UrlShape(lesson.name)
+        alike = shape.alike + 1 if lesson.is_alike else 0
+        self.shapes_[shape.name] = shape._replace(alike=alike, recent=lesson.recent)
+
+    def _end(self, entry: MemoryEntry, outcome: Outcome) -> None:
+        entry.worker, entry.due_at, entry.why = None, None, None
+        match outcome:
+            case Done():
+                entry.state, entry.visits = State.DONE, entry.visits + 1
+            case Retry(at, why):
+                entry.state, entry.due_at, entry.why = State.QUEUED, at, why
+                entry.rank = rank_again(entry.rank)
+            case Dropped(why):
+                entry.state, entry.why = State.DROPPED, why
+            case _:
+                assert_never(outcome)
+
+    def _take_in(self, findings: Findings, parent: int) -> None:
+        self._insert(findings.new, parent)
+        for found in findings.better:
+            self._improve(found, parent)
+        for digest, sighting in findings.sightings:
+            self.entries[digest].sightings.append((parent, sighting))
+        for digest in (*findings.again, *(digest for digest, _ in findings.sightings)):
+            self.entries[digest].seen += 1
+        self.skipped.update(findings.skipped)
+
+    def _insert(self, found: Sequence[Discovered], parent: int | None) -> None:
+        for one in self._within_limits(found):
+            if one.digest not in self.entries:
+                self._add(one, State.DROPPED if one.out else State.QUEUED, parent, one.out).seen = int(
+                    parent is not None
+                )
+
+    def _add(self, found: Discovered, state: State, parent: int | None, why: Why | None) -> MemoryEntry:
+        entry = MemoryEntry(len(self.by_id) + 1, found, found.url, state, found.rank, parent, why)
+        if found.sighting is not None:
+            entry.sightings.append((parent, found.sighting))
+        self.by_id.append(entry)
+        self.entries[found.digest] = entry
+        return entry
+
+    def _within_limits(self, found: Sequence[Discovered]) -> list[Discovered]:
+        """Leave out what is over a limit of the run."""
+        over: dict[str, int] = {}
+        external = {one.site for one in found if one.is_external}
+        for name, n in limits.urls_by_site(found).items():
+            hosts = sum(site.urls > 0 for site in self.sites_.values())
+            site = self.site(name, is_external=name in external)
+            if not site.urls and name and hosts >= limits.MAX_HOSTS:
+                over[name], rule = n, limits.MANY
+            else:
+                over[name], rule = max(0, site.urls + n - limits.MAX_URLS_PER_HOST), limits.FULL
+            site.urls += n - over[name]
+            self.skipped.update({rule: over[name]} if over[name] else {})
+        kept = limits.without_last(found, over)
+        admitted = limits.urls_by_shape(kept)
+        for name in admitted:
+            admitted[name] += self.shapes_.get(name, UrlShape(name)).admitted
+        caps = {limit.name: limit.limit for one in kept for limit in one.limited}
+        for name, total in admitted.items():
+            shape = self.shapes_.get(name) or UrlShape(name)
+            self.shapes_[name] = shape._replace(admitted=min(total, caps[name]))
+        return limits.reject_over(kept, admitted)
+
+    def _improve(self, found: Discovered, parent: int) -> None:
+        """Better evidence: a queued entry moves up, one that was rejected comes back; https wins (URL-7)."""
+        entry = self.entries[found.digest]
+        if found.sighting is not None:
+            entry.sightings.append((parent, found.sighting))
+        if _state_of(entry).is_settled:
+            return
+        if found.site is not None:
+            self.site(found.site, is_external=found.is_external)
+        if entry.state == State.DROPPED or found.rank < entry.rank:
+            entry.found, entry.rank, entry.parent = found, found.rank, parent
+        if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
+            entry.url = found.url
+        entry.seen, entry.why, entry.state = entry.seen + 1, None, State.QUEUED
+
+    def _arrive(self, entry: MemoryEntry, digest: int, url: Url) -> MemorySite:
+        """Note that the target of a redirect needs no visit of its own, and none again."""
+        why = Why("redirected", f"{entry.url.text} leads here")
+        site = self.site(url.site, is_external=True)
+        known = self.entries.get(digest)
+        if known is None:
+            found = entry.found._replace(
+                url=url, digest=digest, site=url.site, rank=entry.rank, out=None, sighting=None, is_seed=False
+            )
+            self._add(found, State.DONE, entry.id, why)
+        elif known.state in (State.QUEUED, State.DROPPED):
+            known.found, known.state, known.why = known.found._replace(site=url.site), State.DONE, why
+            known.due_at = None
+        return site
+
+    # --- the rest ---
+
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet; returns how many were new."""
+        new = [one for one in found if one.digest not in self.entries]
+        self._insert(new, None)
+        return len(new)
+
+    def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
+        """List what was rejected as another site's that is part of the crawl by now."""
+        out = {Why(OTHER_SITE, site) for site in self.sites()}
+        rejected = [entry for entry in self.by_id if entry.why in out]
+        return [(self._row(entry), tuple(seen for _, seen in entry.sightings)) for entry in rejected]
+
+    def requeue(self, found: Sequence[Discovered]) -> None:
+        """Place again what was rejected, or waits to be tried again; who has seen it stays as it is."""
+        placed = self._within_limits([one._replace(site=one.url.site) for one in found if not one.is_seed])
+        self.site(limits.OUTSIDE).urls -= len(placed)
+        for one in (*(one for one in found if one.is_seed), *placed):
+            entry = self.entries[one.digest]
+            if entry.state == State.DROPPED or (entry.state == State.QUEUED and entry.due_at is not None):
+                self._place(entry, one)
+
+    def _place(self, entry: MemoryEntry, found: Discovered) -> None:
+        """Give an entry another place in the queue, and its reasons; where it was found stays."""
+        old, site = entry.found, self.site(found.url.site)
+        entry.found = found._replace(
+            site=site.name, depth=old.depth, hub_depth=old.hub_depth, is_seed=old.is_seed
+        )
+        entry.rank, entry.why, entry.due_at, entry.attempts = found.rank, found.out, None, 0
+        entry.url = found.url if found.is_seed else entry.url
+        entry.state = State.DROPPED if found.out else State.QUEUED
+        if found.sighting and entry.sightings:
+            parent, seen = entry.sightings[0]
+            entry.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)
+
+    def block(self, site: str, until: float | None) -> None:
+        """Grant nothing of a site before then; None ends its pause."""
+        self.sites_[site].blocked_until = max(self.sites_[site].blocked_until, until) if until else 0.0
+
+    def add_site(self, site: str) -> None:
+        """Make a site part of the crawl."""
+        known = self.site(site)
+        known.is_inside, known.is_external = True, False
+
+    def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
+        """Queue known URLs when their time comes, before everything else."""
+        found = set()
+        for digest, at, place in visits:
+            entry = self.entries.get(digest)
+            is_rejected = entry is not None and entry.state == State.DROPPED and entry.claim is None
+            if entry is None or entry.state == State.LEASED or is_rejected:
+                continue
+            entry.state = State.QUEUED if entry.state == State.DROPPED else entry.state
+            entry.due_at, entry.rank, entry.attempts, entry.why = at, rank_due(place), 0, None
+            found.add(digest)
+        return frozenset(found)
+
+    def reopen(self, rule: str, max_depth: int | None = None) -> int:
+        """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
+        rejected = [e for e in self.by_id if e.state == State.DROPPED and e.why and e.why.rule == rule]
+        back = [e for e in rejected if max_depth is None or e.found.depth <= max_depth]
+        for entry in back:
+            entry.state, entry.why, entry.attempts = State.QUEUED, None, 0
+        return len(back)
+
+    def drop_deep(self, max_depth: int) -> int:
+        """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
+        queued = (e for e in self.by_id if e.state == State.QUEUED and e.rank >= 0)
+        deep = [(entry, why) for entry in queued if (why := too_deep(entry.found.depth, max_depth))]
+        for entry, why in deep:
+            entry.state, entry.why, entry.due_at = State.DROPPED, why, None
+        return len(deep)
 
 
 class MemoryRuns:
     """The `Runs` of a store in memory."""
 
     def __init__(self) -> None:
-        self._runs: list[Run] = []
-        self.queues: dict[int, MemoryFrontier] = {}
+        self.data: dict[int, MemoryRun] = {}
 
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
         """Resume the run of that key, or start one; `fresh` always starts one."""
         found = [run for run in self.list() if run.spec.key == spec.key]
         if found and not fresh:
             return found[-1]
-        run = Run(len(self._runs) + 1, spec, now, now)
-        self._runs.append(run)
-        self.queues[run.id] = MemoryFrontier()
+        run = Run(len(self.data) + 1, spec, now, now)
+        self.data[run.id] = MemoryRun(run)
         return run
 
     def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a process stopped working on a run."""
-        old = self._runs[run.id - 1]
-        self._runs[run.id - 1] = replace(old, stopped=why, updated_at=max(old.updated_at, now))
+        """Note why a worker stopped working on a run."""
+        old = self.data[run.id].run
+        self.data[run.id].run = replace(old, stopped=why, updated_at=max(old.updated_at, now))
+
+    def due(self, now: float) -> Sequence[int]:
+        """List the runs that have something scheduled for now, the newest first."""
+        runs = reversed(self.data.values())
+        return [one.run.id for one in runs if any(e.is_due and (e.due_at or 0.0) <= now for e in one.by_id)]
 
     def list(self) -> Sequence[Run]:
         """List all runs, oldest first."""
-        counted = ((run, self.queues[run.id]) for run in self._runs)
-        return [replace(run, fetched=queue.fetched, claims=queue.claims) for run, queue in counted]
+        runs = self.data.values()
+        return [replace(one.run, fetched=one.totals["fetched"], claims=one.totals["claims"]) for one in runs]
 
 
 class MemoryStore:
-    """A `Store` in memory. A transaction that fails is not undone: whoever sees the error has no store to go on with."""
+    """A `Store` in memory. A transaction that fails is not undone: whoever sees the error has no store to go on with.
 
-    def __init__(self) -> None:
-        self.history = MemoryHistory()
-        self.runs = MemoryRuns()
+    `MemoryStore(other)` is another worker on the data of that store.
+    """
 
-    def queue(self, run: Run) -> MemoryFrontier:
+    runs: MemoryRuns
+    history: MemoryHistory
+    worker: int
+
+    def __init__(self, other: MemoryStore | None = None) -> None:
+        self.runs = MemoryRuns() if other is None else other.runs
+        self.history = MemoryHistory(self.runs) if other is None else other.history
+        self.workers: dict[int, float] = (
+            {} if other is None else other.workers
+        )  # when their heartbeats expire
+        self.worker = 1 if other is None else max(self.workers, default=0) + max(other.worker, 1)
+        self.workers[self.worker] = 0.0
+
+    def queue(self, run: Run) -> MemoryQueue:
         """Open the queue of a run."""
-        return self.runs.queues[run.id]
+        return MemoryQueue(self.runs.data[run.id], self)
 
     ledger = queue
 
@@ -139,10 +601,11 @@ class MemoryStore:
         """Do several things as one."""
         yield
 
-    all_or_nothing = transaction
-
     def flush(self) -> None:
         """Nothing waits."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Be gone: what we still hold is for whoever comes next."""
+        self.workers.pop(self.worker, None)
+
+    abandon = close

@@ -121,8 +121,9 @@ def test_a_first_visit_costs_nothing_for_ages_and_others_a_few_statements(tmp_pa
     store = SqliteStore(tmp_path / "h.db")
     learn(store.history, iter([replace(HUB, newborn=(10,))]))
     for digest, more in ((10, 3), (11, 1)):  # of pages that were seen to be new one to read, two to write
-        assert statements(store, page(digest, START + HOUR_S)) == 3
-        assert statements(store, page(digest, START + DAY_S, "y")) == 7 + more
+        assert statements(store, page(digest, START + HOUR_S)) == 1
+        store.flush()
+        assert statements(store, page(digest, START + DAY_S, "y")) == 5 + more
     store.close()
 
 
@@ -202,6 +203,9 @@ def test_what_we_never_write_is_damage(statement: str, value: object, tmp_path: 
     now = datetime.fromtimestamp(START + DAY_S, UTC)
     plan_store(path, now=now)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute(statement, (value,))
+        try:
+            db.execute(statement, (value,))
+        except sqlite3.IntegrityError:
+            return  # SQLite itself keeps it out
     with pytest.raises(StoreError, match="restore it from a copy"):
         plan_store(path, now=now)

@@ -10,6 +10,7 @@ from honeyguide.core.page.likeness import bytes_of, likeness, main_digest, page_
 from honeyguide.core.page.page import Link, Occurrence, Page, Position
 from honeyguide.core.rules.profile import TrapLimits
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 
 LIMITS = load_profile("docs", topic="x").traps
 A = "https://a.example"
@@ -61,7 +62,7 @@ def test_urls_that_look_like_traps(rule: str | None, path: str) -> None:
 )
 def test_families_with_a_limit(rule: str, paths: list[str], admitted: int) -> None:
     traps = Traps(LIMITS)
-    verdicts = [traps.inspect(url(path)) for path in paths]
+    verdicts = [why if isinstance(why := traps.admit(url(path)), Why) else None for path in paths]
     assert sum(why is None for why in verdicts) == admitted
     assert {why.rule for why in verdicts if why} == {rule}
 
@@ -82,7 +83,7 @@ def test_families_with_a_limit(rule: str, paths: list[str], admitted: int) -> No
 )
 def test_ordinary_families_have_no_limit(paths: list[str]) -> None:
     traps = Traps(LIMITS)
-    assert [why for path in paths if (why := traps.inspect(url(path)))] == []
+    assert [why for path in paths if isinstance(why := traps.admit(url(path)), Why)] == []
 
 
 def text(n: int) -> list[str]:
@@ -98,8 +99,8 @@ def test_a_family_whose_pages_are_alike_is_closed() -> None:
     why = traps.closed(url("/c/99"))
     assert why is not None
     assert (why.rule, why.text) == ("TRAP-7", "the last 6 pages of a.example/c/# were alike")
-    assert traps.inspect(url("/c/100")) == why
-    assert traps.inspect(url("/d/100")) is None
+    assert traps.admit(url("/c/100")) == why
+    assert traps.admit(url("/d/100")) == ()
 
 
 def test_one_page_that_says_something_keeps_its_family_open() -> None:
@@ -114,17 +115,17 @@ def test_what_was_learnt_is_carried_over() -> None:
     for n in range(7):
         traps.learn(url(f"/c/{n}"), sketch_of(bytes_of(text(0))))
     again = Traps(LIMITS)
-    again.restore(family for _, family in traps.take_changes() if family)
+    again.restore(traps.shapes.values())
     assert again.closed(url("/c/9")) == traps.closed(url("/c/9")) is not None
-    assert traps.take_changes() == []
 
 
 def test_memory_is_bounded() -> None:
     traps = Traps(TrapLimits())
-    traps.families = {str(n): UrlShape(str(n)) for n in range(MAX_FAMILIES)}
+    traps.shapes = {str(n): UrlShape(str(n)) for n in range(MAX_FAMILIES)}
     traps.learn(url("/c/1"), (1,))
-    assert len(traps.families) == MAX_FAMILIES
-    assert traps.take_changes() == [("0", None), ("a.example/c/#", UrlShape("a.example/c/#", recent=((1,),)))]
+    assert len(traps.shapes) == MAX_FAMILIES
+    assert "0" not in traps.shapes  # the oldest
+    assert traps.shapes["a.example/c/#"] == UrlShape("a.example/c/#", recent=((1,),))
 
 
 @pytest.mark.parametrize(

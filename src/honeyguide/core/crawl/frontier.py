@@ -18,6 +18,7 @@ from honeyguide.core.why import Why
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from honeyguide.core.crawl.traps import ShapeLimit
     from honeyguide.core.url.url import Tracking, Url
 
 # Rules that put a link out for what was known when it was met; better evidence brings it back.
@@ -51,7 +52,11 @@ def too_deep(depth: int, limit: int | None) -> Why | None:
 
 
 class Lease(NamedTuple):
-    """Permission to fetch one URL until a deadline; `claim` is its number in the run, and the order of results."""
+    """Permission to fetch one URL; `claim` is its number in the run, and the order of results.
+
+    `is_known` is false if no run has ever visited it. Nothing may be requested before `start_at`, because another worker
+    has asked the site lately.
+    """
 
     entry: int
     claim: int
@@ -68,6 +73,8 @@ class Lease(NamedTuple):
     is_seed: bool = False
     is_external: bool = False
     is_recrawl: bool = False
+    is_known: bool = True
+    start_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,10 @@ class Sighting(NamedTuple):
 
 
 class Discovered(NamedTuple):
-    """A link as the frontier takes it in: queued by `rank`, or put out by `out`. A site of None is not crawled."""
+    """A link as the queue takes it in: queued by `rank`, or rejected by `out`. A site of None is not crawled.
+
+    `limited` names the shapes with a limit that it counts in; the store counts, because other workers do, too.
+    """
 
     url: Url
     digest: int
@@ -131,6 +141,12 @@ class Discovered(NamedTuple):
     sighting: Sighting | None = None
     is_seed: bool = False
     is_external: bool = False
+    limited: tuple[ShapeLimit, ...] = ()
+
+    def rejected(self, why: Why) -> Discovered:
+        """Reject the link: it keeps its place in the site and loses its place in the queue."""
+        seen = self.sighting and self.sighting._replace(score=None, points="", lane="")
+        return self._replace(rank=0, lane="", priority=0.0, score=None, weak_pages=0, out=why, sighting=seen)
 
 
 class ScheduledVisit(NamedTuple):
@@ -139,6 +155,16 @@ class ScheduledVisit(NamedTuple):
     digest: int
     at: float
     place: int
+
+
+class QueuedUrl(NamedTuple):
+    """A queued URL that was never visited, in its normal form; `born_at` is when a hub showed it as new."""
+
+    digest: int
+    url: str
+    score: float | None
+    hub_depth: int
+    born_at: float | None
 
 
 class KnownState(NamedTuple):
@@ -173,7 +199,8 @@ class Budgets:
 class ClaimRequest:
     """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites.
 
-    `only_due` asks for what was scheduled, and nothing else.
+    `only_due` asks for what was scheduled, and nothing else. `delay_s` is the pause between two requests to a site: while
+    it is not zero, one worker at a time has a site. None means that the fetcher keeps no pace.
     """
 
     now: float
@@ -184,6 +211,15 @@ class ClaimRequest:
     closed: frozenset[str] = frozenset()
     budgets: Budgets = field(default_factory=Budgets)
     only_due: bool = False
+    delay_s: float | None = None
+
+
+class SitePace(NamedTuple):
+    """When a site may be asked next, and the pause between two requests to it, with what robots.txt asks for."""
+
+    site: str
+    next_at: float
+    delay_s: float
 
 
 class NoClaim(NamedTuple):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
-from honeyguide.core.crawl.limits import UrlBudget
 from honeyguide.core.crawl.placement import Placement, band_of, is_better, place, rank_of
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.rules.topic import link_score, page_score, skip_rule
@@ -52,7 +51,6 @@ class CrawlContext:
     follow_external: bool = False
     score_all: bool = False
     memo: dict[str, int] = field(default_factory=dict)
-    crowd: UrlBudget = field(default_factory=UrlBudget)
 
     @property
     def has_topic(self) -> bool:
@@ -212,12 +210,7 @@ class _Judge:
         if ground.score_all and ground.has_topic:
             findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
         if standing is None:
-            found = self._meet_first(candidate)
-            full = ground.crowd.admit(found.site)
-            if full is None:
-                findings.new.append(found)
-            else:
-                findings.skipped[full.rule] += 1
+            findings.new.append(self._meet_first(candidate))
         elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
             if not self.lease.is_recrawl:
                 findings.again.append(candidate.digest)
@@ -249,8 +242,8 @@ class _Judge:
     def _meet_first(self, candidate: FoundLink) -> Discovered:
         """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
         link = candidate.link
-        out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.inspect(link.url)
-        if out is not None:
+        out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.admit(link.url)
+        if isinstance(out, Why):
             site = None if out.rule == OTHER_SITE else link.url.site
             sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
             return Discovered(
@@ -258,7 +251,8 @@ class _Judge:
                 hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
             )  # fmt: skip
         score = self._score(link)
-        return self._placed(candidate, score, self._place(score)[1])
+        placed = self._placed(candidate, score, self._place(score)[1])
+        return placed._replace(limited=out) if out else placed
 
     def _placed(self, candidate: FoundLink, score: Score | None, rank: int) -> Discovered:
         link, digest = candidate

@@ -1,7 +1,7 @@
 """Sites without end, told by rule: calendars, session ids, growing paths, facets, pages that are all alike.
 
 Owns: `Traps`, the memory of one crawl, and the verdicts it gives: TRAP-1 to TRAP-8. The numbers are profile data.
-Must not know: the queue, fetching, scores. Start reading at `Traps.inspect` (a link) and `Traps.learn` (a page).
+Must not know: the queue, fetching, scores. Start reading at `Traps.admit` (a link) and `Traps.learn` (a page).
 
 URLs that differ only in a number or a token are a *family*. Most families are fine: products, articles, issues. One is
 closed when its pages turn out alike, one after the other; families of dates, facets and sessions have a limit at once.
@@ -45,69 +45,82 @@ class UrlShape(NamedTuple):
     recent: tuple[Sketch, ...] = ()
 
 
+class ShapeLimit(NamedTuple):
+    """A shape of which only so many URLs are let in: the rule, the shape's name, and what its members are."""
+
+    rule: str
+    name: str
+    limit: int
+    what: str
+
+    @property
+    def why(self) -> Why:
+        """The reason for those that are over the limit."""
+        return Why(self.rule, f"{self.limit} {self.what} of {_short(self.name.partition(' ')[2])} are enough")
+
+
+class ShapeLesson(NamedTuple):
+    """What a page teaches of its shape: whether it is like the last ones, and what those say now."""
+
+    name: str
+    is_alike: bool
+    recent: tuple[Sketch, ...]
+
+
 @dataclass(slots=True)
 class Traps:
-    """The memory of one crawl. The same events give the same verdicts; `take_changes` and `restore` carry it over."""
+    """The memory of one worker. The same events give the same verdicts; the store has what all workers know."""
 
     limits: TrapLimits
-    families: dict[str, UrlShape] = field(default_factory=dict)
-    _changed: dict[str, None] = field(default_factory=dict)
+    shapes: dict[str, UrlShape] = field(default_factory=dict)
 
-    def inspect(self, url: Url) -> Why | None:
-        """Say why a URL that is new to the crawl is not let in; None lets it in, and counts it.
+    def admit(self, url: Url) -> Why | tuple[ShapeLimit, ...]:
+        """Say why a URL that is new to the crawl is not let in, or give the shapes with a limit that it counts in.
 
         >>> from honeyguide.core.url.url import Url
         >>> from honeyguide.core.rules.profile import TrapLimits
-        >>> Traps(TrapLimits()).inspect(Url.parse("https://a.example/x/y/x/y/x/y")).rule
+        >>> Traps(TrapLimits()).admit(Url.parse("https://a.example/x/y/x/y/x/y")).rule
         'TRAP-3'
         """
-        return shape_trap(url, self.limits) or self.closed(url) or self._over_limit(url)
+        return shape_trap(url, self.limits) or self.closed(url) or self._count(url)
 
-    def learn(self, url: Url, sketch: Sketch) -> None:
-        """Note what a fetched page says; `closed` tells if its family is closed by it."""
-        name = family_of(url)
-        family = self._family(name)
-        is_alike = any(likeness(sketch, other) >= self.limits.alike for other in family.recent)
-        alike = family.alike + 1 if is_alike else 0
-        recent = family.recent if is_alike else (*family.recent, sketch)[-_RECENT:]
-        self._keep(family._replace(alike=alike, recent=recent))
+    def learn(self, url: Url, sketch: Sketch) -> ShapeLesson:
+        """Note what a fetched page says; `closed` tells if its shape is closed by it."""
+        shape = self._shape(family_of(url))
+        is_alike = any(likeness(sketch, other) >= self.limits.alike for other in shape.recent)
+        alike = shape.alike + 1 if is_alike else 0
+        recent = shape.recent if is_alike else (*shape.recent, sketch)[-_RECENT:]
+        self._keep(shape._replace(alike=alike, recent=recent))
+        return ShapeLesson(shape.name, is_alike, recent)
 
-    def restore(self, families: Iterable[UrlShape]) -> None:
-        """Take over what an earlier process of this run had learnt, in its order."""
-        self.families = {family.name: family for family in families}
-
-    def take_changes(self) -> list[tuple[str, UrlShape | None]]:
-        """Give the families that changed since the last call; None is one that was forgotten."""
-        changes = [(name, self.families.get(name)) for name in self._changed]
-        self._changed.clear()
-        return changes
+    def restore(self, shapes: Iterable[UrlShape]) -> None:
+        """Take over what the store knows of some shapes."""
+        for shape in shapes:
+            self._keep(shape)
 
     def closed(self, url: Url) -> Why | None:
         """Say whether pages like this one have shown often enough that they say nothing new."""
-        name = family_of(url)
-        family = self.families.get(name)
-        if family is None or family.alike < self.limits.max_alike:
+        shape = self.shapes.get(family_of(url))
+        if shape is None or shape.alike < self.limits.max_alike:
             return None
-        return Why("TRAP-7", f"the last {family.alike} pages of {_short(name)} were alike")
+        return Why("TRAP-7", f"the last {shape.alike} pages of {_short(shape.name)} were alike")
 
-    def _over_limit(self, url: Url) -> Why | None:
-        for rule, name, limit, what in _limited(url, self.limits):
-            family = self._family(name)
-            if family.admitted >= limit:
-                return Why(rule, f"{limit} {what} of {_short(name.partition(' ')[2])} are enough")
-            self._keep(family._replace(admitted=family.admitted + 1))
-        return None
+    def _count(self, url: Url) -> Why | tuple[ShapeLimit, ...]:
+        limited = _limited(url, self.limits)
+        for limit in limited:
+            shape = self._shape(limit.name)
+            if shape.admitted >= limit.limit:
+                return limit.why
+            self._keep(shape._replace(admitted=shape.admitted + 1))
+        return limited
 
-    def _family(self, name: str) -> UrlShape:
-        return self.families.get(name) or UrlShape(name)
+    def _shape(self, name: str) -> UrlShape:
+        return self.shapes.get(name) or UrlShape(name)
 
-    def _keep(self, family: UrlShape) -> None:
-        if family.name not in self.families and len(self.families) >= MAX_FAMILIES:
-            oldest = next(iter(self.families))
-            del self.families[oldest]
-            self._changed[oldest] = None
-        self.families[family.name] = family
-        self._changed[family.name] = None
+    def _keep(self, shape: UrlShape) -> None:
+        if shape.name not in self.shapes and len(self.shapes) >= MAX_FAMILIES:
+            del self.shapes[next(iter(self.shapes))]
+        self.shapes[shape.name] = shape
 
 
 def shape_trap(url: Url, limits: TrapLimits) -> Why | None:
@@ -155,16 +168,16 @@ def family_of(url: Url) -> str:
     return f"{url.site}/{segments[0]}/… {len(segments)}" if segments else f"{url.site}/"
 
 
-def _limited(url: Url, limits: TrapLimits) -> list[tuple[str, str, int, str]]:
-    """List the families with a limit that a URL belongs to: rule, name, limit, and what its members are."""
-    found = []
+def _limited(url: Url, limits: TrapLimits) -> tuple[ShapeLimit, ...]:
+    """List the shapes with a limit that a URL belongs to."""
+    found: tuple[ShapeLimit, ...] = ()
     target = url.target.lower()
     if session := _session(target, limits.sessions):
-        found.append(("TRAP-4", f"session {url.site}{session}", limits.max_sessions, "session"))
+        found += (ShapeLimit("TRAP-4", f"session {url.site}{session}", limits.max_sessions, "session"),)
     if _YEAR.search(target) and (_DATE_WORDS.search(target) or _is_bare_date(target)):
-        found.append(("TRAP-5", f"dates {family_of(url)}", limits.max_dates, "dates"))
+        found += (ShapeLimit("TRAP-5", f"dates {family_of(url)}", limits.max_dates, "dates"),)
     if target.count("&") + 1 >= limits.facet_params and "?" in target:
-        found.append(("TRAP-6", f"facets {url.site}{url.path}", limits.max_facets, "combinations"))
+        found += (ShapeLimit("TRAP-6", f"facets {url.site}{url.path}", limits.max_facets, "combinations"),)
     return found
 
 

@@ -69,6 +69,16 @@ class Visit:
     newborn: tuple[int, ...] = ()
 
 
+class SeenContent(NamedTuple):
+    """What a visit read: the page, its relevance and kind as they are known now, and the digest of its content then."""
+
+    url: str
+    relevance: float | None
+    kind: PageClass
+    at: float
+    content: str
+
+
 class HistoryEntry(NamedTuple):
     """The history of a URL.
 

@@ -11,11 +11,10 @@ from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Done, Lease
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.records import Crawled, page_record
 from honeyguide.core.url.url import Tracking, Url
-from honeyguide.errors import LeaseLostError
-from honeyguide.ports.store import Ledger, Queue, Report
+from honeyguide.ports.store import Intake, Ledger, Queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from honeyguide.core.records import Record
     from honeyguide.core.why import Why
@@ -72,14 +71,5 @@ def drain(frontier: Queue, now: float = 0.0) -> list[str]:
     order: list[str] = []
     while leases := frontier.claim(ask(now)).leases:
         order += paths(leases)
-        frontier.finish(leases[0], Done(), Report())
+        frontier.commit_page(leases[0], Intake(Done()))
     return order
-
-
-def error_of(call: Callable[[], None]) -> LeaseLostError | None:
-    """Give the error of a call that loses its lease."""
-    try:
-        call()
-    except LeaseLostError as error:
-        return error
-    return None

@@ -21,7 +21,7 @@ from honeyguide.core.crawl.frontier import (
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.ports.store import Report
+from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.builders import SITE, ask, digest, found, paths
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class LimitsContract:
         frontier = self.make_frontier(found("/a", priority=9), found("/target"))
         (lease,) = frontier.claim(ask()).leases
         target = Url.parse(f"{SITE}/target")
-        frontier.finish(lease, Done(), Report(findings=Findings(), arrived=(digest("/target"), target)))
+        frontier.commit_page(lease, Intake(Done(), findings=Findings(), target=(digest("/target"), target)))
         assert not frontier.claim(ask()).leases
         row = frontier.find(digest("/target"))
         assert row is not None
@@ -54,19 +54,19 @@ class LimitsContract:
         for target in ("https://b.example/new", "https://b.example/met"):
             (lease,) = frontier.claim(ask()).leases
             arrived = (digest(target), Url.parse(target))
-            frontier.finish(lease, Done(), Report(findings=Findings(), arrived=arrived))
+            frontier.commit_page(lease, Intake(Done(), findings=Findings(), target=arrived))
             frontier.schedule([ScheduledVisit(digest(target), 1.0, 0)])
             (again,) = frontier.claim(ask(1.0, only_due=True)).leases
             assert (again.url.text, again.site) == (target, "b.example")
-            frontier.finish(again, Done(), Report())
+            frontier.commit_page(again, Intake(Done()))
 
     def test_the_target_of_a_redirect_is_not_tried_again(self) -> None:
         frontier = self.make_frontier(found("/target", priority=9), found("/a"), found("/b"))
         target, first, second = frontier.claim(ask(limit=3)).leases
-        frontier.finish(target, Retry(60.0, Why("http-500", "answered 500")), Report())
+        frontier.commit_page(target, Intake(Retry(60.0, Why("http-500", "answered 500"))))
         for lease in (first, second):
             arrived = (digest("/target"), target.url)
-            frontier.finish(lease, Done(), Report(findings=Findings(), arrived=arrived))
+            frontier.commit_page(lease, Intake(Done(), findings=Findings(), target=arrived))
         told = frontier.find(digest("/target"))
         assert told is not None
         assert (told[0].state, told[0].due_at) == (State.DONE, None)
@@ -78,7 +78,7 @@ class LimitsContract:
         frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
         budgets = Budgets(max_pages=3)
         first = frontier.claim(ask(limit=2, budgets=budgets)).leases
-        frontier.finish(first[0], Done(), Report())
+        frontier.commit_page(first[0], Intake(Done()))
         assert len(frontier.claim(ask(limit=9, budgets=budgets)).leases) == 1
         granted = frontier.claim(ask(limit=9, budgets=budgets))
         assert (granted.leases, granted.rest.why) == ((), "max_pages")
@@ -87,7 +87,7 @@ class LimitsContract:
         frontier = self.make_frontier(found("/a"), found("/b"))
         budgets = Budgets(max_pages=1)
         (lease,) = frontier.claim(ask(budgets=budgets)).leases
-        frontier.finish(lease, Dropped(Why("robots", "no"), is_fetch=False), Report())
+        frontier.commit_page(lease, Intake(Dropped(Why("robots", "no"), is_fetch=False)))
         assert paths(frontier.claim(ask(budgets=budgets)).leases) == ["/b"]
         assert frontier.counts().fetched == 0
 
@@ -111,7 +111,7 @@ class LimitsContract:
         frontier = self.make_frontier(*links, *(found(f"/{n}")._replace(depth=4) for n in ("due", "again")))
         frontier.schedule([ScheduledVisit(digest("/due"), 1.0, 0)])
         again = next(lease for lease in frontier.claim(ask(limit=9)).leases if lease.url.path == "/again")
-        frontier.finish(again, Retry(60.0, Why("http-503", "later")), Report())
+        frontier.commit_page(again, Intake(Retry(60.0, Why("http-503", "later"))))
         frontier.adopt(ask(900.0, limit=0))  # the others are queued as before
         assert frontier.drop_deep(1) == 3
         told = frontier.find(digest("/3"))
@@ -129,7 +129,7 @@ class LimitsContract:
         )
         (lease,) = frontier.claim(ask()).leases
         arrived = (digest(target), Url.parse(target))
-        frontier.finish(lease, Done(), Report(arrived=arrived, is_external=True))
+        frontier.commit_page(lease, Intake(Done(), target=arrived, is_external=True))
         assert (frontier.external_pages(), frontier.counts().fetched) == (1, 1)
         granted = frontier.claim(ask(limit=9, budgets=Budgets(max_pages_per_host=1, external_pages=1)))
         assert paths(granted.leases) == ["/b"]  # none of a.example was had yet
@@ -148,9 +148,9 @@ class LimitsContract:
         first, second, external = frontier.claim(
             ask(limit=9, per_site=2, budgets=Budgets(external_pages=9))
         ).leases
-        frontier.finish(first, Done(), Report())
-        frontier.finish(second, Retry(60.0, Why("http-503", "later")), Report())
-        frontier.finish(external, Retry(70.0, Why("http-503", "later")), Report())
+        frontier.commit_page(first, Intake(Done()))
+        frontier.commit_page(second, Intake(Retry(60.0, Why("http-503", "later"))))
+        frontier.commit_page(external, Intake(Retry(70.0, Why("http-503", "later"))))
         frontier.block("a.example", 50.0)
         limits = {"max_pages_per_host": 2, "external_pages": 9}
         ends = [
@@ -160,7 +160,7 @@ class LimitsContract:
         # Two of a.example, one of others: the first is at its limit, then both, then only the others.
         assert ends == [NoClaim("resting", 70.0), NoClaim("max_pages_per_host"), NoClaim("resting", 50.0)]
         (lease,) = frontier.claim(ask(50.0, budgets=Budgets(max_pages_per_host=3, external_pages=1))).leases
-        frontier.finish(lease, Done(), Report())
+        frontier.commit_page(lease, Intake(Done()))
         rest = frontier.claim(ask(55.0, budgets=Budgets(max_pages_per_host=4, external_pages=1))).rest
         assert rest == NoClaim("resting", 60.0)
         assert frontier.claim(

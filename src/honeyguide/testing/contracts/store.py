@@ -22,11 +22,11 @@ from honeyguide.core.crawl.frontier import (
     State,
 )
 from honeyguide.core.crawl.judge import Findings
-from honeyguide.core.crawl.traps import UrlShape
+from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.ports.store import Report
-from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, error_of, found, page, paths, spec
+from honeyguide.ports.store import Intake
+from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, found, page, paths, spec
 from honeyguide.testing.contracts.limits import LimitsContract
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from honeyguide.testing.contracts.builders import RunQueue
 
 
-__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "error_of", "found", "page", "paths", "spec"]
+__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "found", "page", "paths", "spec"]
 
 
 class StoreContract(LimitsContract):
@@ -87,7 +87,7 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("http://a.example/p"), found("/seed", priority=9))
         assert not frontier.add([found("https://a.example/p")])
         (seed,) = frontier.claim(ask()).leases
-        frontier.finish(seed, Done(), Report(findings=Findings(better=[found("https://a.example/p")])))
+        frontier.commit_page(seed, Intake(Done(), findings=Findings(better=[found("https://a.example/p")])))
         (lease,) = frontier.claim(ask()).leases
         assert lease.url.text == "https://a.example/p"
         assert not frontier.claim(ask()).leases
@@ -105,7 +105,7 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
         assert frontier.known([digest("/a")])[digest("/a")].state == State.LEASED
-        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
         standing = frontier.known([digest("/a")])[digest("/a")]
         assert (standing.state, standing.rule) == (State.QUEUED, "http-503")
 
@@ -117,10 +117,10 @@ class StoreContract(LimitsContract):
         findings = Findings(
             new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
         )
-        frontier.finish(lease, Done(), Report(page("/a"), findings, "digest"))
+        frontier.commit_page(lease, Intake(Done(), page("/a"), findings, "digest"))
         assert list(frontier.pages()) == [(1, page("/a"))]
-        assert frontier.pages_with_content("digest", 9) == [f"{SITE}/a"]
-        assert frontier.pages_with_content("other", 9) == []
+        assert frontier.look(lease, (), "digest").twins == (f"{SITE}/a",)
+        assert frontier.look(lease, (), "other").twins == ()
         (next_,) = frontier.claim(ask()).leases
         assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
         assert frontier.counts().out == {"pruned": 1}
@@ -130,14 +130,14 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"), pruned)
         (lease,) = frontier.claim(ask()).leases
         better = [found("/c", "deep", 9, wave=1), found("/pruned", "broad", 6)]
-        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         assert drain(frontier) == ["/c", "/pruned", "/b"]
 
     def test_better_evidence_changes_nothing_that_is_fetched(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("/b"))
         first, second = frontier.claim(ask(limit=2)).leases
-        frontier.finish(first, Done(), Report(findings=Findings(better=[found("/b", "deep", 10)])))
-        frontier.finish(second, Done(), Report(findings=Findings(better=[found("/a", "deep", 10)])))
+        frontier.commit_page(first, Intake(Done(), findings=Findings(better=[found("/b", "deep", 10)])))
+        frontier.commit_page(second, Intake(Done(), findings=Findings(better=[found("/a", "deep", 10)])))
         assert not frontier.claim(ask()).leases
 
     def test_better_evidence_brings_back_what_was_put_out_for_lack_of_it(self) -> None:
@@ -145,18 +145,18 @@ class StoreContract(LimitsContract):
         put_out = [found(path, out=Why(rule, "weak")) for path, rule in out.items()]
         frontier = self.make_frontier(found("/a", priority=9), *put_out)
         (lease,) = frontier.claim(ask()).leases
-        frontier.finish(lease, Done(), Report(findings=Findings(better=[found(path) for path in out])))
+        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=[found(path) for path in out])))
         assert drain(frontier) == list(out)
 
     def test_better_evidence_changes_nothing_that_has_failed(self) -> None:
         frontier = self.make_frontier(*(found(path, priority=9) for path in ("/a", "/gone", "/later")))
         lease, gone, later = frontier.claim(ask(limit=3)).leases
-        frontier.finish(gone, Dropped(Why("http-404", "answered 404")), Report())
-        frontier.finish(later, Retry(60.0, Why("http-503", "later")), Report())
+        frontier.commit_page(gone, Intake(Dropped(Why("http-404", "answered 404"))))
+        frontier.commit_page(later, Intake(Retry(60.0, Why("http-503", "later"))))
         better = [
             found(path, "deep", 10) for path in ("/gone", "/later")
         ]  # as one sees it who knows no better
-        frontier.finish(lease, Done(), Report(findings=Findings(better=better)))
+        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
             standing = frontier.known([digest(path)])[digest(path)]
             assert (standing.state, standing.rule) == (state, rule)
@@ -167,10 +167,10 @@ class StoreContract(LimitsContract):
     def test_a_retry_waits_and_comes_last(self) -> None:
         frontier = self.make_frontier(found("/a", priority=9), found("/b"))
         (lease,) = frontier.claim(ask()).leases
-        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
         granted = frontier.claim(ask(limit=2))
         assert paths(granted.leases) == ["/b"]
-        frontier.finish(granted.leases[0], Done(), Report())
+        frontier.commit_page(granted.leases[0], Intake(Done()))
         rest = frontier.claim(ask(1.0)).rest
         assert (rest.why, rest.until) == ("resting", 60.0)
         (again,) = frontier.claim(ask(60.0)).leases
@@ -179,27 +179,28 @@ class StoreContract(LimitsContract):
     def test_a_lease_ends_once(self) -> None:
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
-        frontier.finish(lease, Done(), Report())
-        lost = error_of(lambda: frontier.finish(lease, Done(), Report()))
-        assert lost is not None
-        assert "/a" in lost.why
+        frontier.commit_page(lease, Intake(Done()))
+        assert not frontier.commit_page(lease, Intake(Done()))
+        assert frontier.counts().fetched == 1
 
     def test_a_lease_is_held_until_it_ends(self) -> None:
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
-        assert frontier.holds(lease)
-        frontier.finish(lease, Retry(5.0, Why("http-503", "busy")), Report())
-        assert not frontier.holds(lease)
+        assert frontier.look(lease).is_held
+        frontier.commit_page(lease, Intake(Retry(5.0, Why("http-503", "busy"))))
+        assert not frontier.look(lease).is_held
         (again,) = frontier.claim(ask(9.0)).leases
-        assert (frontier.holds(lease), frontier.holds(again)) == (False, True)
+        assert (frontier.look(lease).is_held, frontier.look(again).is_held) == (False, True)
 
     def test_done_is_queued_again_when_it_is_due(self) -> None:
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
-        frontier.finish(lease, Done(), Report())
+        frontier.commit_page(lease, Intake(Done()))
         assert (
-            frontier.schedule(
-                [ScheduledVisit(digest("/a"), 100.0, 0), ScheduledVisit(digest("/unknown"), 100.0, 1)]
+            len(
+                frontier.schedule(
+                    [ScheduledVisit(digest("/a"), 100.0, 0), ScheduledVisit(digest("/unknown"), 100.0, 1)]
+                )
             )
             == 1
         )
@@ -207,7 +208,7 @@ class StoreContract(LimitsContract):
         assert frontier.claim(ask(99.0)).rest.why == "complete"
         (again,) = frontier.claim(ask(100.0)).leases
         assert (again.url.path, again.is_recrawl, again.attempt) == ("/a", True, 1)
-        frontier.finish(again, Done(), Report())
+        frontier.commit_page(again, Intake(Done()))
         assert frontier.counts().due == 0
 
     def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
@@ -215,7 +216,11 @@ class StoreContract(LimitsContract):
             found("/a", priority=9), found("/b", priority=8), found("/c", priority=7)
         )
         assert (
-            frontier.schedule([ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)])
+            len(
+                frontier.schedule(
+                    [ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)]
+                )
+            )
             == 2
         )
         assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
@@ -225,7 +230,7 @@ class StoreContract(LimitsContract):
         frontier.schedule([ScheduledVisit(digest("/c"), 5.0, 0), ScheduledVisit(digest("/b"), 90.0, 1)])
         (lease,) = frontier.claim(ask(5.0, limit=9, only_due=True)).leases
         assert lease.url.path == "/c"
-        frontier.finish(lease, Retry(60.0, Why("http-503", "later")), Report())
+        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
         assert frontier.counts().due == 2
         rest = frontier.claim(ask(6.0, only_due=True)).rest
         assert (rest.why, rest.until) == ("resting", 60.0)
@@ -236,11 +241,13 @@ class StoreContract(LimitsContract):
         out = found("/out")._replace(out=Why("irrelevant", "no points"))
         frontier = self.make_frontier(found("/gone"), out)
         (lease,) = frontier.claim(ask()).leases
-        assert frontier.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)]) == 0  # it is being fetched
-        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report())
+        assert not frontier.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)])  # it is being fetched
+        frontier.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404"))))
         assert (
-            frontier.schedule(
-                [ScheduledVisit(digest("/gone"), 1.0, 0), ScheduledVisit(digest("/out"), 1.0, 1)]
+            len(
+                frontier.schedule(
+                    [ScheduledVisit(digest("/gone"), 1.0, 0), ScheduledVisit(digest("/out"), 1.0, 1)]
+                )
             )
             == 1
         )
@@ -253,7 +260,7 @@ class StoreContract(LimitsContract):
         (lease,) = frontier.claim(ask()).leases
         seen = Sighting("other words", "footer", 0.0, "", "far")
         findings = Findings(sightings=[(digest("/b"), seen)], again=[digest("/a")])
-        frontier.finish(lease, Done(), Report(findings=findings))
+        frontier.commit_page(lease, Intake(Done(), findings=findings))
         told = frontier.find(digest("/b"))
         assert told is not None
         assert [(parent, sighting.anchor) for parent, sighting in told[1]] == [
@@ -268,20 +275,19 @@ class StoreContract(LimitsContract):
         (lease,) = frontier.claim(ask()).leases
         findings = Findings()
         findings.skipped.update(["scheme", "scheme"])
-        frontier.finish(lease, Dropped(Why("http-404", "answered 404")), Report(page("/a"), findings))
+        frontier.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404")), page("/a"), findings))
         counts = frontier.counts()
         assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
         assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)
         assert [row.url for row in frontier.rows(rule="other-site")] == ["https://other.example/"]
         assert [row.state for row in frontier.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
 
-    def test_families_keep_their_order(self) -> None:
-        frontier = self.make_frontier(found("/a"), found("/b"))
-        first, second = frontier.claim(ask(limit=2)).leases
-        families = [("x", UrlShape("x", 1, 2, ((1, 2), (3,)))), ("y", UrlShape("y")), ("z", UrlShape("z"))]
-        frontier.finish(first, Done(), Report(families=families))
-        frontier.finish(second, Done(), Report(families=[("x", UrlShape("x", 9)), ("y", None)]))
-        assert frontier.shapes() == [UrlShape("x", 9), UrlShape("z")]
+    def test_shapes_are_learnt(self) -> None:
+        frontier = self.make_frontier(found("/a"), found("/b"), found("/c"))
+        sketches = ((1, 2), (3,))
+        for lease, is_alike in zip(frontier.claim(ask(limit=3)).leases, (False, True, True), strict=True):
+            frontier.commit_page(lease, Intake(Done(), lesson=ShapeLesson("x", is_alike, sketches)))
+        assert frontier.shapes() == [UrlShape("x", 0, 2, sketches)]
 
     def test_sites_are_entered_and_left(self) -> None:
         frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
@@ -299,7 +305,7 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("/a"), *outside)
         assert frontier.now_internal() == []
         frontier.add_site("b.example")
-        assert frontier.now_internal() == [outside[0].digest, outside[2].digest]
+        assert [row.url for row, _ in frontier.now_internal()] == [outside[n].url.text for n in (0, 2)]
         placed = found("https://b.example/x", "deep", 9)
         unwanted = found("https://b.example/y", out=Why("exclude", "no"))
         frontier.requeue([placed, unwanted._replace(site="b.example")])
@@ -315,7 +321,7 @@ class StoreContract(LimitsContract):
         seed = found("https://a.example/")._replace(is_seed=True)
         frontier = self.make_frontier(seed)
         (lease,) = frontier.claim(ask()).leases
-        frontier.finish(lease, Dropped(Why("unreachable", "no"), is_fetch=True), Report())
+        frontier.commit_page(lease, Intake(Dropped(Why("unreachable", "no"), is_fetch=True)))
         frontier.requeue([seed._replace(url=Url.parse("http://a.example/"))])
         (again,) = frontier.claim(ask()).leases
         assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
@@ -324,17 +330,16 @@ class StoreContract(LimitsContract):
         frontier = self.make_frontier(found("/a"))
         (lease,) = frontier.claim(ask()).leases
         findings = Findings(new=[found("/b")], again=[digest("/a")])
-        frontier.finish(lease, Done(), Report(findings=findings))
+        frontier.commit_page(lease, Intake(Done(), findings=findings))
         assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
-        assert frontier.add([found("/c")], [("x", UrlShape("x", 1))]) == 1
+        assert frontier.add([found("/c")]) == 1
         assert frontier.known([digest("/c")])[digest("/c")].seen == 0
-        assert frontier.shapes() == [UrlShape("x", 1)]
 
     def test_what_a_rule_put_out_is_queued_again(self) -> None:
         frontier = self.make_frontier(found("/a"))
         frontier.schedule([ScheduledVisit(digest("/a"), 1.0, 0)])
         (lease,) = frontier.claim(ask(1.0)).leases
-        frontier.finish(lease, Dropped(Why("address-refused", "private"), is_fetch=False), Report())
+        frontier.commit_page(lease, Intake(Dropped(Why("address-refused", "private"), is_fetch=False)))
         assert (frontier.counts().due, frontier.reopen("http-404")) == (1, 0)
         assert frontier.reopen("address-refused") == 1
         (again,) = frontier.claim(ask(2.0, only_due=True)).leases
@@ -374,5 +379,5 @@ class StoreContract(LimitsContract):
         frontier = store.queue(run)
         frontier.add([found(f"/{n}") for n in range(4)])
         frontier.claim(ask(limit=2))
-        frontier.release()
+        frontier.release(0.0)
         assert paths(store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]

@@ -1,6 +1,6 @@
 """Named SQL, one connection, and what SQLite's errors mean to a person.
 
-Owns: reading `sql/*.sql`, `Database` (a connection whose transactions share commits), `translate`, `reads`.
+Owns: reading `sql/*.sql`, `Database` (a connection whose pages share commits), `translate`, `reads`.
 Must not know: what the tables mean. Start reading at `Database`.
 """
 
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import struct
 import time
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
-from math import isfinite
+from operator import add
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.sqlite.files import (
@@ -34,6 +35,8 @@ BUSY_S = 30.0  # another process holds the file for a fraction of a second at a 
 _LOOK_S = 0.001  # between two looks whether it is our turn to write
 P = ParamSpec("P")
 R = TypeVar("R")
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a text of the file is none
+_DAMAGED = "holds what Honeyguide never writes; restore it from a copy, or name another file"
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
@@ -50,12 +53,17 @@ def sql_text(file: str) -> str:
 
 
 class Database:
-    """One connection. Writing begins a transaction by itself; `flush` commits what has gathered."""
+    """One connection. Writing begins a transaction by itself; `flush` commits what has gathered.
+
+    Rows and counts that nobody reads before the commit wait for it (`later`, `count`), because many pages share one.
+    """
 
     def __init__(self, path: str, busy_s: float = BUSY_S, *, read_only: bool = False) -> None:
         self.path = path
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
+        self._rows: dict[str, list[Sequence[Any]]] = {}
+        self._counts: dict[str, dict[tuple[Any, ...], tuple[int, ...]]] = {}
         with self.translated():
             # It never waits for others by itself: `_run` does.
             self._opened = open_to_read(path) if read_only else Opened(connect(path))
@@ -68,7 +76,7 @@ class Database:
         """Turn SQLite's errors into ours."""
         try:
             yield
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise translate(error, self.path) from error
 
     def _run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -87,23 +95,37 @@ class Database:
         """Read rows."""
         try:
             return self._run(sql, values).fetchall()
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise translate(error, self.path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Read the first row, or None."""
         try:
             return self._run(sql, values).fetchone()
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise translate(error, self.path) from error
+
+    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Read rows one by one, as far as the caller goes."""
+        try:
+            yield from self._run(sql, values)
+        except _ERRORS as error:
+            raise translate(error, self.path) from error
+
+    # --- writing ---
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Change something; it is committed by the next `flush`."""
         self.begin_write()
         try:
             return self._connection.execute(sql, values)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise translate(error, self.path) from error
+
+    def changed(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Change something, and read what it returns."""
+        with self.translated():
+            return self.write(sql, values).fetchall()
 
     def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Change many things alike."""
@@ -112,8 +134,39 @@ class Database:
         self.begin_write()
         try:
             self._connection.executemany(sql, rows)
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             raise translate(error, self.path) from error
+
+    def later(self, sql: str, *rows: Sequence[Any]) -> None:
+        """Change something before the next commit, or before somebody reads it: see `write_waiting`."""
+        self.begin_write()
+        self._rows.setdefault(sql, []).extend(rows)
+
+    def count(self, sql: str, key: tuple[Any, ...], *amounts: int) -> None:
+        """Add to counters before the next commit; the statement takes the amounts, then the key."""
+        self.begin_write()
+        counted = self._counts.setdefault(sql, {})
+        old = counted.get(key)
+        counted[key] = amounts if old is None else tuple(map(add, old, amounts))
+
+    def counted(self, sql: str, key: tuple[Any, ...]) -> tuple[int, ...] | None:
+        """Tell what waits to be added to a counter."""
+        return self._counts.get(sql, {}).get(key)
+
+    def take_count(self, sql: str, key: tuple[Any, ...]) -> tuple[int, ...] | None:
+        """Take what waits to be added to a counter: the caller writes it."""
+        return self._counts.get(sql, {}).pop(key, None)
+
+    def write_waiting(self) -> None:
+        """Write what waits."""
+        rows, self._rows = self._rows, {}
+        counts, self._counts = self._counts, {}
+        if not self.is_open:
+            return  # a full disk has rolled back the turn that they belong to
+        for sql, values in rows.items():
+            self.write_many(sql, values)
+        for sql, counted in counts.items():
+            self.write_many(sql, [(*amounts, *key) for key, amounts in counted.items()])
 
     def script(self, text: str) -> None:
         """Run several statements inside the transaction."""
@@ -122,34 +175,13 @@ class Database:
             for statement in statements(text):
                 self._connection.execute(statement)
 
-    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        """Read rows one by one, as far as the caller goes on."""
-        try:
-            yield from self._run(sql, values)
-        except sqlite3.Error as error:
-            raise translate(error, self.path) from error
-
     def begin_write(self) -> None:
         """Take the write lock before reading what a decision to write depends on."""
         if not self._connection.in_transaction:
             with self.translated():
                 self._run("BEGIN IMMEDIATE")
             self.turn += 1
-
-    @contextmanager
-    def transaction(self, undone: Callable[[], None] | None = None) -> Iterator[None]:
-        """Do several things whole or not at all, inside the commit that others share; `undone` learns of the latter."""
-        self.write("SAVEPOINT whole")
-        try:
-            yield
-        except BaseException:  # put in order whatever it is, and raised again
-            if self.is_open:  # a full disk may have rolled back everything already
-                self.write("ROLLBACK TO whole")
-                self.write("RELEASE whole")
-            if undone is not None:
-                undone()
-            raise
-        self.write("RELEASE whole")
+            self._rows, self._counts = {}, {}
 
     @property
     def is_open(self) -> bool:
@@ -158,12 +190,14 @@ class Database:
 
     def flush(self) -> None:
         """Commit."""
+        self.write_waiting()
         if self.is_open:
             with self.translated():
                 self._run("COMMIT")
 
     def undo(self) -> None:
         """Give up what was not committed."""
+        self._rows, self._counts = {}, {}
         if self.is_open:
             with self.translated():
                 self._connection.execute("ROLLBACK")
@@ -203,8 +237,10 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
-def translate(error: sqlite3.Error, path: str) -> StoreError:
+def translate(error: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreError:
     """Make a sentence of an error."""
+    if isinstance(error, UnicodeDecodeError):
+        return StoreError(path, _DAMAGED)
     name = _name(error)
     if _is_busy(error):
         return StoreBusyError(
@@ -218,15 +254,14 @@ def translate(error: sqlite3.Error, path: str) -> StoreError:
     return StoreError(path, f"cannot be used: {shown(str(error), 200)}")
 
 
-# What goes wrong where a number was expected and a text is found, a URL and no URL, a row and none.
-_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError, RecursionError)
-_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, in seconds since 1970
+# What goes wrong where a text of ours, such as JSON or a URL, turns out to be none, or a row is missing.
+_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError, RecursionError, struct.error)
 
 
 def reads(method: Callable[P, R]) -> Callable[P, R]:
     """Let a method of somebody with a `_db` say that the file is damaged where it holds what we never write.
 
-    SQLite lets any column hold any value, so only reading shows what somebody else has put there.
+    SQLite checks types and ranges (sql/schema.sql); what texts and lists of numbers mean, only reading shows.
     """
 
     @wraps(method)
@@ -246,43 +281,6 @@ def reads(method: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
 
 
-_NOT_NULL: dict[str, frozenset[type]] = {
-    "i": frozenset({int}),
-    "f": frozenset({int, float}),
-    "s": frozenset({str}),
-}
-_KINDS = _NOT_NULL | {kind.upper(): types | {type(None)} for kind, types in _NOT_NULL.items()}
-
-
-def checked(row: Sequence[Any], kinds: str) -> Sequence[Any]:
-    """Give a row whose values are of the kinds that we write: i, f, s for whole numbers, numbers, texts; I, F, S or null.
-
-    Numbers have an end.
-
-    >>> checked((1, None, "a"), "iFs")
-    (1, None, 'a')
-    """
-    for value, types in zip(row, _types(kinds), strict=True):
-        kind = type(value)
-        if kind not in types or (kind is float and not isfinite(value)):
-            raise TypeError(kinds)
-    return row
-
-
-def moment(at: float | None) -> float | None:
-    """Give a time, if it is one: what is in no year that a calendar has we have not written."""
-    if at is not None and not _FIRST_S <= at <= _LAST_S:
-        raise ValueError(at)
-    return at
-
-
-@cache
-def _types(kinds: str) -> tuple[frozenset[type], ...]:
-    return tuple(_KINDS[kind] for kind in kinds)
-
-
 def _damaged(reader: Any) -> StoreError:
     path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
-    return StoreError(
-        path, "holds what Honeyguide never writes; restore it from a copy, or name another file"
-    )
+    return StoreError(path, _DAMAGED)

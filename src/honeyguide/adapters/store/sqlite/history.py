@@ -10,15 +10,24 @@ from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
-from honeyguide.core.recrawl.clocks import DAY_S, EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
-from honeyguide.core.recrawl.history import UNKNOWN_SITE, HistoryEntry, Site, Trust, site_of
-from honeyguide.core.recrawl.priors import CLASSES
+from honeyguide.adapters.store.sqlite.database import queries, reads
+from honeyguide.core.crawl.frontier import QueuedUrl
+from honeyguide.core.recrawl.clocks import EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
+from honeyguide.core.recrawl.history import (
+    UNKNOWN_SITE,
+    HistoryEntry,
+    SeenContent,
+    Site,
+    Trust,
+    site_of,
+)
+from honeyguide.core.recrawl.priors import CLASSES, Watched
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_site
+from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.store.sqlite.database import Database
     from honeyguide.core.recrawl.clocks import Numbers
@@ -26,14 +35,12 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
 
 
-# A row is `HistoryEntry` with its digest first; what its values are, but for the hours: see `checked`.
-_KINDS = "isifFiiISFiiiiiSSfFIIsFSiifFFFFSF"
-_IS_HUB, _KIND, _IS_MOVED = 10, 19, 22  # places in a row, counted after digest and URL
-_VISITED, _CHANGED, _FIRST_SEEN, _SEEN = 1, 2, 15, 16
+_IS_HUB, _IS_MOVED = 10, 22  # places in a row of `known`, counted after digest and URL
 _NUMBER_BYTES = 8
 _DAY_H = 24
-_LEAST_RATE, _MOST_RATE = Rate(1e-2, 1e-9), Rate(1e9, 1e12)  # beyond these no visits lead
 _EVERYWHERE = ""  # the name of all sites together
+_FIRST = -(2**63)
+_OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
 
 
 class SqliteHistory:
@@ -44,10 +51,12 @@ class SqliteHistory:
         self._sql = queries("history")
         self._turn = db.turn
         self._got: dict[int, HistoryEntry | None] = {}
+        self._unwritten: set[int] = set()
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
         self._got.clear()
+        self._unwritten.clear()
 
     @reads
     def record(self, visit: Visit, run: int) -> HistoryEntry:
@@ -61,7 +70,7 @@ class SqliteHistory:
         self._put(known)
         if not visit.is_redirect_source:
             values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
-            self._db.write(self._sql["visit"], values)
+            self._db.later(self._sql["visit"], values)
         if births := births_of(old, visit):
             self._note_first_seen(births)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
@@ -76,8 +85,9 @@ class SqliteHistory:
     def _put(self, known: HistoryEntry) -> None:
         url, digest, *rest, hours, _, _ = known
         packed = None if hours is None else _packed(hours)
-        self._db.write(self._sql["put"], (digest, url, *rest, packed))
+        self._db.later(self._sql["put"], (digest, url, *rest, packed))
         self._got.pop(digest, None)
+        self._unwritten.add(digest)
 
     def _learn(self, name: str, old: Site, new: Site) -> None:
         """Write what of a site is new."""
@@ -96,28 +106,87 @@ class SqliteHistory:
 
     @reads
     def get(self, digest: int) -> HistoryEntry | None:
-        """Give what is known of a URL; while we have the write lock, nobody else can change it."""
+        """Look up what is known of a URL; while we have the write lock, nobody else can change it."""
+        self._check_turn()
+        if digest in self._got:
+            return self._got[digest]
+        if digest in self._unwritten:
+            self._write_waiting()
+        row = self._db.one(self._sql["get"], (digest,))
+        known = None if row is None else _known(row)
+        if self._db.is_open:
+            self._got[digest] = known
+        return known
+
+    def note_unvisited(self, digest: int) -> None:
+        """Remember for this turn that a URL was never visited."""
+        self._check_turn()
+        if digest not in self._unwritten:
+            self._got[digest] = None
+
+    def _check_turn(self) -> None:
         if self._turn != self._db.turn or not self._db.is_open:
             self._turn = self._db.turn
-            self._got.clear()
-        elif digest in self._got:
-            return self._got[digest]
-        row = self._db.one(self._sql["get"], (digest,))
-        known = self._got[digest] = None if row is None else _known(row)
-        return known
+            self.forget()
+
+    def _write_waiting(self) -> None:
+        self._db.write_waiting()
+        self._unwritten.clear()
+
+    def _all(self, name: str, *values: Any) -> list[Any]:
+        self._write_waiting()
+        return self._db.all(self._sql[name], values)
 
     @reads
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
-        """Give everything that is known, in the order of identities."""
-        last = -(2**63) if after is None else after
-        while rows := self._db.all(self._sql["after"], (last,)):
+        """List everything that is known, in the order of identities."""
+        last = _FIRST if after is None else after
+        while rows := self._all("after", last):
             yield from map(_known, rows)
             last = rows[-1][0]
 
-    @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
-        """Give the visits of a URL: run, time, status; oldest first."""
-        return [_visit(row) for row in self._db.all(self._sql["visits"], (digest,))]
+        """List the visits of a URL: run, time, status; oldest first."""
+        return self._all("visits", digest)
+
+    def latest_visits(self, limit: int, since: float) -> Sequence[float]:
+        """List the times of the latest visits, the last one first, as far as any can be `since` then."""
+        found: list[float] = []
+        self._write_waiting()
+        for (at,) in self._db.walk(self._sql["latest_visits"], (limit,)):
+            if at < since - _OUT_OF_ORDER_S:
+                break
+            found.append(at)
+        return found
+
+    def contents(self) -> Iterator[SeenContent]:
+        """List what visits read, page by page, oldest first."""
+        place = (_FIRST, 0)
+        while rows := self._all("contents", *place):
+            yield from (SeenContent(*row[2:]) for row in rows)
+            place = rows[-1][:2]
+
+    def rates(self, limit: int) -> Iterator[Watched]:
+        """List what is believed of the change rates of some pages; identities are at random, so the first are any."""
+        for url, kind, a, b in self._all("rates", limit):
+            yield Watched(site_of(url), kind, Rate(a, b))
+
+    @reads
+    def unvisited(self) -> Iterator[QueuedUrl]:
+        """List the queued URLs of all runs that were never visited, in the order of discovery."""
+        last = 0
+        while rows := self._all("unvisited", last):
+            yield from map(_queued, rows)
+            last = rows[-1][0]
+
+    @reads
+    def find_unvisited(self, digest: int) -> QueuedUrl | None:
+        """Find one of them."""
+        return next(map(_queued, self._all("find_unvisited", digest)), None)
+
+    def scheduled(self) -> frozenset[int]:
+        """List the identities of what a plan has scheduled and nobody has fetched yet."""
+        return frozenset(digest for (digest,) in self._all("scheduled"))
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages, visited or not."""
@@ -127,10 +196,8 @@ class SqliteHistory:
     @reads
     def site(self, name: str) -> Site:
         """Give what is known of a site as a whole."""
-        told = (checked(row, "siiii") for row in self._db.all(self._sql["trust"], (name,)))
-        trust = {source: Trust(*rest) for source, *rest in told}
-        rows = (checked(row, "sff") for row in self._db.all(self._sql["priors"], (name,)))
-        rates = {kind: sane(Rate(a, b)) for kind, a, b in rows}
+        trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
+        rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
         priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
         row = self._db.one(self._sql["clock"], (name,))
         return Site(trust, priors, SiteClock() if row is None else _clock(row), self._ages(name))
@@ -156,54 +223,32 @@ class SqliteHistory:
 
 
 def _known(row: tuple[Any, ...]) -> HistoryEntry:
-    *most, hours, lastmod, born_at = row
-    digest, url, *rest, lastmod, born_at = checked((*most, lastmod, born_at), _KINDS)
-    if rest[_KIND] not in CLASSES:
-        raise ValueError(rest[_KIND])
+    digest, url, *rest, hours, lastmod, born_at = row
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
-    for place in (_VISITED, _CHANGED, _FIRST_SEEN, _SEEN):
-        moment(rest[place])
     numbers = None if hours is None else _counts(hours, _DAY_H)
-    return HistoryEntry._make((url, digest, *rest, numbers, lastmod, moment(born_at)))
+    return HistoryEntry._make((url, digest, *rest, numbers, lastmod, born_at))
+
+
+def _queued(row: tuple[Any, ...]) -> QueuedUrl:
+    _, digest, url, score, hub_depth, born_at = row
+    return QueuedUrl(digest, Url.parse(url).text, score, hub_depth, born_at)
 
 
 def _packed(numbers: tuple[float, ...]) -> bytes:
     return pack(f"<{len(numbers)}d", *numbers)
 
 
-def _numbers(packed: bytes) -> tuple[float, ...]:
-    if len(packed) % _NUMBER_BYTES:
-        raise ValueError(len(packed))
-    return unpack(f"<{len(packed) // _NUMBER_BYTES}d", packed)
-
-
 def _counts(packed: bytes, size: int) -> tuple[float, ...]:
     """Read what was counted, at each age or in each hour; other numbers than counts are none of ours."""
-    numbers = _numbers(packed)
-    if len(numbers) != size or min(numbers, default=0.0) < 0.0 or not isfinite(sum(numbers)):
+    numbers = unpack(f"<{size}d", packed)
+    if min(numbers, default=0.0) < 0.0 or not isfinite(sum(numbers)):
         raise ValueError(len(numbers))
     return numbers
 
 
-def _visit(row: tuple[Any, ...]) -> tuple[int, float, int | None]:
-    run, at, status = checked(row, "ifI")
-    moment(at)
-    return run, at, status
-
-
 def _clock(row: tuple[Any, ...]) -> SiteClock:
     first_day, found, expected = row
-    checked((first_day,), "i")
-    moment(first_day * DAY_S)
     days = len(found) // _NUMBER_BYTES
     if days > SITE_DAYS:
         raise ValueError(days)
     return SiteClock(first_day, _counts(found, days), _counts(expected, days))
-
-
-def sane(rate: Rate, *, may_be_zero: bool = False) -> Rate:
-    """Give a rate, unless no visits can have made it."""
-    is_sure = _LEAST_RATE.a <= rate.a <= _MOST_RATE.a or (may_be_zero and rate.a == 0)
-    if not (is_sure and _LEAST_RATE.b <= rate.b <= _MOST_RATE.b):
-        raise ValueError(rate)
-    return rate

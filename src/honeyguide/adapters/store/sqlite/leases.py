@@ -1,21 +1,22 @@
-"""Leases of one run in the SQLite store: given, taken over, renewed.
+"""Leases of one run in the SQLite store: given, taken over, released.
 
-Owns: who may fetch which entry until when, and which entry of a site is the best. Must not know: what a page reveals
-(frontier.py). Start reading at `SqliteLeases.claim`.
+Owns: who may fetch which entry, who may ask which site, and which entry of a site is the best. Must not know: what a
+page leaves behind (queue.py). Start reading at `SqliteLeases.claim`.
+
+While a site has a pace to keep, one worker has it, and keeps the pace; another may have it when no lease of it is out,
+and asks it when `next_at` has come. So two workers together are as polite as one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
-from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.store.sqlite.counters import CounterStep, SqliteCounters
-from honeyguide.adapters.store.sqlite.database import checked, reads
+from honeyguide.adapters.store.sqlite.database import reads
 from honeyguide.adapters.store.sqlite.ledger import SqliteLedger
 from honeyguide.core.crawl.frontier import (
     Claimed,
-    KnownState,
     Lease,
     NoClaim,
     WaitingSite,
@@ -26,186 +27,276 @@ from honeyguide.core.crawl.frontier import (
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.adapters.store.sqlite.database import Database
-    from honeyguide.adapters.store.sqlite.workers import SqliteOwners
-    from honeyguide.core.crawl.frontier import ClaimRequest
+    from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
+    from honeyguide.core.crawl.frontier import ClaimRequest, KnownState, SitePace
 
 
 _PARENTS = 1024  # URLs of pages that gave entries their place: a few of them lead to most others
 _ANY_RANK = 1 << 62  # above all ranks
+_NOBODY = -1  # no worker's number
+
+
+class _Head(NamedTuple):
+    """A row of `sites_by_head`."""
+
+    site: int
+    name: str
+    is_external: int
+    blocked_until: float
+    fetched: int
+    leased: int
+    entry: int
+    worker: int | None
+    is_alive: int
+    next_at: float
+    delay_s: float | None
+    run_fetched: int
+    run_leased: int
+    run_claims: int
+    is_late: int
+
+
+class _Left(NamedTuple):
+    """A row of `leased`: a lease that a worker left behind."""
+
+    entry: int
+    site: int
+    digest: int
+    claim: int
+    name: str
+    is_external: int
+    worker: int | None
+    next_at: float
+    delay_s: float | None
 
 
 class SqliteLeases(SqliteLedger):
     """The leases of a run, and what of it is kept in memory."""
 
-    def __init__(self, db: Database, run: int, owners: SqliteOwners) -> None:
+    def __init__(self, db: Database, run: int, workers: SqliteWorkers) -> None:
         super().__init__(db, run)
-        self._owners = owners
+        self._workers = workers
         self._site_ids: dict[str, int] = {}
-        self._standings: dict[int, KnownState] = {}
-        self.counters = SqliteCounters(db, run)
+        self._states: dict[int, KnownState] = {}
+        self._out: Counter[int] = Counter()  # our leases by site
+        self._delays: dict[int, float] = {}
+        self._is_paced = False
+        self._held: dict[int, bool] = {}  # claims that are ours in this turn, and those that ended in it
+        self._held_turn = -1
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
-        self._standings.clear()
+        self._states.clear()
         self._site_ids.clear()
+        self._delays.clear()
+        self._held_turn = -1
 
-    def _fetched(self) -> int:
-        return super()._fetched() + self.counters.budget()[0]
+    # --- claims ---
 
     @reads
-    def claim(self, ask: ClaimRequest) -> Claimed:
+    def claim(self, request: ClaimRequest) -> Claimed:
         """Lease the best URLs, site first; see `ClaimRequest` for what limits it."""
         self._db.begin_write()
-        *kept, is_late = self._db.one(self._sql["budget"], (ask.now, ask.now, self._run))
-        if is_late:
-            self._sweep(ask.now)
-        fetched, leased, claims = map(add, kept, self.counters.budget())
-        most = ask.budgets.max_pages
-        room = ask.limit if most is None else min(ask.limit, most - fetched - leased)
+        self._is_paced = request.delay_s is not None
+        has_limits = request.budgets.max_pages_per_host is not None or request.budgets.external_pages
         leases: list[Lease] = []
-        outstanding = dict(ask.outstanding)
-        while len(leases) < room:
-            site, is_last = self._best_site(ask, outstanding)
-            if site is None:
+        outstanding = dict(request.outstanding)
+        while len(leases) < request.limit:
+            if has_limits:
+                self._db.write_waiting()  # what was counted of sites
+            head, is_last = self._best_site(request, outstanding)
+            if head is None or (head.is_late and not leases):
                 break
-            lease = self._lease(site, claims + len(leases) + 1, ask)
+            if self._pages_left(request, head.run_fetched, head.run_leased) <= 0:
+                break
+            lease = self._lease(head, request)
             leases.append(lease)
             outstanding[lease.site] = now_out = outstanding.get(lease.site, 0) + 1
-            if is_last and now_out >= ask.per_site:
+            if is_last and now_out >= request.per_site:
                 break
-        if not leases:
-            held = self._db.one(self._sql["next_expiry"], (self._run, self._owners.owner()))[0]
-            if held is not None and room > 0 and self._free_gone():
-                return self.claim(ask)
-            return Claimed((), self._rest(ask, held, is_full=room <= 0 < ask.limit))
-        self.counters.add(CounterStep(leased=len(leases), claims=len(leases)))
-        return Claimed(tuple(leases))
+        return Claimed(tuple(leases)) if leases else self._claim_nothing(request)
 
-    @reads
-    def adopt(self, ask: ClaimRequest) -> tuple[Lease, ...]:
-        """Take over what processes left behind that are gone, in claim order; what is over the limit is queued."""
-        self._db.begin_write()
-        gone = self._owners.gone()
-        taken: list[Lease] = []
-        for entry, site, owner, until, digest, claim in self._db.all(self._sql["leased"], (self._run,)):
-            if owner not in gone and until > ask.now:
-                continue
-            if len(taken) < ask.limit:
-                self._db.write(self._sql["take_over"], (self._owners.owner(), ask.until, entry))
-                taken.append(self._read_lease(entry, claim, site, is_new=False))
-            else:
-                self._give_back(entry, site)
-            self._standings.pop(digest, None)
-        self._owners.forget(gone)
-        return tuple(taken)
+    def _claim_nothing(self, request: ClaimRequest) -> Claimed:
+        """Queue again what is due or was left behind, and claim once more; or say why there is nothing."""
+        self._db.write_waiting()
+        me = self._workers.id
+        fetched, leased, _, is_late = self._db.one(self._sql["budget"], (self._run, request.now, me))
+        if is_late:
+            self._sweep(request.now)
+            return self.claim(request)
+        is_full = self._pages_left(request, fetched, leased) <= 0 < request.limit
+        held = self._db.one(self._sql["next_expiry"], (self._run, me))[0]
+        if held is not None and not is_full and self._workers.dismiss_gone():
+            return self.claim(request)
+        return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
 
-    def _free_gone(self) -> bool:
-        """Queue again what processes hold that were killed while we worked; tell whether there was any."""
-        gone = self._owners.gone()
-        left = [row for row in self._db.all(self._sql["leased"], (self._run,)) if row[2] in gone]
-        for entry, site, _, _, digest, _ in left:
-            self._give_back(entry, site)
-            self._standings.pop(digest, None)
-        self._owners.forget(gone)
-        return bool(left)
+    def _pages_left(self, request: ClaimRequest, fetched: int, leased: int) -> int:
+        most = request.budgets.max_pages
+        if most is None:
+            return request.limit
+        waiting = self._db.counted(self._sql["count_run"], (self._run,)) or (0, 0, 0)
+        return most - fetched - leased - waiting[0] - waiting[1]
 
-    def renew(self, until: float) -> None:
-        """Keep all our leases until then."""
-        self._db.write(self._sql["renew"], (until, self._run, self._owners.owner()))
-
-    def release(self) -> None:
-        """Leave all our leases to whoever comes next."""
-        self._db.write(self._sql["release"], (self._run, self._owners.owner()))
-
-    def _best_site(
-        self, ask: ClaimRequest, outstanding: Mapping[str, int]
-    ) -> tuple[tuple[Any, ...] | None, bool]:
+    def _best_site(self, request: ClaimRequest, outstanding: Mapping[str, int]) -> tuple[_Head | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
         external: int | None = None
-        rows = self._db.walk(self._sql["sites_by_head"], (self._run, _below(ask)))
-        for site in rows:
-            _, name, is_external, blocked_until, fetched, leased, _, _ = site
-            if is_external and external is None:
+        values = (self._run, _below(request), request.now, self._workers.id)
+        rows = map(_Head._make, self._db.walk(self._sql["sites_by_head"], values))
+        for head in rows:
+            if head.is_external and external is None:
                 external = self._external()
-            spent = external if is_external else None
-            if blocked_until <= ask.now and is_open(
-                ask, name, fetched + leased, outstanding.get(name, 0), spent
+            spent = external if head.is_external else None
+            out = outstanding.get(head.name, 0)
+            if (
+                head.blocked_until <= request.now
+                and self._may_ask(head, request)
+                and is_open(request, head.name, head.fetched + head.leased, out, spent)
             ):
-                return site, next(rows, None) is None
+                return head, next(rows, None) is None
         return None, True
 
-    def _lease(self, site: tuple[Any, ...], claim: int, ask: ClaimRequest) -> Lease:
-        number, entry = site[0], site[7]
-        self._db.write(self._sql["lease"], (claim, self._owners.owner(), ask.until, entry))
-        self._refresh(number, leased=1)
-        return self._read_lease(entry, claim, number, is_new=True)
+    def _may_ask(self, head: _Head, request: ClaimRequest) -> bool:
+        """Tell whether a site is ours or free; one without a pace is everybody's."""
+        if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
+            return True
+        return request.delay_s == 0 and head.delay_s == 0
 
-    def _read_lease(self, entry: int, claim: int, site: int, *, is_new: bool) -> Lease:
-        row = (claim, *self._db.one(self._sql["entry_to_lease"], (entry,)))
-        _, url, digest, name, parent, is_seed, is_external, visits, attempts, *place = checked(
-            row, "isisSiiiiisfFii"
-        )
-        if is_new:
-            self._standings.pop(digest, None)
-        self._site_ids[name] = site
-        depth, lane, priority, score, weak_pages, hub_depth = place
+    def _lease(self, head: _Head, request: ClaimRequest) -> Lease:
+        me = self._workers.register(request.now, request.until)
+        waiting = self._db.counted(self._sql["count_run"], (self._run,)) or (0, 0, 0)
+        claim = head.run_claims + waiting[2] + 1
+        row = self._db.changed(self._sql["lease"], (claim, me, head.entry))[0]
+        self._db.count(self._sql["count_run"], (self._run,), 0, 1, 1)
+        leased, fetched = self._db.take_count(self._sql["count_site"], (head.site,)) or (0, 0)
+        start_at = _start_at(request, me, head)
+        values = (leased + 1, fetched, start_at, request.delay_s, me, head.site)
+        self._db.write(self._sql["hold_site"], values)
+        self._site_ids[head.name] = head.site
+        return self._read_lease(row, head, claim, start_at)
+
+    def _read_lease(self, row: tuple[Any, ...], at: _Head | _Left, claim: int, start_at: float) -> Lease:
+        (
+            url,
+            digest,
+            is_seed,
+            visits,
+            attempts,
+            depth,
+            lane,
+            priority,
+            score,
+            weak_pages,
+            hub_depth,
+            parent,
+            known,
+        ) = row
+        self._states.pop(digest, None)
+        self._out[at.site] += 1
+        self._now_held()[claim] = True
         return Lease(
-            entry, claim, Url.parse(url), name, depth, lane, priority, score, weak_pages, hub_depth,
-            None if parent is None else _text(parent),
-            attempts, bool(is_seed), bool(is_external), visits > 0,
+            entry=at.entry, claim=claim, url=Url.parse(url), site=at.name, depth=depth, lane=lane, priority=priority,
+            link_score=score, weak_pages=weak_pages, hub_depth=hub_depth, parent=None if parent is None else _text(parent),
+            attempt=attempts, is_seed=bool(is_seed), is_external=bool(at.is_external), is_recrawl=visits > 0,
+            is_known=bool(known), start_at=start_at,
         )  # fmt: skip
 
-    def _sweep(self, now: float) -> None:
-        """Queue again what is due, and what others hold for longer than they may."""
-        mine = self._owners.owner()
-        for entry, site, owner in self._db.all(self._sql["expired"], (self._run, now)):
-            if owner != mine:
-                self._give_back(entry, site)
-        due = self._db.all(self._sql["due"], (self._run, now))
-        for entry, _ in due:
-            self._db.write(self._sql["make_ready"], (entry,))
-        for site in dict.fromkeys(site for _, site in due):
-            self._refresh(site)
+    # --- what others left ---
 
-    def _give_back(self, entry: int, site: int) -> None:
-        self._db.write(self._sql["give_back"], (entry,))
-        self.counters.add(CounterStep(leased=-1))
-        self._refresh(site, leased=-1)
-
-    def _rest(self, ask: ClaimRequest, held: float | None, *, is_full: bool) -> NoClaim:
-        """Say why nothing was granted; others hold pages until `held`."""
-        if is_full:
-            return rest_of_full(ask, held)
-        rows = self._db.all(self._sql["sites_by_head"], (self._run, _below(ask)))
-        queued = [
-            WaitingSite(name, until, fetched + leased, bool(is_external))
-            for _, name, is_external, until, fetched, leased, _, _ in rows
-        ]
-        queued += map(WaitingSite._make, self._db.all(self._sql["next_due"], (self._run, ask.only_due)))
-        external = self._external() if any(one.is_external for one in queued) else 0
-        return rest_of(ask, queued, external, held)
-
-    def external_pages(self) -> int:
-        """Tell how many pages of other sites were had, or are being fetched; that stays so until the next commit."""
+    @reads
+    def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
+        """Take over the leases of workers that are gone, in claim order; what is over the limit is queued."""
         self._db.begin_write()
-        return self._external()
+        self._db.write_waiting()
+        self._workers.dismiss_gone()
+        left = self._left_behind(request.now, _NOBODY)  # ours, too, if our heartbeat has expired
+        taken: list[Lease] = []
+        if left:
+            me = self._workers.register(request.now, request.until)
+            self._workers.beat(request.now, request.until)
+            for one in left[: request.limit]:
+                row = self._db.changed(self._sql["take_over"], (me, one.entry))[0]
+                start_at = _start_at(request, me, one)
+                self._db.write(self._sql["hold_site"], (0, 0, start_at, request.delay_s, me, one.site))
+                taken.append(self._read_lease(row, one, one.claim, start_at))
+            self._give_back(left[request.limit :])
+        return tuple(taken)
+
+    def _left_behind(self, now: float, me: int) -> list[_Left]:
+        """List the leases of workers that are gone."""
+        return list(map(_Left._make, self._db.all(self._sql["leased"], (self._run, now, me))))
+
+    def _sweep(self, now: float) -> None:
+        """Queue again what is due, and what workers held that are gone."""
+        self._give_back(self._left_behind(now, self._workers.id))
+        self._refresh(site for (site,) in self._db.changed(self._sql["due"], (self._run, now)))
+
+    def _give_back(self, left: Sequence[_Left]) -> None:
+        for one in left:
+            self._db.write(self._sql["give_back"], (one.entry,))
+            self._db.count(self._sql["count_run"], (self._run,), 0, -1, 0)
+            self._db.count(self._sql["count_site"], (one.site,), -1, 0)
+            self._states.pop(one.digest, None)
+        self._db.write_waiting()
+        self._refresh(one.site for one in left)
+
+    def renew(self, now: float, until: float) -> None:
+        """Send a heartbeat: our leases stay ours until then."""
+        self._workers.beat(now, until)
+
+    def release(self, now: float) -> None:
+        """Leave all our leases to whoever comes next."""
+        self._db.begin_write()
+        self._db.write_waiting()
+        self._db.write(self._sql["release"], (self._run, self._workers.id))
+        self._db.write(self._sql["release_sites"], (now, self._run, self._workers.id))
+
+    def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
+        """Say why nothing was granted; others hold pages until `held`."""
+        values = (self._run, _below(request), request.now, self._workers.id)
+        heads = map(_Head._make, self._db.all(self._sql["sites_by_head"], values))
+        queued = [
+            WaitingSite(head.name, head.blocked_until, head.fetched + head.leased, bool(head.is_external))
+            for head in heads
+        ]
+        queued += map(WaitingSite._make, self._db.all(self._sql["next_due"], (self._run, request.only_due)))
+        external = self._external() if any(one.is_external for one in queued) else 0
+        return rest_of(request, queued, external, held)
 
     def _external(self) -> int:
-        (used,) = self._db.one(self._sql["external_budget"], (self._run,))
+        """Count pages of other sites that were fetched, or are being fetched."""
+        (used,) = self._db.one(self._sql["external_pages"], (self._run,))
         return int(used)
 
-    def holds(self, lease: Lease) -> bool:
-        """Tell whether a lease is still ours; if so, it stays ours until the next commit."""
-        self._db.begin_write()
-        values = (lease.entry, self._owners.owner(), lease.claim)
-        return self._db.one(self._sql["holds"], values) is not None
+    # --- sites ---
 
-    def _refresh(self, site: int, leased: int = 0) -> None:
-        """Find the best entry of a site anew, and count leases."""
-        self._db.write(self._sql["refresh"], (leased, 0, site))
+    def _now_held(self) -> dict[int, bool]:
+        """Give the claims that are surely ours: nobody else writes in our turn."""
+        if self._held_turn != self._db.turn:
+            self._held, self._held_turn = {}, self._db.turn
+        return self._held
+
+    def _keep_paces(self, lease: Lease, site: int, paces: Iterable[SitePace]) -> None:
+        """Write when sites may be asked next: where a delay is new, of a site that is free now, and of other sites."""
+        self._out[site] -= 1
+        is_free = self._is_paced and self._out[site] <= 0
+        for pace in paces:
+            number = site if pace.site == lease.site else self._site_ids.get(pace.site)
+            is_due = number != site or (is_free or self._delays.get(site) != pace.delay_s)
+            if number is not None and is_due:
+                self._delays[number] = pace.delay_s
+                self._db.write(self._sql["pace"], (pace.next_at, pace.delay_s, number))
+        if is_free:
+            del self._out[site]
+            self._db.write(self._sql["free_site"], (site, self._workers.id))
+
+    def _refresh(self, sites: Iterable[int | None]) -> None:
+        """Find the best entry of sites again."""
+        self._db.write_many(
+            self._sql["refresh"], [(site,) for site in dict.fromkeys(sites) if site is not None]
+        )
 
 
 @lru_cache(_PARENTS)
@@ -213,6 +304,16 @@ def _text(url: str) -> str:
     return Url.parse(url).text
 
 
-def _below(ask: ClaimRequest) -> int:
+def _below(request: ClaimRequest) -> int:
     """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
-    return 0 if ask.only_due else _ANY_RANK
+    return 0 if request.only_due else _ANY_RANK
+
+
+def _start_at(request: ClaimRequest, me: int, site: _Head | _Left) -> float:
+    """Say when a site may be asked that others asked before; a clock that was ahead does not delay us for long."""
+    if request.delay_s is None:
+        return 0.0
+    delay_s = max(request.delay_s, site.delay_s or 0.0)
+    if site.worker not in (None, me):  # it did not let go of the site, and may have asked it a moment ago
+        return request.now + delay_s
+    return min(site.next_at, request.now + 2 * delay_s)

@@ -1,6 +1,6 @@
 """What can be read of a run in the SQLite store: counts, rows, sightings, page records.
 
-Owns: the reading queries of the frontier; nothing here changes anything. Must not know: leases.
+Owns: the reading queries of a run; nothing here changes anything. Must not know: leases.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from array import array
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import checked, moment, queries, reads
-from honeyguide.core.crawl.frontier import Counts, FrontierRow, Sighting, State
-from honeyguide.core.crawl.traps import UrlShape
+from honeyguide.adapters.store.sqlite.database import queries, reads
+from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, Sighting, State
+from honeyguide.core.crawl.traps import MAX_FAMILIES, UrlShape
 from honeyguide.core.records.fields import PageRecord, is_record
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.adapters.store.sqlite.database import Database
     from honeyguide.core.page.likeness import Sketch
@@ -27,86 +27,79 @@ if TYPE_CHECKING:
 
 
 class SqliteLedger:
-    """The reading half of a frontier."""
+    """A `Ledger` in the file of its store. What this process has done is there to be read, committed or not."""
 
     def __init__(self, db: Database, run: int) -> None:
         self._db = db
         self._run = run
-        self._sql = queries("frontier")
+        self._sql = {**queries("ledger"), **queries("queue")}
+
+    def _all(self, name: str, *values: Any) -> list[Any]:
+        self._db.write_waiting()
+        return self._db.all(self._sql[name], (self._run, *values))
 
     @reads
     def sites(self) -> frozenset[str]:
-        """Give the sites that are part of the crawl."""
-        return frozenset(name for (name,) in self._db.all(self._sql["inside"], (self._run,)))
+        """List the sites that are part of the crawl."""
+        return frozenset(name for (name,) in self._all("inside"))
 
-    @reads
-    def urls_per_host(self) -> dict[str, int]:
-        """Tell how many URLs of each host are known."""
-        return dict(self._db.all(self._sql["crowd"], (self._run,)))
+    def urls_per_host(self) -> Mapping[str, int]:
+        """Count the known URLs of each host."""
+        return dict(self._all("urls_per_host"))
 
     @reads
     def seeds(self) -> tuple[Url, ...]:
-        """Give where the run began."""
-        return tuple(Url.parse(url) for (url,) in self._db.all(self._sql["seeds"], (self._run,)))
+        """List where the run began."""
+        return tuple(Url.parse(url) for (url,) in self._all("seeds"))
 
     @reads
-    def pages_with_content(self, content: str, limit: int) -> list[str]:
-        """Give pages of this run that said so when they were read, the first first."""
-        return [str(url) for (url,) in self._db.all(self._sql["said"], (self._run, content, limit))]
-
-    @reads
-    def now_internal(self) -> list[int]:
-        """Give what was put out as another site's that is part of the crawl by now."""
-        return [digest for (digest,) in self._db.all(self._sql["strays"], (self._run,))]
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        """Tell what is known of URLs; those that are not known are left out."""
+        self._db.write_waiting()
+        rows = self._db.all(self._sql["known"], (str(list(digests)), self._run))
+        return {row[0]: KnownState._make((*row[1:5], bool(row[5]))) for row in rows}
 
     @reads
     def counts(self) -> Counts:
-        """Give the run in numbers."""
-        states = dict(self._db.all(self._sql["count_states"], (self._run,)))
-        out: dict[str, int] = dict(self._db.all(self._sql["count_out"], (self._run,)))
+        """Count the run."""
+        states, out = dict(self._all("count_states")), dict(self._all("count_out"))
         return Counts(
-            {state.name.lower(): states.get(state, 0) for state in State},
-            dict(self._db.all(self._sql["count_lanes"], (self._run,))),
-            out,
-            dict(self._db.all(self._sql["count_skipped"], (self._run,))),
-            self._fetched(),
-            out.get(OTHER_SITE, 0),
-            self._db.one(self._sql["count_due"], (self._run,))[0],
+            states={state.name.lower(): states.get(state, 0) for state in State},
+            lanes=dict(self._all("count_lanes")),
+            out=out,
+            skipped=dict(self._all("count_skipped")),
+            fetched=self._all("fetched")[0][0],
+            external_links=out.get(OTHER_SITE, 0),
+            due=self._all("count_due")[0][0],
         )
-
-    def _fetched(self) -> int:
-        (fetched,) = self._db.one(self._sql["fetched"], (self._run,))
-        return int(fetched)
 
     @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
-        """Give all entries in the order of discovery, or those that a rule put out."""
+        """List all entries in the order of discovery, or those that a rule rejected."""
         name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
-        while rows := self._db.all(self._sql[name], (self._run, after, *more)):
+        while rows := self._all(name, after, *more):
             yield from map(_row, rows)
             after = rows[-1][0]
 
     @reads
     def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Give one entry, with the pages that link it."""
-        row = self._db.one(self._sql["row"], (self._run, digest))
+        """Find one entry, with the pages that link it."""
+        row = next(iter(self._all("row", digest)), None)
         if row is None:
             return None
-        seen = self._db.all(self._sql["sightings"], (self._run, digest))
-        return _row(row), tuple(map(_sighting, seen))
+        return _row(row), tuple(map(_sighting, self._all("sightings", digest)))
 
     @reads
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """Give the records of pages in claim order, each with its claim number."""
-        while rows := self._db.all(self._sql["pages"], (self._run, after)):
+        """List the records of pages in claim order, each with its claim number."""
+        while rows := self._all("pages", after):
             yield from ((claim, _page(record)) for claim, record in rows)
             after = rows[-1][0]
 
     @reads
-    def shapes(self) -> list[UrlShape]:
-        """Give what traps have learnt, in their order."""
-        rows = self._db.all(self._sql["families"], (self._run,))
-        return [UrlShape(name, admitted, alike, unpack(recent)) for name, admitted, alike, recent in rows]
+    def shapes(self) -> Sequence[UrlShape]:
+        """List what is known of shapes of URLs, the oldest first."""
+        return [shape_of(row) for row in self._all("shapes", MAX_FAMILIES)]
 
 
 def _page(text: str) -> Record:
@@ -129,7 +122,7 @@ _JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
-    parent, *rest = checked(row, "SssFss")
+    parent, *rest = row
     seen = Sighting(*rest)
     for point in filter(None, seen.points.split(",")):
         _finite(point.rpartition(":")[2])
@@ -137,11 +130,15 @@ def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
 
 
 def _row(row: tuple[Any, ...]) -> FrontierRow:
-    entry, url, state, lane, priority, score, depth, parent, *rest = checked(row, "isisfFiSiiIFSS")
-    seen, attempts, claim, due_at, rule, why = rest
+    entry, url, state, *most, rule, why = row
     reason = None if rule is None else Why(rule, why or "")
-    place = (lane, priority, score, depth, parent)
-    return FrontierRow(entry, url, State(state), *place, seen, attempts, claim, moment(due_at), reason)
+    return FrontierRow._make((entry, url, State(state), *most, reason))
+
+
+def shape_of(row: tuple[Any, ...]) -> UrlShape:
+    """Read a row of `shape`."""
+    name, admitted, alike, recent = row
+    return UrlShape(name, admitted, alike, unpack(recent))
 
 
 def pack(sketches: tuple[Sketch, ...]) -> bytes:
@@ -150,8 +147,7 @@ def pack(sketches: tuple[Sketch, ...]) -> bytes:
     >>> unpack(pack(((1, 2), (), (4294967295,))))
     ((1, 2), (), (4294967295,))
     """
-    numbers = array("I", [number for sketch in sketches for number in (len(sketch), *sketch)])
-    return numbers.tobytes()
+    return array("I", [number for sketch in sketches for number in (len(sketch), *sketch)]).tobytes()
 
 
 def unpack(data: bytes) -> tuple[Sketch, ...]:

@@ -1,116 +1,238 @@
-"""The frontier of one run in the SQLite store: what becomes of pages, and what they reveal.
+"""The queue of one run in the SQLite store: what becomes of pages, and what they leave behind.
 
-Owns: the writing queries of the tables `entry`, `site`, `sighting`, `page` and `family`, but for leases (leases.py).
-Must not know: why links are placed as they are (core), when to commit (the job). Start reading at
-`SqliteFrontier.finish`.
+Owns: the writing queries of a run, but for leases (leases.py). Must not know: why links are placed as they are (core),
+when to commit (the job). Start reading at `SqliteQueue.commit_page`.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.adapters.store.sqlite.counters import CounterStep
 from honeyguide.adapters.store.sqlite.database import reads
 from honeyguide.adapters.store.sqlite.leases import SqliteLeases
-from honeyguide.adapters.store.sqlite.ledger import pack
+from honeyguide.adapters.store.sqlite.ledger import pack, shape_of
+from honeyguide.core.crawl import limits
 from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, KnownState, Retry, State, is_fetch
 from honeyguide.core.crawl.placement import rank_due
-from honeyguide.errors import LeaseLostError
+from honeyguide.ports.store import PageView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from honeyguide.core.crawl.frontier import Discovered, Lease, Outcome, ScheduledVisit, Sighting
+    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.sqlite.history import SqliteHistory
+    from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
+    from honeyguide.core.crawl.frontier import (
+        Discovered,
+        FrontierRow,
+        Lease,
+        Outcome,
+        ScheduledVisit,
+        Sighting,
+    )
     from honeyguide.core.crawl.judge import Findings
     from honeyguide.core.crawl.traps import UrlShape
-    from honeyguide.core.url.url import Url
-    from honeyguide.ports.store import Report
+    from honeyguide.ports.store import Intake
 
 
-_CACHED = 60_000  # URLs whose standing is kept in memory: menus are met on every page
+_CACHED = 60_000  # URLs whose state is kept in memory: menus are met on every page
+_TWINS = 20  # pages that said the same, of which one may still do
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_LINK, _TWIN = 0, 1  # kinds of rows of the query `look`; the last is the lease
 
 
-class SqliteFrontier(SqliteLeases):
-    """A `Frontier` in the file of its store."""
+class SqliteQueue(SqliteLeases):
+    """A `Queue` in the file of its store."""
+
+    def __init__(self, db: Database, run: int, workers: SqliteWorkers, history: SqliteHistory) -> None:
+        super().__init__(db, run, workers)
+        self._history = history
+        self._sites: frozenset[str] | None = None
+        self._looked: set[str] = set()
+        self._shapes: dict[str, UrlShape] = {}
+
+    def forget(self) -> None:
+        """Forget what is known from memory: what it was learnt from was undone."""
+        super().forget()
+        self._sites = None
+        self._shapes.clear()
+
+    # --- looking ---
 
     @reads
-    def finish(self, lease: Lease, outcome: Outcome, report: Report) -> None:
-        """End a lease and take in what its page revealed; raises `LeaseLostError` if it is no longer ours."""
-        fetches = is_fetch(outcome)
-        values = (
-            *self._ending(outcome),
-            isinstance(outcome, Done),
-            lease.entry,
-            self._owners.owner(),
-            lease.claim,
+    def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
+        """Answer everything that judging the page of a lease asks; from here to the commit nobody else writes."""
+        self._db.begin_write()
+        cache = self._states
+        known = {digest: state for digest in digests if (state := cache.get(digest)) is not None}
+        missing = [digest for digest in digests if digest not in known]
+        held = (lease.entry, self._workers.id, lease.claim)
+        twins, is_held = [], False
+        for kind, *row in self._db.all(self._sql["look"], (self._run, str(missing), content, _TWINS, *held)):
+            if kind == _LINK:
+                digest, state, rank, seen, rule, is_https = row
+                seen += (self._db.counted(self._sql["seen"], (self._run, digest)) or (0,))[0]
+                known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
+            elif kind == _TWIN:
+                twins.append(row[0])
+            else:
+                is_held = self._now_held().setdefault(lease.claim, True)
+                if not row[0]:
+                    self._history.note_unvisited(row[1])
+        self._remember((digest, known[digest]) for digest in missing if digest in known)
+        shapes, self._shapes = tuple(self._shapes.values()), {}
+        return PageView(is_held, known, tuple(twins), self._sites_now(lease), shapes)
+
+    def _sites_now(self, lease: Lease) -> frozenset[str]:
+        """Give the sites of the crawl; a page of another one shows that another worker knows of more."""
+        is_strange = not (lease.is_seed or lease.is_external or lease.site in self._looked)
+        if self._sites is None or (is_strange and lease.site not in self._sites):
+            self._looked.add(lease.site)
+            self._sites = self.sites()
+        return self._sites
+
+    def external_pages(self) -> int:
+        """Count the pages of other sites that were fetched, or are being fetched."""
+        self._db.begin_write()
+        self._db.write_waiting()
+        return self._external()
+
+    def _remember(self, states: Iterable[tuple[int, KnownState]]) -> None:
+        if len(self._states) >= _CACHED:
+            self._states.clear()
+        for digest, state in states:
+            if state.state != State.LEASED:  # what becomes of that is not told by its digest
+                self._states[digest] = state
+
+    # --- pages ---
+
+    @reads
+    def commit_page(self, lease: Lease, intake: Intake) -> bool:
+        """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
+        self._db.begin_write()
+        if not self._holds(lease):
+            return False
+        run, outcome, fetches = self._run, intake.outcome, is_fetch(intake.outcome)
+        self._db.later(self._sql["finish"], (*_ending(outcome), isinstance(outcome, Done), lease.entry))
+        site = counted = (
+            self._site_ids.get(lease.site) or self._add_sites([(lease.site, lease.is_external)])[0]
         )
-        if self._db.write(self._sql["finish"], values).rowcount != 1:
-            raise LeaseLostError(self._db.path, f"{lease.url} was given to another process in the meantime")
-        site = self._site(lease.site, is_external=lease.is_external)
-        self.counters.add(CounterStep(fetches, -1, findings=report.findings))
-        if report.record is not None:
-            record = _JSON.encode(report.record)
-            self._db.write(self._sql["page"], (self._run, lease.claim, lease.entry, report.content, record))
-        touched: set[int] = set()
-        counted = site
-        if report.findings is not None:
-            touched |= self._take_in(report.findings, lease.entry)
-        if report.arrived is not None:
-            there = self._arrive(lease, *report.arrived)
-            touched.add(there)
-            counted = there if report.is_external else site
-        self._write_families(report.families)
-        for number in touched - {site}:
-            self._db.write(self._sql["refresh"], (0, fetches and number == counted, number))
-        # What ends was not queued: where nothing came in, the best entry is still the best.
-        name = "refresh" if site in touched else "count_site"
-        self._db.write(self._sql[name], (-1, fetches and site == counted, site))
+        if intake.record is not None:
+            record = _JSON.encode(intake.record)
+            self._db.later(self._sql["page"], (run, lease.claim, lease.entry, intake.content, record))
+        if intake.add_site is not None:
+            self.add_site(intake.add_site)
+        if intake.findings is not None:
+            self._take_in(intake.findings, lease.entry)
+        if intake.target is not None:
+            there = self._arrive(lease, intake)
+            counted = there if intake.is_external else site
+        if intake.lesson is not None:
+            name, is_alike, recent = intake.lesson
+            values = (run, name, is_alike, pack(recent))
+            self._shapes[name] = shape_of(self._db.changed(self._sql["learn_shape"], values)[0])
+        self._db.count(self._sql["count_run"], (run,), fetches, -1, 0)
+        self._db.count(self._sql["count_site"], (site,), -1, fetches and counted == site)
+        if counted != site:
+            self._db.count(self._sql["count_site"], (counted,), 0, fetches)
+        self._keep_paces(lease, site, intake.paces)
+        for visit in intake.visits:
+            self._history.record(visit, run)
+        return True
 
-    @staticmethod
-    def _ending(outcome: Outcome) -> tuple[Any, ...]:
-        """Give state, whether it goes to the end of the queue, due date, rule and reason of an ended lease."""
-        match outcome:
-            case Done():
-                return State.DONE, False, None, None, None
-            case Retry(at, why):
-                return State.QUEUED, True, at, *why
-            case Dropped(why):
-                return State.DROPPED, False, None, *why
-            case _:
-                assert_never(outcome)
+    def _holds(self, lease: Lease) -> bool:
+        """Tell whether a lease is ours, and end it for this turn."""
+        held = self._now_held()
+        if lease.claim not in held:
+            values = (lease.entry, self._workers.id, lease.claim)
+            held[lease.claim] = self._db.one(self._sql["holds"], values) is not None
+        was_held, held[lease.claim] = held[lease.claim], False
+        return was_held
 
-    def _take_in(self, findings: Findings, parent: int) -> set[int]:
-        """Write what a page revealed; gives the sites whose queue may have changed."""
+    def _take_in(self, findings: Findings, parent: int) -> None:
+        """Write what a page revealed."""
+        skipped = findings.skipped
         if findings.new:
-            self._insert(findings.new, parent)
+            skipped = skipped + self._insert(findings.new, parent)
         if findings.better:
             self._improve(findings.better, parent)
         self._write_sightings(findings.sightings, parent)
+        run, seen = self._run, self._sql["seen"]
+        for digest in findings.again:
+            self._db.count(seen, (run, digest), 1)
         for digest, _ in findings.sightings:
-            standing = self._standings.get(digest)
-            if standing is not None:
-                state, rank, seen, rule, is_https = standing
-                self._standings[digest] = KnownState(state, rank, seen + 1, rule, is_https)
-        names = {found.site for group in (findings.new, findings.better) for found in group}
-        return {self._site_ids[name] for name in names if name is not None and name in self._site_ids}
+            self._db.count(seen, (run, digest), 1)
+            if (state := self._states.get(digest)) is not None:
+                self._states[digest] = state._replace(seen=state.seen + 1)
+        for rule, n in skipped.items():
+            self._db.count(self._sql["tally"], (run, rule), n)
 
-    def _insert(self, found: Sequence[Discovered], parent: int | None) -> None:
-        rows = [self._new_row(one, parent) for one in found]
-        self._db.write_many(self._sql["insert"], rows)
-        firsts = [(self._run, one.digest, parent, *one.sighting) for one in found if one.sighting is not None]
-        self._db.write_many(self._sql["first_sighting"], firsts)
-        self._make_room()
-        for one in found:
-            rule = one.out.rule if one.out else None
-            state = State.DROPPED if one.out else State.QUEUED
-            self._standings[one.digest] = KnownState(
-                state, one.rank, int(parent is not None), rule, one.url.text.startswith("https:")
+    def _insert(self, found: Sequence[Discovered], parent: int | None) -> Counter[str]:
+        """Write new links, as far as the limits of the run allow; returns how many were left out, by rule."""
+        kept, skipped = self._within_limits(found)
+        self._db.write_many(self._sql["insert"], [self._new_row(one, parent) for one in kept])
+        firsts = [
+            (self._run, one.digest, parent, *one.sighting, 1) for one in kept if one.sighting is not None
+        ]
+        self._db.later(self._sql["sighting"], *firsts)
+        self._remember(
+            (
+                one.digest,
+                KnownState(
+                    State.DROPPED if one.out else State.QUEUED, one.rank, int(parent is not None),
+                    one.out.rule if one.out else None, one.url.text.startswith("https:"),
+                ),
             )
+            for one in kept
+        )  # fmt: skip
+        self._refresh({self._site_ids[one.site] for one in kept if one.site is not None})
+        return skipped
+
+    def _within_limits(self, found: Sequence[Discovered]) -> tuple[Sequence[Discovered], Counter[str]]:
+        """Count URLs by site and by shape; take back what is over a limit, whoever has counted besides."""
+        skipped: Counter[str] = Counter()
+        urls = limits.urls_by_site(found)
+        external = {one.site for one in found if one.is_external}
+        rows = json.dumps([(name, name in external, n) for name, n in urls.items()])
+        over: dict[str, int] = {}
+        for number, name, total in self._db.changed(self._sql["count_urls"], (self._run, rows)):
+            self._site_ids[name] = number
+            if total == urls[name] and not self._admits_host(name):
+                over[name] = total
+                skipped[limits.MANY] += total
+            elif total > limits.MAX_URLS_PER_HOST:
+                over[name] = min(urls[name], total - limits.MAX_URLS_PER_HOST)
+                skipped[limits.FULL] += over[name]
+            if over.get(name):
+                self._db.write(self._sql["uncount_urls"], (over[name], number))
+        kept = limits.without_last(found, over) if over else found
+        shapes = limits.urls_by_shape(kept)
+        if shapes:
+            admitted = dict(self._db.changed(self._sql["admit"], (self._run, json.dumps(shapes))))
+            kept = limits.reject_over(kept, admitted)
+            caps = {
+                limit.name: limit.limit
+                for one in kept
+                for limit in one.limited
+                if admitted[limit.name] > limit.limit
+            }
+            self._db.write_many(
+                self._sql["cap_shape"], [(most, self._run, name) for name, most in caps.items()]
+            )
+        return kept, skipped
+
+    def _admits_host(self, name: str) -> bool:
+        """Count a host of which nothing was known; False, and not counted, if there are too many."""
+        ((hosts,),) = self._db.changed(self._sql["count_hosts"], (1, self._run))
+        if hosts <= limits.MAX_HOSTS or not name:
+            return True
+        self._db.changed(self._sql["count_hosts"], (-1, self._run))
+        return False
 
     def _new_row(self, found: Discovered, parent: int | None) -> tuple[Any, ...]:
-        site = None if found.site is None else self._site(found.site, is_external=found.is_external)
+        site = None if found.site is None else self._site_ids[found.site]
         state, rule, why = (State.DROPPED, *found.out) if found.out else (State.QUEUED, None, None)
         return (
             self._run, found.digest, site, found.url.as_linked, state, found.rank, found.lane, found.priority,
@@ -119,84 +241,77 @@ class SqliteFrontier(SqliteLeases):
         )  # fmt: skip
 
     def _improve(self, found: Sequence[Discovered], parent: int) -> None:
+        names = {one.site: one.is_external for one in found if one.site is not None}
+        self._add_sites(list(names.items()))
         rows = [
             (
                 one.rank, one.lane, one.priority, one.score, one.depth, one.weak_pages, one.hub_depth, parent,
-                None if one.site is None else self._site(one.site, is_external=one.is_external),
-                one.url.as_linked, self._run, one.digest,
+                None if one.site is None else self._site_ids[one.site], one.url.as_linked, self._run, one.digest,
             )
             for one in found
         ]  # fmt: skip
         self._db.write_many(self._sql["improve"], rows)
         self._write_sightings([(one.digest, one.sighting) for one in found if one.sighting], parent)
         for one in found:
-            self._standings.pop(one.digest, None)
+            self._states.pop(one.digest, None)
+        self._refresh(self._site_ids[name] for name in names)
 
     def _write_sightings(self, sightings: Iterable[tuple[int, Sighting]], parent: int) -> None:
         run = self._run
-        rows = [(run, digest, parent, *sighting, run, digest) for digest, sighting in sightings]
-        self._db.write_many(self._sql["sighting"], rows)
+        rows = [(run, digest, parent, *sighting, None) for digest, sighting in sightings]
+        if rows:
+            self._db.later(self._sql["sighting"], *rows)
 
-    def _arrive(self, lease: Lease, digest: int, url: Url) -> int:
+    def _arrive(self, lease: Lease, intake: Intake) -> int:
+        """Note where a redirect led; one that is part of the crawl is known as such."""
+        self._db.write_waiting()  # of what ended in this turn, too
+        digest, url = intake.target or (0, lease.url)
+        (site,) = self._add_sites([(url.site, True)])
         why = f"{lease.url.text} leads here"
-        site = self._site(url.site, is_external=True)  # one that is part of the crawl is known
         self._db.write(self._sql["arrive"], (digest, site, url.as_linked, why, lease.entry))
-        self._standings.pop(digest, None)
+        self._refresh([site])
+        self._states.pop(digest, None)
         return site
-
-    def _write_families(self, changes: Iterable[tuple[str, UrlShape | None]]) -> None:
-        for name, family in changes:
-            if family is None:
-                self._db.write(self._sql["drop_family"], (self._run, name))
-            else:
-                values = (self._run, name, family.admitted, family.alike, pack(family.recent))
-                self._db.write(self._sql["put_family"], values)
 
     # --- the rest ---
 
     @reads
-    def add(self, found: Sequence[Discovered], families: Iterable[tuple[str, UrlShape | None]] = ()) -> int:
-        """Queue URLs that are not known yet; gives how many were not."""
+    def add(self, found: Sequence[Discovered]) -> int:
+        """Queue URLs that are not known yet; returns how many were new."""
         known = self.known([one.digest for one in found])
         new = [one for one in found if one.digest not in known]
-        self._insert(new, None)
-        for name in dict.fromkeys(one.site for one in new if one.site is not None):
-            self._refresh(self._site(name))
-        self._write_families(families)
+        if new:
+            for rule, n in self._insert(new, None).items():
+                self._db.count(self._sql["tally"], (self._run, rule), n)
         return len(new)
 
     @reads
+    def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
+        """List what was rejected as another site's that is part of the crawl by now."""
+        found = (self.find(digest) for (digest,) in self._all("now_internal"))
+        return [(row, tuple(sighting for _, sighting in seen)) for row, seen in filter(None, found)]
+
+    @reads
     def requeue(self, found: Sequence[Discovered]) -> None:
-        """Place again what was put out, or waits to be tried again; who has seen it stays as it is."""
-        rows, sites = [], {}
-        for one in found:
-            site = self._site(one.url.site)
+        """Place again what was rejected, or waits to be tried again; who has seen it stays as it is."""
+        self._db.begin_write()
+        self._db.write_waiting()
+        placed, _ = self._within_limits([one._replace(site=one.url.site) for one in found if not one.is_seed])
+        outside = json.dumps([(limits.OUTSIDE, 0, -len(placed))])
+        self._db.changed(self._sql["count_urls"], (self._run, outside))
+        found = [*(one for one in found if one.is_seed), *placed]
+        sites = self._add_sites([(one.url.site, False) for one in found])
+        rows = []
+        for one, site in zip(found, sites, strict=True):
             state, rule, why = (State.DROPPED, *one.out) if one.out else (State.QUEUED, None, None)
             place = (one.rank, one.lane, one.priority, one.score, one.weak_pages)
             url = one.url.as_linked if one.is_seed else None
             rows.append((state, site, *place, rule, why, url, self._run, one.digest))
-            sites[site] = self._standings.pop(one.digest, None)
-        self._db.write_many(self._sql["bring_back"], rows)
+            self._states.pop(one.digest, None)
+        self._db.write_many(self._sql["requeue"], rows)
         scored = [(*one.sighting[2:], self._run, one.digest) for one in found if one.sighting]
         self._db.write_many(self._sql["rescore"], scored)
-        for number in sites:
-            self._refresh(number)
-
-    @reads
-    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
-        cache = self._standings
-        found = {digest: standing for digest in digests if (standing := cache.get(digest)) is not None}
-        missing = [digest for digest in digests if digest not in found]
-        if missing:
-            self._make_room()
-            for digest, *rest in self._db.all(self._sql["known"], (str(missing), self._run)):
-                state, rank, seen, rule, is_https = rest
-                seen += self.counters.again[digest]
-                found[digest] = standing = KnownState(state, rank, seen, rule, bool(is_https))
-                if state != State.LEASED:  # what becomes of that is not told by its digest
-                    cache[digest] = standing
-        return found
+        self._refresh(sites)
 
     def block(self, site: str, until: float | None) -> None:
         """Grant nothing of a site before then; None ends its pause."""
@@ -204,53 +319,60 @@ class SqliteFrontier(SqliteLeases):
 
     def add_site(self, site: str) -> None:
         """Make a site part of the crawl."""
-        self._db.write(self._sql["enter"], (self._site(site),))
+        self._db.write(self._sql["add_site"], (self._add_sites([(site, False)])[0],))
+        self._sites = None
 
-    def schedule(self, due: Sequence[ScheduledVisit]) -> int:
+    def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
         """Queue known URLs when their time comes, before everything else."""
         self._db.begin_write()
-        found = []
-        for digest, at, place in due:
-            self._standings.pop(digest, None)
-            found += self._db.all(self._sql["schedule"], (at, rank_due(place), self._run, digest))
-        for (site,) in dict.fromkeys(found):
-            self._refresh(site)
-        return len(found)
+        self._db.write_waiting()
+        found: dict[int, int] = {}
+        for digest, at, place in visits:
+            self._states.pop(digest, None)
+            values = (at, rank_due(place), self._run, digest)
+            found.update((digest, site) for (site,) in self._db.changed(self._sql["schedule"], values))
+        self._refresh(found.values())
+        return frozenset(found)
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
-        """Queue what a rule put out, up to so many links from a seed; gives how many there were."""
-        limit = 2**62 if max_depth is None else max_depth
-        return self._in_bulk("reopen", (self._run, rule, limit))
+        """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
+        return self._in_bulk("reopen", (self._run, rule, 2**62 if max_depth is None else max_depth))
 
     def drop_deep(self, max_depth: int) -> int:
-        """Put out what is queued more links from a seed than that, unless it was scheduled; gives how many there were."""
-        return self._in_bulk("put_out_deep", (TOO_DEEP, max_depth, self._run, max_depth))
+        """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
+        return self._in_bulk("drop_deep", (TOO_DEEP, max_depth, self._run, max_depth))
 
     def _in_bulk(self, name: str, values: tuple[Any, ...]) -> int:
         """Change many entries of any sites."""
+        self._db.begin_write()
+        self._db.write_waiting()
         changed = self._db.write(self._sql[name], values).rowcount
         if changed:
-            self._standings.clear()
-            for (number,) in self._db.all(self._sql["all_sites"], (self._run,)):
-                self._refresh(number)
+            self._states.clear()
+            self._refresh(number for (number,) in self._all("all_sites"))
         return changed
 
-    def _site(self, name: str, *, is_external: bool = False) -> int:
-        """Give the number of a site; it gets one when it is first met."""
-        number = self._site_ids.get(name)
-        if number is None:
-            self._db.begin_write()  # or another process may add it between our look and our insert
-            row = self._db.one(self._sql["site"], (self._run, name))
-            number = (
-                row[0]
-                if row
-                else self._db.write(self._sql["add_site"], (self._run, name, is_external)).lastrowid or 0
-            )
+    def _add_sites(self, sites: Sequence[tuple[str, bool]]) -> list[int]:
+        """Give the numbers of sites; one gets its number when it is first met."""
+        missing = {name: is_external for name, is_external in sites if name not in self._site_ids}
+        if missing:
             if len(self._site_ids) >= _CACHED:
                 self._site_ids.clear()
-            self._site_ids[name] = number
-        return number
+                missing = dict(sites)
+            rows = json.dumps([(name, is_external, 0) for name, is_external in missing.items()])
+            found = self._db.changed(self._sql["count_urls"], (self._run, rows))
+            self._site_ids.update((name, number) for number, name, _ in found)
+        return [self._site_ids[name] for name, _ in sites]
 
-    def _make_room(self) -> None:
-        if len(self._standings) >= _CACHED:
-            self._standings.clear()
+
+def _ending(outcome: Outcome) -> tuple[Any, ...]:
+    """Give state, whether it goes to the end of the queue, due date, rule and reason of an ended lease."""
+    match outcome:
+        case Done():
+            return State.DONE, False, None, None, None
+        case Retry(at, why):
+            return State.QUEUED, True, at, *why
+        case Dropped(why):
+            return State.DROPPED, False, None, *why
+        case _:
+            assert_never(outcome)

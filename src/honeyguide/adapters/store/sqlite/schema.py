@@ -25,23 +25,22 @@ if TYPE_CHECKING:
 _SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1000"
 
 
-def check_schema(db: Database, scripts: tuple[str, ...]) -> None:
-    """Refuse a file whose tables, indexes, views and triggers are not exactly those that the scripts make."""
-    if _told(db.all(_SCHEMA)) != _expected(scripts):
+def check_schema(db: Database, script: str) -> None:
+    """Refuse a file whose tables, indexes, views and triggers are not exactly those that the script makes."""
+    if _by_words(db.all(_SCHEMA)) != _expected(script):
         raise SchemaMismatchError(
             db.path, "has other tables than a Honeyguide store; restore it from a copy, or name another file"
         )
 
 
 @cache
-def _expected(scripts: tuple[str, ...]) -> frozenset[tuple[str, str, str]]:
+def _expected(script: str) -> frozenset[tuple[str, str, str]]:
     with closing(sqlite3.connect(":memory:")) as made:
-        for script in scripts:
-            for statement in statements(script):
-                made.execute(statement)
-        return _told(made.execute(_SCHEMA))
+        for statement in statements(script):
+            made.execute(statement)
+        return _by_words(made.execute(_SCHEMA))
 
 
-def _told(rows: Iterable[tuple[object, ...]]) -> frozenset[tuple[str, str, str]]:
+def _by_words(rows: Iterable[tuple[object, ...]]) -> frozenset[tuple[str, str, str]]:
     """Compare statements by their words; how they are laid out means nothing."""
     return frozenset((str(kind), str(name), " ".join(str(sql).split())) for kind, name, sql in rows)

@@ -1,45 +1,35 @@
 """The store in one SQLite file: opening it, checking that it is ours and whole, and its runs.
 
-Owns: the file, its schema and versions, who is working on it. Must not know: jobs; what frontier and history keep is
-their business. Start reading at `SqliteStore`.
+Owns: the file, its schema and version. Must not know: jobs; what queues and history keep is their business. Start
+reading at `SqliteStore`.
 
-One connection writes, in WAL mode. Transactions may share a commit, and other processes wait for it with theirs. A
-commit does not wait for the disk (`synchronous = NORMAL`): killing the process loses nothing that was committed; a power
-cut may lose the last commits, but never leaves half of one.
+One connection writes, in WAL mode. Pages may share a commit, and other processes wait for it with theirs. A commit does
+not wait for the disk (`synchronous = NORMAL`): killing the process loses nothing that was committed; a power cut may
+lose the last commits, but never leaves half of one.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
-from functools import partial
+from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import (
-    BUSY_S,
-    Database,
-    checked,
-    moment,
-    queries,
-    reads,
-    sql_text,
-)
+from honeyguide.adapters.store.sqlite.database import BUSY_S, Database, queries, sql_text
 from honeyguide.adapters.store.sqlite.files import has_log, is_held
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
-from honeyguide.adapters.store.sqlite.queue import SqliteFrontier
+from honeyguide.adapters.store.sqlite.queue import SqliteQueue
 from honeyguide.adapters.store.sqlite.schema import check_schema
-from honeyguide.adapters.store.sqlite.workers import SqliteOwners
+from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
 from honeyguide.core.crawl.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatchError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-# The version of a file is how many of these it has.
-MIGRATIONS = ("001_store.sql", "002_history.sql", "003_ages.sql")
+VERSION = 4  # of sql/schema.sql
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (
@@ -50,10 +40,8 @@ _SETTINGS = (
     "journal_size_limit = 67108864",
 )
 _NOT_OURS = "is no Honeyguide store; name another file"
-_OLDER = (
-    "was written by an older Honeyguide (version {version} of the store), and is only read here;"
-    " honeyguide crawl --due --store FILE brings it up to date, or a copy of it where it cannot be written"
-)
+_NEWER = "was written by a newer Honeyguide (version {} of the store); upgrade, or name another file"
+_OLDER = "was written by an older Honeyguide (version {} of the store), which this one cannot read; name another file"
 
 
 class SqliteStore:
@@ -68,64 +56,55 @@ class SqliteStore:
         except BaseException:  # put in order whatever it is, and raised again
             self._db.close()
             raise
+        self.runs = SqliteRuns(self._db)
         self.history = SqliteHistory(self._db)
-        self.runs = SqliteRuns(self)
-        self._owners = SqliteOwners(self._db)
-        self.queues: dict[int, SqliteFrontier] = {}
-        self._undoing = _Undoing(self._undo)
+        self._workers = SqliteWorkers(self._db)
+        self._queues: dict[int, SqliteQueue] = {}
 
-    def queue(self, run: Run) -> SqliteFrontier:
-        """Give the queue of a run; there is one, as it keeps what is not yet written."""
-        if run.id not in self.queues:
-            self.queues[run.id] = SqliteFrontier(self._db, run.id, self._owners)
-        return self.queues[run.id]
+    def queue(self, run: Run) -> SqliteQueue:
+        """Open the queue of a run; there is one, as it remembers what it has read."""
+        if run.id not in self._queues:
+            self._queues[run.id] = SqliteQueue(self._db, run.id, self._workers, self.history)
+        return self._queues[run.id]
 
-    def ledger(self, run: Run) -> SqliteFrontier:
-        """Open a run to read it."""
-        return self.queue(run)
+    ledger = queue
 
     # --- transactions ---
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """Do several things as one; `flush` commits."""
-        waiting = {number: len(frontier.counters) for number, frontier in self.queues.items()}
-        return self._db.transaction(partial(self._forget, waiting))
-
-    def all_or_nothing(self) -> AbstractContextManager[None]:
-        """Do several things as one; if they fail, everything since the last commit is undone."""
-        return self._undoing
-
-    def _undo(self) -> None:
-        self._db.undo()
-        self._forget({})
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do several things as one: if they fail, everything since the last `flush` is undone."""
+        try:
+            yield
+        except BaseException:  # put in order whatever it is, and raised again
+            self._db.undo()
+            self._forget()
+            raise
 
     def flush(self) -> None:
         """Commit."""
-        with self.all_or_nothing():
-            for frontier in self.queues.values():
-                frontier.counters.write()
+        with self.transaction():
             self._db.flush()
 
-    def _forget(self, waiting: Mapping[int, int]) -> None:
-        """Forget what was undone; the first so many steps of a frontier still wait for a commit."""
-        for number, frontier in self.queues.items():
-            frontier.counters.keep(waiting.get(number, 0))
-            frontier.forget()
+    def _forget(self) -> None:
+        """Forget what was undone."""
+        for queue in self._queues.values():
+            queue.forget()
         self.history.forget()
-        self._owners.look_again()
+        self._workers.forget()
 
     def close(self) -> None:
         """Commit and let go."""
-        self._owners.leave()
+        self._workers.leave()
         try:
-            self._owners.disown()
+            self._workers.dismiss()
             self.flush()
         finally:
             self._db.close()
 
     def abandon(self) -> None:
         """Let go without a commit, as a process does that is killed: here for tests, which cannot have one killed each time."""
-        self._owners.leave()
+        self._workers.leave()
         self._db.close()
 
     def check(self) -> tuple[str, ...]:
@@ -135,32 +114,26 @@ class SqliteStore:
 
     # --- opening ---
 
-    @reads
     def _prepare(self, *, read_only: bool) -> None:
-        """Check whose file it is, and bring it up to date, unless it is only read."""
+        """Check whose file it is; a new one gets its tables."""
         application, version = self._pragma("application_id"), self._pragma("user_version")
         has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
         if application != APPLICATION_ID and (application or has_tables or read_only):
             raise SchemaMismatchError(self.path, _NOT_OURS)
-        if not 0 <= version <= len(MIGRATIONS):
-            raise SchemaMismatchError(
-                self.path,
-                f"was written by a newer Honeyguide (version {version} of the store); upgrade, or name another file",
-            )
-        if read_only and version < len(MIGRATIONS):
-            raise SchemaMismatchError(self.path, _OLDER.format(version=version))
+        if version != VERSION and (version or has_tables):
+            raise SchemaMismatchError(self.path, (_NEWER if version > VERSION else _OLDER).format(version))
         for pragma in _READING if read_only else _SETTINGS:
             self._db.one(f"PRAGMA {pragma}")
-        if version < len(MIGRATIONS):
-            self._migrate()
-        check_schema(self._db, tuple(map(sql_text, MIGRATIONS)))
+        if not version:
+            self._create()
+        check_schema(self._db, sql_text("schema.sql"))
 
-    def _migrate(self) -> None:
-        """Apply what is missing; another process may have been faster."""
-        with self._db.transaction():
-            for number in range(self._pragma("user_version"), len(MIGRATIONS)):
-                self._db.script(sql_text(MIGRATIONS[number]))
-                self._db.write(f"PRAGMA user_version = {number + 1}")
+    def _create(self) -> None:
+        """Make the tables; another process may have been faster."""
+        self._db.begin_write()
+        if not self._pragma("user_version"):
+            self._db.script(sql_text("schema.sql"))
+            self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()
 
@@ -171,57 +144,38 @@ class SqliteStore:
 class SqliteRuns:
     """The `Runs` of a store."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._store = store
-        self._db = store._db  # noqa: SLF001 - a part of it
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._sql = queries("runs")
 
-    @reads
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Go on with the run of that key, or start one; `fresh` always starts one."""
-        sql = queries("runs")
-        self._store.flush()  # what waits counts in the run
-        with self._db.transaction():
-            found = None if fresh else self._db.one(sql["latest"], (spec.key,))
-            if found is None:
-                values = (*astuple(spec), now, now)
-                number = self._db.write(sql["create"], values).lastrowid or 0
-                run = Run(number, spec, now, now)
-            else:
-                run = _run(found)
-                self._db.write(sql["resume"], (spec.request, now, run.id))
-        self._store.flush()
+        """Resume the run of that key, or start one; `fresh` always starts one."""
+        self._db.flush()
+        self._db.begin_write()
+        found = None if fresh else self._db.one(self._sql["latest"], (spec.key,))
+        if found is None:
+            number = self._db.write(self._sql["create"], (*astuple(spec), now, now)).lastrowid or 0
+            run = Run(number, spec, now, now)
+        else:
+            run = _run(found)
+            self._db.write(self._sql["resume"], (spec.request, now, run.id))
+        self._db.flush()
         return run
 
     def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a process stopped working on a run."""
-        self._db.write(queries("runs")["end"], (why, now, run.id))
-        self._store.flush()
+        """Note why a worker stopped working on a run."""
+        self._db.write(self._sql["end"], (why, now, run.id))
+        self._db.flush()
 
-    @reads
+    def due(self, now: float) -> Sequence[int]:
+        """List the runs that have something scheduled for now, the newest first."""
+        self._db.write_waiting()
+        return [run for (run,) in self._db.all(self._sql["due"], (now,))]
+
     def list(self) -> Sequence[Run]:
-        """Give all runs, oldest first."""
-        return [self._as_counted(_run(row)) for row in self._db.all(queries("runs")["all"])]
-
-    def _as_counted(self, run: Run) -> Run:
-        """Add what waits for a commit."""
-        if run.id not in self._store.queues:
-            return run
-        fetched, _, claims = self._store.queues[run.id].counters.budget()
-        return replace(run, fetched=run.fetched + fetched, claims=run.claims + claims)
-
-
-class _Undoing:
-    """Calls `undo` where what it surrounds fails, whatever that is; one for all, as every page needs it twice."""
-
-    def __init__(self, undo: Callable[[], None]) -> None:
-        self._undo = undo
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._undo()
+        """List all runs, oldest first."""
+        self._db.write_waiting()
+        return [_run(row) for row in self._db.all(self._sql["all"])]
 
 
 def _check_file(path: Path, *, read_only: bool) -> None:
@@ -253,21 +207,5 @@ def _head(path: Path) -> bytes:
 
 
 def _run(row: tuple[Any, ...]) -> Run:
-    (
-        number,
-        key,
-        command,
-        topic,
-        profile,
-        profile_hash,
-        started_at,
-        updated_at,
-        claims,
-        fetched,
-        _,
-        stopped,
-        request,
-    ) = checked(row, "issSssffiiiSS")
-    spec = RunSpec(key, command, topic, profile, profile_hash, request)
-    moment(started_at), moment(updated_at)
-    return Run(number, spec, started_at, updated_at, fetched, claims, stopped)
+    number, *spec, started_at, updated_at, claims, fetched, _, _, stopped = row
+    return Run(number, RunSpec(*spec), started_at, updated_at, fetched, claims, stopped)

@@ -1,6 +1,6 @@
-"""Who works on a store: processes that hold leases, and which of them are gone.
+"""Who works on a store: workers that hold leases, their heartbeats, and which of them are gone.
 
-Owns: the table `owner`. Must not know: what is leased. Start reading at `SqliteOwners.gone`.
+Owns: the table `worker`. Must not know: what is leased. Start reading at `SqliteWorkers.id_at`.
 """
 
 from __future__ import annotations
@@ -15,58 +15,69 @@ from uuid import uuid4
 from honeyguide.adapters.store.sqlite.database import queries, reads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from honeyguide.adapters.store.sqlite.database import Database
 
 
 _alive: set[str] = set()  # tokens of the stores that this process has open
 
 
-class SqliteOwners:
-    """The holders of leases of one store; we are one of them as soon as we hold any."""
+class SqliteWorkers:
+    """The workers of one store; we are one of them as soon as we hold a lease."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._sql = queries("runs")
         self._token = uuid4().hex
-        self._owner: int | None = None
+        self._id: int | None = None
+        self._may_be_known = False  # after something was undone
         _alive.add(self._token)
 
-    def owner(self) -> int:
-        """Give our number as a holder of leases."""
-        if self._owner is None:
-            self._db.begin_write()
-            known = self._db.one(self._sql["owned"], (self._token,))
-            values = (socket.gethostname(), os.getpid(), self._token)
-            self._owner = known[0] if known else self._db.write(self._sql["own"], values).lastrowid or 0
-        return self._owner
+    @property
+    def id(self) -> int:
+        """Our number; -1 while we hold nothing."""
+        if self._id is None and self._may_be_known:
+            self._may_be_known = False
+            known = self._db.one(self._sql["registered"], (self._token,))
+            self._id = known and known[0]
+        return -1 if self._id is None else self._id
 
-    def look_again(self) -> None:
-        """Forget our number: what was undone may have taken it, and another may have it then."""
-        self._owner = None
+    def register(self, now: float, until: float) -> int:
+        """Give our number as a holder of leases, whose heartbeat expires then."""
+        if self.id < 0:
+            values = (socket.gethostname(), os.getpid(), self._token, now, until)
+            ((self._id,),) = self._db.changed(self._sql["register"], values)
+        return self.id
+
+    def beat(self, now: float, until: float) -> None:
+        """Send a heartbeat; one that was taken for gone begins again, and holds nothing."""
+        if self.id >= 0 and not self._db.write(self._sql["heartbeat"], (now, until, self.id)).rowcount:
+            self._id = None
+
+    def forget(self) -> None:
+        """Forget our number: what was undone may have given it."""
+        self._id, self._may_be_known = None, True
 
     @reads
-    def gone(self) -> frozenset[int]:
-        """Give the holders of leases that are surely gone: no process of this machine has their number."""
-        rows = self._db.all(self._sql["owners"])
-        return frozenset(number for number, host, pid, token in rows if not _is_alive(host, pid, token))
-
-    def forget(self, owners: Iterable[int]) -> None:
-        """Strike out holders that hold nothing any more."""
-        self._db.write_many(self._sql["disown"], [(number,) for number in owners])
-
-    def disown(self) -> None:
-        """Strike ourselves out, if we hold nothing."""
-        self.forget(number for (number,) in self._db.all(self._sql["owned"], (self._token,)))
+    def dismiss_gone(self) -> bool:
+        """Strike out workers that are surely gone, because no process of this machine has their number."""
+        self._db.begin_write()
+        others = self._db.all(self._sql["workers"], (self.id,))
+        gone = [(number,) for number, host, pid, token in others if not _is_alive(host, pid, token)]
+        self._db.write_many(self._sql["dismiss"], gone)
+        return bool(gone)
 
     def leave(self) -> None:
         """Be gone, as far as others in this process can tell."""
         _alive.discard(self._token)
 
+    def dismiss(self) -> None:
+        """Strike ourselves out: what we still hold is for whoever comes next."""
+        if self.id >= 0:
+            self._db.write(self._sql["dismiss"], (self.id,))
+
 
 def _is_alive(host: str, pid: int, token: str) -> bool:
-    """Tell whether a holder of leases may still be there; when in doubt it is, until its leases run out."""
+    """Tell whether a worker may still be there; when in doubt it is, until its heartbeat expires."""
     if host != socket.gethostname():
         return True
     if pid == os.getpid():

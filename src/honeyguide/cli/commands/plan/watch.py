@@ -120,8 +120,7 @@ def watch(**values: Any) -> None:
     options = WatchOptions(**{name: values[name] for name in names}, fetch_policy=policy_of(values))
     check_distinct((), (options.file, options.store))
     tally = WatchTally(options.budget)
-    with read_store(options.store) as source:
-        store = source[0]
+    with read_store(options.store) as store:
         out = _output(options, show_hosts=len(sites_of(store, store.runs.list())) > 1)
         try:
             if out.name:
@@ -140,7 +139,7 @@ def watch(**values: Any) -> None:
                 on_round=work.end_round,
                 on_note=note,
             )
-            watching = watch_opened(source, request, options.fetch_policy)
+            watching = watch_opened(store, request, options.fetch_policy)
             stopped = work.run(watching, quiet=options.quiet)
             if out.name:
                 out.end(_stored_pages(store))

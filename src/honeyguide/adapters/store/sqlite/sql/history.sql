@@ -47,3 +47,35 @@ SELECT kind, site, found, expected FROM age WHERE site IN ('', ?);
 
 -- name: put_age
 INSERT OR REPLACE INTO age (site, kind, found, expected) VALUES (?, ?, ?, ?);
+
+-- name: unvisited
+-- Queued URLs that were never visited, in the newest run that has them queued; a few at a time.
+SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e
+LEFT JOIN born b ON b.digest = e.digest
+WHERE e.id > ? AND e.state = 0 AND e.site IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
+AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
+ORDER BY e.id LIMIT 1000;
+
+-- name: find_unvisited
+SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
+JOIN entry e ON e.run = r.id AND e.digest = ? LEFT JOIN born b ON b.digest = e.digest
+WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
+
+-- name: scheduled
+-- What a plan has put into the queues and nobody has fetched yet: ranks below zero (core/crawl/placement.py).
+SELECT digest FROM entry WHERE rank < 0 AND (state IN (0, 1) OR (state = 2 AND due_at IS NOT NULL));
+
+-- name: latest_visits
+-- Visits are numbered as they come.
+SELECT at FROM visit ORDER BY id DESC LIMIT ?;
+
+-- name: rates
+SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a > 0 AND rate_b > 0 ORDER BY digest LIMIT ?;
+
+-- name: contents
+-- What visits read of pages, oldest first, some at a time.
+SELECT v.digest, v.id, k.url, k.relevance, k.kind, v.at, v.content
+FROM visit v JOIN known k ON k.digest = v.digest
+WHERE v.content IS NOT NULL AND (v.digest, v.id) > (?, ?)
+ORDER BY v.digest, v.id LIMIT 10000;

@@ -1,5 +1,5 @@
 -- name: latest
--- The run that a command goes on with: the newest of its key.
+-- The run that a command resumes: the newest of its key.
 SELECT * FROM run WHERE key = ? ORDER BY id DESC LIMIT 1;
 
 -- name: create
@@ -16,14 +16,24 @@ UPDATE run SET stopped = ?, updated_at = max(updated_at, ?) WHERE id = ?;
 -- name: all
 SELECT * FROM run ORDER BY id;
 
--- name: own
-INSERT INTO owner (host, pid, token) VALUES (?, ?, ?);
+-- name: due
+-- Runs with something scheduled that may be fetched now, or was being fetched by a worker that is gone.
+SELECT id FROM run r WHERE EXISTS (SELECT 1 FROM site s WHERE s.run = r.id AND s.head_rank < 0)
+OR EXISTS (SELECT 1 FROM entry e WHERE e.run = r.id AND e.due_at <= ? AND e.rank < 0 AND e.state IN (0, 2))
+OR EXISTS (SELECT 1 FROM entry e WHERE e.run = r.id AND e.state = 1 AND e.rank < 0)
+ORDER BY id DESC;
 
--- name: owned
-SELECT id FROM owner WHERE token = ?;
+-- name: register
+INSERT INTO worker (host, pid, token, seen_at, expires_at) VALUES (?, ?, ?, ?, ?) RETURNING id;
 
--- name: disown
-DELETE FROM owner WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE state = 1 AND owner = owner.id);
+-- name: registered
+SELECT id FROM worker WHERE token = ?;
 
--- name: owners
-SELECT id, host, pid, token FROM owner;
+-- name: heartbeat
+UPDATE worker SET seen_at = max(seen_at, ?), expires_at = max(expires_at, ?) WHERE id = ?;
+
+-- name: workers
+SELECT id, host, pid, token FROM worker WHERE id != ?;
+
+-- name: dismiss
+DELETE FROM worker WHERE id = ?;

@@ -1,0 +1,232 @@
+-- The store. `PRAGMA application_id` says that a file is ours, `PRAGMA user_version` which version of this file made it.
+-- Types and ranges are checked by SQLite, whoever writes: times lie in the years 1 to 9999, numbers are finite.
+
+-- A run is one command: the same command resumes it. `key` covers command, topic and profile, but no budget.
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  command TEXT NOT NULL,
+  topic TEXT,
+  profile TEXT NOT NULL,
+  profile_hash TEXT NOT NULL,
+  request TEXT,                        -- how the run was asked for, as JSON (jobs/request.py)
+  started_at REAL NOT NULL CHECK (started_at BETWEEN -62135596800 AND 253402300799),
+  updated_at REAL NOT NULL CHECK (updated_at BETWEEN -62135596800 AND 253402300799),
+  claims INTEGER NOT NULL DEFAULT 0,   -- leases given out, which number the claims
+  fetched INTEGER NOT NULL DEFAULT 0,  -- page fetches that were finished
+  leased INTEGER NOT NULL DEFAULT 0,   -- leases that are out now
+  hosts INTEGER NOT NULL DEFAULT 0,    -- sites of which URLs are known
+  stopped TEXT                         -- why the last worker stopped; null while one works on it, or was killed
+) STRICT;
+CREATE INDEX run_key ON run (key, id);
+
+-- Processes that hold leases. One that is gone, or whose heartbeat has expired, holds none.
+CREATE TABLE worker (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  host TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  token TEXT NOT NULL UNIQUE,
+  seen_at REAL NOT NULL,
+  expires_at REAL NOT NULL
+) STRICT;
+
+-- The sites of a run. `head_*` is its best queued entry, so that the best site is found without looking at entries.
+-- The site '' stands for all that are only counted.
+CREATE TABLE site (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run (id),
+  name TEXT NOT NULL,
+  is_inside INTEGER NOT NULL DEFAULT 0 CHECK (is_inside IN (0, 1)),
+  is_external INTEGER NOT NULL DEFAULT 0 CHECK (is_external IN (0, 1)),
+  urls INTEGER NOT NULL DEFAULT 0,     -- URLs that are known
+  fetched INTEGER NOT NULL DEFAULT 0,
+  leased INTEGER NOT NULL DEFAULT 0,
+  head_rank INTEGER,
+  head_entry INTEGER,
+  blocked_until REAL NOT NULL DEFAULT 0,
+  worker INTEGER,                      -- who asks it now; another worker may only if there is no delay
+  next_at REAL NOT NULL DEFAULT 0,     -- when another worker may ask it
+  delay_s REAL CHECK (delay_s >= 0),   -- the pause between two requests; null before it is known
+  UNIQUE (run, name)
+) STRICT;
+CREATE INDEX site_head ON site (run, head_rank, head_entry) WHERE head_entry IS NOT NULL;
+
+-- The queue: every URL a run has met, whatever became of it. `digest` is 64 bits of BLAKE2b of the URL's key.
+-- state: 0 queued, 1 leased, 2 done, 3 dropped. The order is `rank`, then `id`: first discovered first.
+CREATE TABLE entry (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  site INTEGER,                        -- null for other sites, which are only counted
+  url TEXT NOT NULL CHECK (url LIKE 'http%://_%'), -- as linked: what is requested
+  state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
+  rank INTEGER NOT NULL,
+  lane TEXT NOT NULL,
+  priority REAL NOT NULL CHECK (abs(priority) < 9e999),
+  score REAL CHECK (abs(score) < 9e999),
+  depth INTEGER NOT NULL,
+  weak_pages INTEGER NOT NULL,
+  hub_depth INTEGER NOT NULL,
+  parent INTEGER,                      -- the entry whose page gave it its place
+  is_seed INTEGER NOT NULL CHECK (is_seed IN (0, 1)),
+  seen INTEGER NOT NULL DEFAULT 1,     -- pages that link it
+  attempts INTEGER NOT NULL DEFAULT 0,
+  visits INTEGER NOT NULL DEFAULT 0,   -- how often its page was fetched in this run
+  claim INTEGER,
+  worker INTEGER,                      -- who has the lease; null if it was released
+  due_at REAL CHECK (due_at BETWEEN -62135596800 AND 253402300799), -- not before then: a retry, or the next visit
+  rule TEXT,                           -- why it was rejected, or is tried again
+  why TEXT
+) STRICT;
+CREATE UNIQUE INDEX entry_identity ON entry (run, digest);
+CREATE INDEX entry_ready ON entry (site, rank, id) WHERE state = 0 AND due_at IS NULL;
+CREATE INDEX entry_leased ON entry (run, claim) WHERE state = 1;
+CREATE INDEX entry_due ON entry (run, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
+
+-- Who links what, up to a few for each URL. `points` are `rule:points`, comma-separated.
+CREATE TABLE sighting (
+  run INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  nth INTEGER NOT NULL,
+  parent INTEGER,
+  anchor TEXT NOT NULL,
+  position TEXT NOT NULL,
+  score REAL CHECK (abs(score) < 9e999),
+  points TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  PRIMARY KEY (run, digest, nth)
+) STRICT, WITHOUT ROWID;
+
+-- One row for each page that was finished: its record as JSON.
+CREATE TABLE page (
+  run INTEGER NOT NULL,
+  claim INTEGER NOT NULL,
+  entry INTEGER NOT NULL,
+  content TEXT,                        -- digest of what it says
+  record TEXT NOT NULL,
+  PRIMARY KEY (run, claim)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_content ON page (run, content, claim) WHERE content IS NOT NULL;
+
+-- Hrefs that are no pages at all (URL-9), and links over a limit, counted by rule.
+CREATE TABLE tally (
+  run INTEGER NOT NULL,
+  rule TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (run, rule)
+) STRICT, WITHOUT ROWID;
+
+-- What traps have learnt of shapes of URLs: how many were let in, how many pages in a row were alike, the last sketches.
+CREATE TABLE shape (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  admitted INTEGER NOT NULL DEFAULT 0,
+  alike INTEGER NOT NULL DEFAULT 0,
+  recent BLOB NOT NULL DEFAULT x'' CHECK (length(recent) % 4 = 0),
+  UNIQUE (run, name)
+) STRICT;
+
+-- History: what is known of a URL across runs, and each visit. The columns of `known` are the fields of `HistoryEntry`
+-- (core/recrawl/history.py) in its order, the digest first.
+CREATE TABLE known (
+  digest INTEGER PRIMARY KEY,
+  url TEXT NOT NULL CHECK (url LIKE 'http%://_%'),
+  visits INTEGER NOT NULL,
+  visited_at REAL NOT NULL CHECK (visited_at BETWEEN -62135596800 AND 253402300799),
+  changed_at REAL CHECK (changed_at BETWEEN -62135596800 AND 253402300799),
+  changes INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  status INTEGER,
+  content TEXT,
+  relevance REAL CHECK (abs(relevance) < 9e999),
+  depth INTEGER NOT NULL,
+  hub_depth INTEGER NOT NULL,
+  is_hub INTEGER NOT NULL CHECK (is_hub IN (0, 1)),
+  links INTEGER NOT NULL,
+  new_links INTEGER NOT NULL,
+  etag TEXT,
+  last_modified TEXT,
+  first_seen REAL NOT NULL CHECK (first_seen BETWEEN -62135596800 AND 253402300799),
+  seen_at REAL CHECK (seen_at BETWEEN -62135596800 AND 253402300799), -- last visit that had the page, or a 304
+  run INTEGER,                         -- whose visit read the page
+  body INTEGER,                        -- digest of its bytes
+  kind TEXT NOT NULL CHECK (kind IN ('page', 'hub', 'article')),
+  link_share REAL CHECK (abs(link_share) < 9e999),
+  arrived TEXT,                        -- where redirects led
+  is_moved INTEGER NOT NULL CHECK (is_moved IN (0, 1)),
+  unchanged INTEGER NOT NULL,
+  exposure_h REAL NOT NULL CHECK (abs(exposure_h) < 9e999),
+  rate_a REAL CHECK (rate_a BETWEEN 1e-2 AND 1e9),   -- the change rate is Gamma(a, b), in changes per hour
+  rate_b REAL CHECK (rate_b BETWEEN 1e-9 AND 1e12),
+  found_a REAL CHECK (found_a = 0 OR found_a BETWEEN 1e-2 AND 1e9), -- the same of new links that it leads to
+  found_b REAL CHECK (found_b BETWEEN 1e-9 AND 1e12),
+  hours BLOB CHECK (length(hours) = 192) -- of a hub: its changes by hour of the day, 24 doubles, little end first
+) STRICT;
+CREATE TABLE visit (
+  id INTEGER PRIMARY KEY,
+  digest INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  at REAL NOT NULL CHECK (at BETWEEN -62135596800 AND 253402300799),
+  status INTEGER,
+  content TEXT,
+  elapsed_s REAL NOT NULL
+) STRICT;
+CREATE INDEX visit_url ON visit (digest, id);
+
+-- What sitemaps say of pages, and when a visit to a hub met a page as a new link; visited or not.
+CREATE TABLE listed (
+  digest INTEGER PRIMARY KEY,
+  lastmod TEXT NOT NULL
+) STRICT;
+CREATE TABLE born (
+  digest INTEGER PRIMARY KEY,
+  at REAL NOT NULL CHECK (at BETWEEN -62135596800 AND 253402300799)
+) STRICT;
+
+-- What is known of sites: `Site` of core/recrawl/history.py. Lists are doubles, little end first; the site '' is all of them.
+CREATE TABLE trust (
+  site TEXT NOT NULL,
+  source TEXT NOT NULL,
+  hits INTEGER NOT NULL,
+  alarms INTEGER NOT NULL,
+  misses INTEGER NOT NULL,
+  silences INTEGER NOT NULL,
+  PRIMARY KEY (site, source)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE prior (
+  site TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  a REAL NOT NULL CHECK (a BETWEEN 1e-2 AND 1e9),
+  b REAL NOT NULL CHECK (b BETWEEN 1e-9 AND 1e12),
+  PRIMARY KEY (site, kind)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE site_clock (
+  site TEXT PRIMARY KEY,
+  first_day INTEGER NOT NULL CHECK (first_day BETWEEN -719162 AND 2932896),
+  found BLOB NOT NULL,
+  expected BLOB NOT NULL CHECK (length(expected) = length(found))
+) STRICT;
+CREATE TABLE age (
+  site TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  found BLOB NOT NULL,
+  expected BLOB NOT NULL,
+  PRIMARY KEY (site, kind)
+) STRICT, WITHOUT ROWID;
+
+-- For people, with any SQLite tool: runs, their pages, and every link with what became of it. Times are UTC.
+CREATE VIEW runs AS
+SELECT id AS run, command, topic, profile, fetched AS pages, strftime('%Y-%m-%dT%H:%M:%SZ', started_at, 'unixepoch') AS started_at,
+  strftime('%Y-%m-%dT%H:%M:%SZ', updated_at, 'unixepoch') AS updated_at, stopped
+FROM run;
+CREATE VIEW pages AS
+SELECT p.run, p.claim AS page, e.url, json_extract(p.record, '$.status') AS status, json_extract(p.record, '$.action') AS action,
+  json_extract(p.record, '$.title') AS title, json_extract(p.record, '$.relevance_score') AS relevance_score, e.depth,
+  json_extract(p.record, '$.fetched_at') AS fetched_at
+FROM page p JOIN entry e ON e.id = p.entry;
+CREATE VIEW links AS
+SELECT e.run, e.url, s.name AS site, CASE e.state WHEN 0 THEN 'queued' WHEN 1 THEN 'leased' WHEN 2 THEN 'done' ELSE 'rejected' END AS state,
+  e.lane, e.priority, e.score, e.depth, p.url AS found_on, e.seen AS pages_that_link_it, e.rule, e.why AS reason
+FROM entry e LEFT JOIN site s ON s.id = e.site LEFT JOIN entry p ON p.id = e.parent;
