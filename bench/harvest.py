@@ -28,7 +28,7 @@ import honeyguide
 from bench.apart import AccessLog, run_apart
 from bench.crawl import our_command
 from bench.peers import offered
-from honeyguide.app import parse_page
+from honeyguide import parse_page
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
 

@@ -9,9 +9,16 @@ __version__ = "0.1.0"
 _NAMES = {
     "adapters.files.rows": "Rejected",
     "adapters.html.markdown": "parse_markdown_links",
-    "app": """SimulateRequest WatchRequest classify crawl_site extract_links judge_picks open_store parse_markdown parse_page
-        pick_sites plan_file plan_store rank_urls score_link score_links score_page score_url select_files select_links
-        simulate_policies watch_store""",
+    "app.crawl": "crawl_site",
+    "app.pick.evaluate": "judge_picks",
+    "app.pick.pick": "pick_sites",
+    "app.pick.select": "select_files select_links",
+    "app.plan": "plan_file plan_store rank_urls score_url",
+    "app.runs": "open_store",
+    "app.simulate": "SimulateRequest simulate_policies",
+    "app.tools.pages": "classify extract_links parse_markdown parse_page",
+    "app.tools.score": "score_link score_links score_page",
+    "app.watch": "watch_store",
     "config": "load_profile",
     "core.crawl.frontier": "Budgets",
     "core.fetching": "FetchPolicy",
@@ -29,7 +36,7 @@ _NAMES = {
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",
     "jobs.request": "CrawlRequest",
-    "jobs.watch": "WatchBudget",
+    "jobs.watch": "WatchRequest WatchBudget",
     "simulation.measures": "Outcome",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

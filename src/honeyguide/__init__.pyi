@@ -3,27 +3,26 @@
 # Written by tools/make_reference.py from the table of __init__.py.
 from honeyguide.adapters.files.rows import Rejected as Rejected
 from honeyguide.adapters.html.markdown import parse_markdown_links as parse_markdown_links
-from honeyguide.app import SimulateRequest as SimulateRequest
-from honeyguide.app import WatchRequest as WatchRequest
-from honeyguide.app import classify as classify
-from honeyguide.app import crawl_site as crawl_site
-from honeyguide.app import extract_links as extract_links
-from honeyguide.app import judge_picks as judge_picks
-from honeyguide.app import open_store as open_store
-from honeyguide.app import parse_markdown as parse_markdown
-from honeyguide.app import parse_page as parse_page
-from honeyguide.app import pick_sites as pick_sites
-from honeyguide.app import plan_file as plan_file
-from honeyguide.app import plan_store as plan_store
-from honeyguide.app import rank_urls as rank_urls
-from honeyguide.app import score_link as score_link
-from honeyguide.app import score_links as score_links
-from honeyguide.app import score_page as score_page
-from honeyguide.app import score_url as score_url
-from honeyguide.app import select_files as select_files
-from honeyguide.app import select_links as select_links
-from honeyguide.app import simulate_policies as simulate_policies
-from honeyguide.app import watch_store as watch_store
+from honeyguide.app.crawl import crawl_site as crawl_site
+from honeyguide.app.pick.evaluate import judge_picks as judge_picks
+from honeyguide.app.pick.pick import pick_sites as pick_sites
+from honeyguide.app.pick.select import select_files as select_files
+from honeyguide.app.pick.select import select_links as select_links
+from honeyguide.app.plan import plan_file as plan_file
+from honeyguide.app.plan import plan_store as plan_store
+from honeyguide.app.plan import rank_urls as rank_urls
+from honeyguide.app.plan import score_url as score_url
+from honeyguide.app.runs import open_store as open_store
+from honeyguide.app.simulate import SimulateRequest as SimulateRequest
+from honeyguide.app.simulate import simulate_policies as simulate_policies
+from honeyguide.app.tools.pages import classify as classify
+from honeyguide.app.tools.pages import extract_links as extract_links
+from honeyguide.app.tools.pages import parse_markdown as parse_markdown
+from honeyguide.app.tools.pages import parse_page as parse_page
+from honeyguide.app.tools.score import score_link as score_link
+from honeyguide.app.tools.score import score_links as score_links
+from honeyguide.app.tools.score import score_page as score_page
+from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.core.crawl.frontier import Budgets as Budgets
 from honeyguide.core.fetching import FetchPolicy as FetchPolicy
@@ -67,6 +66,7 @@ from honeyguide.jobs.crawl import CrawlSummary as CrawlSummary
 from honeyguide.jobs.pick import PickRequest as PickRequest
 from honeyguide.jobs.request import CrawlRequest as CrawlRequest
 from honeyguide.jobs.watch import WatchBudget as WatchBudget
+from honeyguide.jobs.watch import WatchRequest as WatchRequest
 from honeyguide.simulation.measures import Outcome as Outcome
 
 __version__: str

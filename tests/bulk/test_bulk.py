@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from honeyguide import load_profile
+from honeyguide import load_profile, plan_file
 from honeyguide.adapters.files import read
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app import plan_file
 from honeyguide.app.known import open_known
 from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError

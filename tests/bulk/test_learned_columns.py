@@ -155,7 +155,7 @@ def test_texts_in_columns_are_doubted_where_rows_refuse_them(rates: tuple[str, s
 
 
 def test_a_file_with_rates_is_planned_as_ever(tmp_path: Path) -> None:
-    from honeyguide.app import plan_file
+    from honeyguide import plan_file
 
     path = tmp_path / "known.csv"
     rows = [plain(url=f"https://a.example/{n}", rate_a=1 + n, rate_b=5, page_class="page") for n in range(3)]

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.app import extract_links
+from honeyguide import extract_links
 from honeyguide.cli.commands.pick.demo import NEXT, demo
 from honeyguide.demo.server import serve_demo
 
@@ -101,7 +101,7 @@ def test_the_tour_has_every_step(tour: str) -> None:
     steps = re.findall(r"^(?:\d\. .*|Try next)$", tour, re.MULTILINE)
     assert steps == [
         "1. What was found",
-        "2. What was put out at once",
+        "2. What was rejected at once",
         "3. How the rest was ranked",
         "4. What was replaced",
         "5. The picks",
@@ -130,11 +130,11 @@ def test_the_dead_and_the_empty_page_are_replaced(tour: str) -> None:
     "rule", ["scheme", "doorway", "service-area", "extension", "disallowed-path", "other-site"]
 )
 def test_each_kind_of_link_is_put_out_by_its_rule(tour: str, rule: str) -> None:
-    out = tour[tour.index("2. What was put out") : tour.index("3. How the rest")]
+    out = tour[tour.index("2. What was rejected") : tour.index("3. How the rest")]
     assert re.search(rf"^ +\d+ +{rule} ", out, re.MULTILINE)
 
 
 def test_scores_come_with_their_points(tour: str) -> None:
     ranked = tour[tour.index("3. How the rest") : tour.index("4. What was replaced")]
     assert "+100 overview of all services" in ranked
-    assert "not taken: not-worth-it" in ranked
+    assert "rejected: not-worth-it" in ranked

@@ -123,9 +123,9 @@ def test_csv_has_a_row_for_each_site(judge: Run) -> None:
 def test_compare_says_what_changed_and_why(judge: Run) -> None:
     acme, other, _ = _records(judge("picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl"))
     about, alarms = acme["entered"]
-    assert about["reason"] == "rank 2; score 30 to 70; was out by cap, because of cap"
+    assert about["reason"] == "rank 2; score 30 to 70; was rejected by cap, because of cap"
     assert alarms["reason"] == "rank 3; score 50; was not linked"
-    assert acme["left"][0]["reason"] == "rank was 2; score 50; is out by doorway, because of doorway"
+    assert acme["left"][0]["reason"] == "rank was 2; score 50; is rejected by doorway, because of doorway"
     assert (other["entered"], other["left"], other["moved"]) == ([], [], [])
     shown = judge(
         "picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", "table"

@@ -52,7 +52,9 @@ def test_links_lists_each_url_once_with_its_verdict(run: Run) -> None:
 
 def test_links_of_markdown(run: Run) -> None:
     by_name = _records(run("links", "notes.md", *BASE))
-    by_flag = _records(run("links", "-", "--markdown", *BASE, input=Path("notes.md").read_bytes()))
+    by_flag = _records(
+        run("links", "-", "--input-format", "markdown", *BASE, input=Path("notes.md").read_bytes())
+    )
     assert by_name == by_flag
     assert [record["anchor_text"] for record in by_name] == ["the team", None]
 

@@ -110,7 +110,7 @@ def test_lists_from_everywhere_each_site_once(run: Run) -> None:
     found = records(result.stdout)
     assert [record["site"] for record in found] == [sites[0], sites[1], "B,", sites[2]]
     assert (found[2]["status"], found[2]["reason"]) == ("unreachable", "sites.csv line 3: names no site")
-    assert f"Note: 2 sites are named again and picked once; the first is '{sites[0]}'\n" in result.stderr
+    assert f"Note: 2 sites are repeated and picked once; the first is '{sites[0]}'\n" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_lists_from_everywhere_each_site_once(run: Run) -> None:
         (),
         ("a.example", "--format", "parquet"),
         ("a.example", "--format", "table", "-o", "x.jsonl"),
-        ("a.example", "--fresh"),
+        ("a.example", "--restart"),
         ("a.example", "--retry-failed"),
-        ("a.example", "--fresh", "--retry-failed", "-o", "x"),
+        ("a.example", "--restart", "--retry-failed", "-o", "x"),
         ("a.example", "--report", "x.pdf"),
         ("a.example", "--concurrency", "0"),
         ("-i", "urls.txt", "-o", "./urls.txt"),
@@ -181,7 +181,7 @@ def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
         assert sites_of(text) == [*sites, "N/A"]
         again = run(*command)
     assert again.exit_code == 0
-    assert "Note: picks.jsonl is complete already; --fresh starts over\n" in again.stderr
+    assert "Note: picks.jsonl is complete already; --restart picks again\n" in again.stderr
     assert Path("picks.jsonl").read_text("utf-8") == text
     assert [file.name for file in folder.glob("picks*")] == ["picks.jsonl"]
 
@@ -215,7 +215,7 @@ def test_another_run_on_the_same_file_is_one_sentence(
         result = run(*command, *([] if more == ("-",) else ["N/A"]), *more, input="b.example")
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in re.sub("[\"']", "", result.stderr)
-    assert "use --fresh to start over, or another -o" in result.stderr
+    assert "use --restart to start over, or another -o" in result.stderr
     assert Path(name).read_bytes() == before
 
 
@@ -243,7 +243,7 @@ def test_a_strategy_of_the_profile_is_used(run: Run) -> None:
 
 
 def test_a_query_that_changes_nothing_is_told(run: Run) -> None:
-    words = "Note: strategy portfolio does not choose by --query; --strategy blend does\n"
+    words = "Note: strategy portfolio does not use --query; --strategy blend does\n"
     assert words in run("pick", "N/A", "--query", "sprinkler", *QUICK).stderr
     assert words in run("select", "--demo", "--query", "sprinkler").stderr
     for command in (("pick", "N/A", *QUICK), ("select", "--demo")):
@@ -280,7 +280,7 @@ def test_all_links_are_counted(run: Run) -> None:
 
 def test_a_file_of_somebody_else_is_left_alone(run: Run) -> None:
     Path("mine.jsonl").write_text("<h1>Mine</h1>\n", "utf-8")
-    result = run("pick", "a.example", "-o", "mine.jsonl", "--fresh")
+    result = run("pick", "a.example", "-o", "mine.jsonl", "--restart")
     assert (result.exit_code, result.stderr) == (
         1,
         "Error: mine.jsonl: exists and is no output of this command; choose another -o\n",
@@ -290,7 +290,7 @@ def test_a_file_of_somebody_else_is_left_alone(run: Run) -> None:
 def test_fresh_starts_over(run: Run) -> None:
     with served(site()) as sites:
         run("pick", *sites, *QUICK, "-o", "picks.jsonl")
-        result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", "--fresh", "--cap", "1")
+        result = run("pick", *sites, *QUICK, "-o", "picks.jsonl", "--restart", "--cap", "1")
     assert result.exit_code == 0, result.stderr
     assert [len(record["selected"]) for record in records(Path("picks.jsonl").read_text("utf-8"))] == [1]
 
@@ -301,7 +301,7 @@ def test_what_cannot_begin_leaves_the_old_file(run: Run, monkeypatch: pytest.Mon
         run("pick", *sites, *QUICK, "-o", name)
         old = Path(name).read_bytes()
         monkeypatch.setenv("HTTP_PROXY", "ftp://x")
-        result = run("pick", *sites, *QUICK, "-o", name, "--fresh")
+        result = run("pick", *sites, *QUICK, "-o", name, "--restart")
     assert (result.exit_code, "environment: http_proxy" in result.stderr) == (1, True)
     assert Path(name).read_bytes() == old
     assert not Path(f"{name}.journal").exists()
@@ -319,7 +319,7 @@ def test_tables(run: Run, folder: Path, name: str) -> None:
     assert first.exit_code == 0, first.stderr
     assert (again.exit_code, "is complete already" in again.stderr) == (0, True)
     assert (other.exit_code, "holds other sites" in other.stderr) == (1, True)
-    assert (retried.exit_code, "--fresh picks them again" in retried.stderr) == (1, True)
+    assert (retried.exit_code, "--restart picks them again" in retried.stderr) == (1, True)
     assert [file.name for file in folder.glob("picks*")] == [name]
 
 
@@ -383,7 +383,7 @@ def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Pat
             process.send_signal(signal.SIGINT)
             _, stderr = process.communicate(timeout=20)
         assert process.returncode == 130, stderr
-        assert b"Note: stopped; 2 of 3 sites are finished: the same command goes on with the others" in stderr
+        assert b"Note: stopped; 2 of 3 sites are finished: the same command resumes" in stderr
         assert b"Traceback" not in stderr
         if name == "picks.csv":
             assert _csv_sites(folder / name) == [sites[0], sites[2]]
@@ -409,7 +409,7 @@ def test_an_interrupt_without_a_file_says_what_would_help(start: Start) -> None:
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert b"Note: stopped; 1 of 2 sites are finished: -o FILE would keep them, to go on" in stderr
+    assert b"Note: stopped; 1 of 2 sites are finished: -o FILE would keep them, to resume" in stderr
 
 
 def test_what_waited_for_others_is_printed_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import load_profile
+from honeyguide import load_profile, plan_store
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import plan_store
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.core.url.url import Url

@@ -53,7 +53,7 @@ def test_a_page_that_is_too_large_is_one_sentence(run: Run, command: tuple[str, 
 
 
 @pytest.mark.parametrize("command", READERS[:3], ids=[command[0] for command in READERS[:3]])
-@pytest.mark.parametrize(("data", "what"), [(b" \n", "is empty"), (b"%PDF-1.4 ...", "is no HTML")])
+@pytest.mark.parametrize(("data", "what"), [(b" \n", "is empty"), (b"%PDF-1.4 ...", "is not HTML")])
 def test_what_is_no_page_is_one_sentence(run: Run, command: tuple[str, ...], data: bytes, what: str) -> None:
     Path("odd.html").write_bytes(data)
     result = run(*command, "odd.html")

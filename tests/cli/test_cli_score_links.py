@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import score_link
+from honeyguide import score_link, score_links
 from honeyguide.adapters.files import read
-from honeyguide.app import known, score_links
+from honeyguide.app import known
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import load_profile, parse_page, select_links
-from honeyguide.app import select_files
+from honeyguide import load_profile, parse_page, select_files, select_links
 from honeyguide.core.records import candidate_record
 
 if TYPE_CHECKING:
@@ -226,7 +225,6 @@ def test_wrong_rows_can_be_skipped(run: Run, folder: Path) -> None:
     ("more", "words"),
     [
         (("--demo",), "leave out FILE"),
-        (("--markdown",), "--markdown is for a PAGE"),
         (("--heads", "heads.jsonl"), "columns head_title and head_description"),
     ],
 )

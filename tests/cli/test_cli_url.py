@@ -56,9 +56,9 @@ def test_a_relative_url_without_a_page_says_what_helps(run: Run, command: str) -
     assert "in front" not in wrong
 
 
-@pytest.mark.parametrize("option", ["--page", "--seed"])
+@pytest.mark.parametrize("option", ["--base", "--seed"])
 def test_an_address_that_is_none_names_its_option(run: Run, option: str) -> None:
-    given = {"--page": "https://a.example/", option: "a.example"}
+    given = {"--base": "https://a.example/", option: "a.example"}
     result = run("url", "classify", "/x", *(text for pair in given.items() for text in pair))
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"'{option}': 'a.example' has no http:// or https:// in front." in result.stderr
@@ -76,7 +76,7 @@ def test_an_address_that_is_none_names_its_option(run: Run, option: str) -> None
     ],
 )
 def test_classify(run: Run, href: str, verdict: str, rule: str, id_: str) -> None:
-    result = run("url", "classify", href, "--page", "https://acme.example/")
+    result = run("url", "classify", href, "--base", "https://acme.example/")
     record = json.loads(result.stdout)
     assert (record["href"], record["verdict"], record["rule"], record["id"]) == (href, verdict, rule, id_)
     assert record["schema"] == 2
@@ -84,13 +84,13 @@ def test_classify(run: Run, href: str, verdict: str, rule: str, id_: str) -> Non
 
 
 def test_classify_against_another_seed(run: Run) -> None:
-    arguments = ("--page", "https://a.example/", "--seed", "https://b.example/")
+    arguments = ("--base", "https://a.example/", "--seed", "https://b.example/")
     record = json.loads(run("url", "classify", "https://b.example/x", *arguments).stdout)
     assert record["verdict"] == "inside"
 
 
 def test_classify_as_table_and_csv(run: Run) -> None:
-    arguments = ("url", "classify", "/about", "a.pdf", "--page", "https://acme.example/", "--format")
+    arguments = ("url", "classify", "/about", "a.pdf", "--base", "https://acme.example/", "--format")
     assert "URL-9" in run(*arguments, "table").stdout
     rows = list(csv.DictReader(io.StringIO(run(*arguments, "csv").stdout)))
     assert [row["verdict"] for row in rows] == ["inside", "skip"]

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from honeyguide import app
+import honeyguide
 from honeyguide.adapters.html import content
 from honeyguide.adapters.html import sitemaps as feed
 from honeyguide.adapters.html import sitemaps as sitemap
@@ -23,6 +23,7 @@ from honeyguide.adapters.html.guards import bound_markup
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.app.pick.pick import picker
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.core.url.url import Url
@@ -230,7 +231,7 @@ def _picked(strategy: str, links: int) -> tuple[Record, list[str]]:
     )
     fetcher = FakeFetcher({HOME.text: f"<title>Acme</title><nav>{anchors}</nav><p>Welcome".encode()})
     request = PickRequest(strategy, timings=False)
-    record = asyncio.run(app.picker(request, fetcher, FrozenClock()).pick(HOME.text))
+    record = asyncio.run(picker(request, fetcher, FrozenClock()).pick(HOME.text))
     return record, fetcher.requests
 
 
@@ -341,19 +342,19 @@ def content_heading_chars(over: int, _limit: int) -> None:
 
 
 def markdown_chars(over: int, _limit: int) -> None:
-    page = app.parse_markdown("x" * over + " [x](/a)", HOME)
+    page = honeyguide.parse_markdown("x" * over + " [x](/a)", HOME)
     assert page.links == ()
     assert [rule for _, rule in page.skipped] == ["limit"]
 
 
 def markdown_marks(over: int, _limit: int) -> None:
-    page = app.parse_markdown("\n" * over + "[x](/a)", HOME)
+    page = honeyguide.parse_markdown("\n" * over + "[x](/a)", HOME)
     assert page.links == ()
     assert [rule for _, rule in page.skipped] == ["limit"]
 
 
 def markdown_links(over: int, _limit: int) -> None:
     text = " ".join(f"[x](/{n})" for n in range(over + 1))
-    page = app.parse_markdown(text, HOME)
+    page = honeyguide.parse_markdown(text, HOME)
     assert len(page.links) <= over
     assert [rule for _, rule in page.skipped] == ["limit"]

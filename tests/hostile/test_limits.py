@@ -157,7 +157,7 @@ LIMITS = [
     Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.page:MAX_LINKS", sites.links, 500),
     Limit(
-        "links of a Markdown text", "20,000", "app.pick.select:MAX_MARKDOWN_LINKS", sites.markdown_links, 500
+        "links of a Markdown text", "20,000", "app.tools.pages:MAX_MARKDOWN_LINKS", sites.markdown_links, 500
     ),
     Limit(
         "characters of a Markdown text",
@@ -285,7 +285,7 @@ LIMITS = [
         files.compared_urls,
         20,
     ),
-    Limit("heads of a selection", "20,000", "cli.commands.pick.select:MAX_HEADS", files.head_rows, 50),
+    Limit("heads of a selection", "20,000", "app.pick.select:MAX_HEADS", files.head_rows, 50),
     Limit(
         "record of a pick that is judged",
         "64,000,000 bytes",

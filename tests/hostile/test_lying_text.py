@@ -84,7 +84,7 @@ def test_links_and_selections_of_a_page(run: Run, tmp_path: Path) -> None:
         ("links", name, "--base", "https://a.example/"),
         ("select", name, "--base", "https://a.example/", "--all"),
         ("score", "page", name, "--topic", "red"),
-        ("url", "classify", HTML, f"/{HTML}", "--page", "https://a.example/"),
+        ("url", "classify", HTML, f"/{HTML}", "--base", "https://a.example/"),
         ("url", "explain", f"https://a.example/{HTML}"),
         ("url", "normalize", HTML, "https://a.example/" + HTML),
         ("score", "link", f"https://a.example/{HTML}", "--anchor", HTML, "--topic", "red"),
@@ -322,6 +322,6 @@ def test_nothing_is_written_to_a_terminal_as_it_is() -> None:
 def test_hosts_are_shown_in_ascii(run: Run, host: str, ascii_host: str) -> None:
     assert display(f"https://{host}/").startswith(f"https://{ascii_host}/")
     table = run(
-        "url", "classify", f"https://{host}/x", "--page", "https://a.example/", "--format", "table"
+        "url", "classify", f"https://{host}/x", "--base", "https://a.example/", "--format", "table"
     ).stdout
     assert ascii_host in table

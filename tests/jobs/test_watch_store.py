@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from honeyguide import load_profile
+from honeyguide import load_profile, plan_store
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import plan_store
 from honeyguide.app.watch import watch_session
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import Visit

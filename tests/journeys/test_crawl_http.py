@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide import app, load_profile
+import honeyguide
+from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
@@ -115,7 +116,7 @@ def test_who_keeps_a_sitemap_is_no_part_of_the_crawl(is_seeded: bool, tmp_path: 
             keeper.answers["/map.xml"] = response(listed.encode(), kind="application/xml")
             keeper.answers["/page"] = response(b"<title>Page</title>of the keeper")
             seeds = (Url.parse(f"{site.root}/"),) if is_seeded else ()
-            await app.crawl_site(
+            await honeyguide.crawl_site(
                 CrawlRequest(seeds, traversal="bfs"),
                 FetchPolicy(allow_private=True, delay_s=0.0, retries=0),
                 load_profile("base"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from honeyguide.app import pick_sites
+from honeyguide import pick_sites
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.jobs.pick import PickRequest

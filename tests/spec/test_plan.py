@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from honeyguide import rank_urls, score_url
-from honeyguide.app import plan_file
+from honeyguide import plan_file, rank_urls, score_url
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
 ROW = {

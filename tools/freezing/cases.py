@@ -175,7 +175,7 @@ _FILES = (
     Case("select-file-jsonl", "select links.csv --strategy rules --cap 2"),
     Case("links-table", f"links home.html {_BASE} --format table"),
     Case("links-jsonl", f"links home.html {_BASE}"),
-    Case("links-csv", f"links - {_BASE} --markdown --format csv < notes.md"),
+    Case("links-csv", f"links - {_BASE} --input-format markdown --format csv < notes.md"),
     *(
         Case(
             f"score-link-{shape}",
@@ -215,7 +215,7 @@ _FILES = (
         Case(
             f"url-classify-{shape}",
             "url classify /about mailto:office@larkspur.example https://social.example/larkspur /brochure.pdf #top"
-            f" https://www.larkspur.example/ --page https://larkspur.example/ --format {shape}",
+            f" https://www.larkspur.example/ --base https://larkspur.example/ --format {shape}",
         )
         for shape in ("table", "jsonl", "csv")
     ),
@@ -270,7 +270,7 @@ _ERRORS = (
     Case("error-profile-show", "profile show roofers"),
     Case("error-profile-init", "profile init ladders"),
     Case("error-url", "url explain http://"),
-    Case("error-page", "url classify /about --page about"),
+    Case("error-page", "url classify /about --base about"),
 )
 
 _AGED = "--store aged.db"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.text.pattern import Pattern
 
-__all__ = ["FetchPolicy", "read_time"]  # front ends import them from here
+__all__ = ["FetchPolicy", "Profile", "read_time"]  # front ends import them from here
 FETCH_OPTIONS = ("concurrency", "delay", "timeout", "retries", "user_agent", "contact", "allow_private")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
@@ -89,13 +89,19 @@ def pattern_of(source: str | None) -> Pattern | None:
     return None if source is None else compile_pattern(source)
 
 
-def check_strategy(profile: Profile, name: str) -> None:
-    """Reject a strategy that the profile does not have."""
-    if name not in profile.strategies:
-        raise ConfigError(
-            profile.name,
-            (Problem("strategy", f"has no {name!r}; it has {', '.join(profile.strategies) or 'none'}"),),
-        )
+def strategy_profile(
+    strategy: str, value: Profile | str | Path | None = None, query: str | None = None
+) -> Profile:
+    """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy.
+
+    The numbers of `rules` and `blend` are those of the fire-protection guide (SPEC).
+    """
+    own = "fire-protection" if strategy in ("rules", "blend") else "company"
+    profile = profile_of(own if value is None else value)
+    if strategy not in profile.strategies:
+        names = ", ".join(profile.strategies) or "none"
+        raise ConfigError(profile.name, (Problem("strategy", f"has no {strategy!r}; it has {names}"),))
+    return profile if query is None else profile.with_query(query)
 
 
 def position_of(value: str) -> Position:

@@ -43,7 +43,7 @@ COMMANDS = {
     "export": ("crawl.runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "eval": ("pick.evaluate", "Judge the picks of a run by labels of your own."),
     "select": ("pick.select", "Choose the pages worth a visit among the links of a page."),
-    "links": ("tools.links", "List the links of a page, with what becomes of each."),
+    "links": ("tools.links", "List the links of a page, with the verdict on each."),
     "score": ("tools.score", "Score a link or a page against a topic."),
     "plan": ("plan.plan", "Rank known URLs by what a visit is worth now."),
     "simulate": ("plan.simulate", "Compare policies in worlds whose changes are known."),

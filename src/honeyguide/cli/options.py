@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-__all__ = ["named_rows"]  # commands import it from here
+__all__ = ["FETCH_OPTIONS", "named_rows"]  # commands import them from here
 
 
 def all_options(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:

@@ -113,7 +113,7 @@ def test_another_run_is_refused(tmp_path: Path, finished: tuple[int, ...], run: 
     with unchanged(tmp_path), pytest.raises(InputError) as caught:
         PickFile(path, run)
     assert words in str(caught.value)
-    assert "use --fresh to start over, or another -o" in str(caught.value)
+    assert "use --restart to start over, or another -o" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_another_run_is_refused(tmp_path: Path, finished: tuple[int, ...], run: 
 def test_another_run_than_the_complete_one_is_refused(tmp_path: Path, run: PickRun, words: str) -> None:
     path = tmp_path / "picks.jsonl"
     pick(path, (0, 1, 2, 3, 4)).complete()
-    with unchanged(tmp_path), pytest.raises(InputError, match="use --fresh") as caught:
+    with unchanged(tmp_path), pytest.raises(InputError, match="use --restart") as caught:
         PickFile(path, run)
     assert words in str(caught.value)
 

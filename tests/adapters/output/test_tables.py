@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import app
+import honeyguide
 from honeyguide.adapters.files import parquet
 from honeyguide.adapters.files.parquet import parquet_schema
 from honeyguide.adapters.output.tables import PICK_COLUMNS, FinishedSites, read_back, write_table
-from honeyguide.app import picker
+from honeyguide.app.pick.pick import picker
 from honeyguide.core.records import candidate_record
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.records.text import json_line
@@ -33,7 +33,7 @@ HTML = '<a href="/services">Services</a> <a href="/about">About</a> <a href="/pr
 
 
 def candidates() -> list[Record]:
-    selection = app.select_links(HTML, "https://a.example/", strategy="blend")
+    selection = honeyguide.select_links(HTML, "https://a.example/", strategy="blend")
     return [candidate_record(candidate) for candidate in selection.candidates]
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from honeyguide import plan_store
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import plan_store
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.clocks import EDGES_H
 from honeyguide.core.recrawl.history import Visit, body_digest

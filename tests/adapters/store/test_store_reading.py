@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from honeyguide import open_store, plan_store
 from honeyguide.adapters.store.sqlite.files import has_log
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
-from honeyguide.app import open_store, plan_store
 from honeyguide.errors import SchemaMismatchError, StoreError
 from honeyguide.testing.contracts.store import found, spec
 

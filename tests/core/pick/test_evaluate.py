@@ -153,10 +153,10 @@ BEFORE = Picked(
 
 def test_changes_name_rank_score_and_the_deciding_rule() -> None:
     assert compare_sites(NOW, BEFORE) == [
-        Change("entered", "/new", "rank 1; score 30 to 90; was out by threshold, under 40"),
-        Change("left", "/lost", "rank was 3; score 60 to 40; is out by cap, 4 better pages were taken"),
+        Change("entered", "/new", "rank 1; score 30 to 90; was rejected by threshold, under 40"),
+        Change("left", "/lost", "rank was 3; score 60 to 40; is rejected by cap, 4 better pages were taken"),
         Change("left", "/gone.html", "rank was 4; score 50; is not linked"),
-        Change("left", "/town-a", "rank was 5; score 9; is out by doorway, town"),
+        Change("left", "/town-a", "rank was 5; score 9; is rejected by doorway, town"),
         Change("moved", "/moved", "rank 1 to 3; score 75 to 70"),
     ]
 

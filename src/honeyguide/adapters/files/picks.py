@@ -92,7 +92,7 @@ def _seen(page: Record, place: int | None) -> PageDecision:
         rank=rank if isinstance(rank, int) else place,
         score=score if known else None,
         bucket=str(page["bucket"]) if page.get("bucket") else None,
-        out=f"{rejected.get('rule')}, {rejected.get('reason')}" if isinstance(rejected, dict) else None,
+        rejected=f"{rejected.get('rule')}, {rejected.get('reason')}" if isinstance(rejected, dict) else None,
     )
 
 

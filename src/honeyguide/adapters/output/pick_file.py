@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-ADVICE = "use --fresh to start over, or another -o"
+ADVICE = "use --restart to start over, or another -o"
 _MAGIC = b'{"honeyguide": "journal of a pick", "version": 2, '
 
 
@@ -221,7 +221,7 @@ class PickFile:
     def records(self) -> Iterator[Record]:
         """Read what is finished."""
         if self.is_complete and not self._in_order:
-            what = "is complete, and holds less than whole records; --fresh picks them again"
+            what = "is complete, and holds less than whole records; --restart picks them again"
             raise InputError(what, file=self.name)
         return (json.loads(line) for _, line in self.lines())
 

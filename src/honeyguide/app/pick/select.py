@@ -1,109 +1,72 @@
-"""Links and pages: classified, read, selected, scored.
+"""Selecting the pages worth a visit among the links of a page, or of each page of a file of links (PICK-20).
 
-Owns: the library calls that need no network, no store and no file of rows. Must not know: arguments, terminals.
+Owns: the library calls, their records, and the funnel of a selection. Must not know: options, terminals, the network.
+Start reading at `select_links`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
-from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.html.markdown import parse_markdown_links, readable
-from honeyguide.app.arguments import (
-    check_strategy,
-    count_of,
-    least_of,
-    pattern_of,
-    position_of,
-    profile_of,
-    profile_on,
-    url_of,
-)
-from honeyguide.core.page.page import Link, Occurrence, Page, Position
+from honeyguide.adapters.files.read import name_of, read_lines
+from honeyguide.adapters.files.rows import parse_object
+from honeyguide.app.arguments import count_of, pattern_of, strategy_profile, url_of
+from honeyguide.app.tools.pages import page_of_hrefs, parse_page
+from honeyguide.core.page.page import Head, Page
 from honeyguide.core.pick import select
-from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.topic import page_score
+from honeyguide.core.records import SCHEMA, candidate_record
+from honeyguide.core.records.fields import CandidateRecord, columns, fields
 from honeyguide.core.url import scope
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.files.links import LinkRow, PageRow
+    from honeyguide.adapters.files.links import PageRow
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.core.page.page import Head
+    from honeyguide.core.page.page import Link
     from honeyguide.core.pick.select import Selection
-    from honeyguide.core.rules.language import Score
+    from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.core.url.scope import Verdict
-    from honeyguide.core.url.url import Url
 
-MAX_MARKDOWN_LINKS = 20_000  # of one text, of whatever kind; as many as a page in HTML may have
-
-
-def classify(
-    href: str, page: str | Url, *, seed: str | Url | None = None, profile: Profile | str | Path = "base"
-) -> Verdict:
-    """Say whether a link leads inside the site, outside, or nowhere a crawler goes, and which rule decided.
-
-    >>> classify("mailto:a@b.example", "https://acme.example/").rule
-    'scheme'
-    """
-    start = None if seed is None else url_of(seed)
-    return scope.classify(href, url_of(page), profile_of(profile).scope, start)
+COLUMNS = ("schema", *columns(CandidateRecord))
+MAX_HEADS = 20_000  # as many as a page may have links
 
 
-def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
-    """Read a page: title, headings, text, links."""
-    from honeyguide.adapters.html import page as adapter  # a compiled library that URL commands never need
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Selects among the links of one page or of many: profile and patterns are read once."""
 
-    return adapter.parse_page(html, url_of(url), content_type)
+    profile: Profile
+    strategy: str
+    options: select.SelectionOptions
 
-
-def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
-    """Return the links of a page, each URL once, with all its occurrences.
-
-    >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
-    ['https://acme.example/about']
-    """
-    from honeyguide.adapters.html import page as adapter  # see parse_page
-
-    return adapter.extract_links(html, url_of(url))
+    def select(self, source: Page | Iterable[Link], page: Url, heads: Mapping[Url, Head]) -> Selection:
+        """Select among the links of one page."""
+        whole = source if isinstance(source, Page) else None
+        links = source.links if isinstance(source, Page) else source
+        options = replace(self.options, heads=heads, page=whole)
+        return select.select_links(links, page, self.profile, self.strategy, options)
 
 
-def parse_markdown(text: str, url: str | Url) -> Page:
-    """Read a Markdown text as a page: its links, each URL once, and what is no link to a page (URL-12).
-
-    >>> [link.anchor for link in parse_markdown("[About](/about) [mail](mailto:a@b.example)", "https://a.example/").links]
-    ['About']
-    """
-    hrefs = ((href, Occurrence(anchor)) for anchor, href in parse_markdown_links(text))
-    page = linking(url_of(url), hrefs)
-    unread = len(text) - len(readable(text))
-    skipped = (*page.skipped, (f"{unread} characters of Markdown", "limit")) if unread else page.skipped
-    return replace(page, text=text, skipped=skipped)
-
-
-def linking(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:
-    """Make a page of its hrefs: each URL is one link with all its occurrences, the rest is `skipped`."""
-    everything = scope.Scope()
-    found: dict[Url, tuple[int, list[Occurrence]]] = {}
-    skipped: list[tuple[str, str]] = []
-    over = order = 0  # the order counts every occurrence, as in HTML
-    for href, occurrence in hrefs:
-        verdict = scope.classify(href, page, everything)
-        if len(found) + len(skipped) >= MAX_MARKDOWN_LINKS and verdict.url not in found:
-            over += 1
-        elif verdict.url is None:
-            skipped.append((href, verdict.rule))
-        else:
-            found.setdefault(verdict.url, (order, []))[1].append(occurrence)
-            order += 1
-    if over:
-        skipped.append((f"{over} more", "limit"))
-    links = tuple(Link(url, tuple(occurrences), first) for url, (first, occurrences) in found.items())
-    return Page(page, links=links, skipped=tuple(skipped))
+def selector_of(  # noqa: PLR0913 - settings of a library call, all by keyword
+    strategy: str = "portfolio",
+    profile: Profile | str | Path | None = None,
+    *,
+    query: str | None = None,
+    cap: int | None = None,
+    include: str | None = None,
+    exclude: str | None = None,
+) -> Selector:
+    """Load the profile and compile the patterns of a selection."""
+    options = select.SelectionOptions(
+        cap=count_of(cap, "cap"), include=pattern_of(include), exclude=pattern_of(exclude)
+    )
+    return Selector(strategy_profile(strategy, profile, query), strategy, options)
 
 
 def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -118,7 +81,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     include: str | None = None,
     exclude: str | None = None,
 ) -> Selection:
-    """Choose the pages worth a visit among the links of a page; every candidate comes back with verdict or reasons.
+    """Select the pages worth a visit among the links of a page; every candidate has its score or a rejection.
 
     `heads` are titles and descriptions of linked pages, by URL, where they are known.
 
@@ -127,145 +90,9 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     [('/services/fire-alarm-installation', 100.0)]
     """
     page = url_of(base)
-    chooser = chooser_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    selector = selector_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
     whole = parse_page(source, page) if isinstance(source, bytes | str) else source
-    return chooser.choose(whole, page, {url_of(url): head for url, head in (heads or {}).items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Chooser:
-    """How to choose among links, read once, for one page or for many."""
-
-    profile: Profile
-    strategy: str
-    request: select.SelectionOptions
-
-    def choose(self, source: Page | Iterable[Link], page: Url, heads: Mapping[Url, Head]) -> Selection:
-        """Choose among the links of one page."""
-        whole = source if isinstance(source, Page) else None
-        links = source.links if isinstance(source, Page) else source
-        request = replace(self.request, heads=heads, page=whole)
-        return select.select_links(links, page, self.profile, self.strategy, request)
-
-
-def chooser_of(  # noqa: PLR0913 - settings of a library call, all by keyword
-    strategy: str,
-    profile: Profile | str | Path | None,
-    *,
-    query: str | None = None,
-    cap: int | None = None,
-    include: str | None = None,
-    exclude: str | None = None,
-) -> Chooser:
-    """Read what is asked of selections."""
-    chosen = profile_of(profile if profile is not None else default_profile(strategy))
-    check_strategy(chosen, strategy)
-    if query is not None:
-        chosen = chosen.with_query(query)
-    request = select.SelectionOptions(None, count_of(cap, "cap"), pattern_of(include), pattern_of(exclude))
-    return Chooser(chosen, strategy, request)
-
-
-def default_profile(strategy: str) -> str:
-    """Name the profile that carries a strategy's numbers (SPEC: `rules` and `blend` are the fire-protection guide's)."""
-    return "fire-protection" if strategy in ("rules", "blend") else "company"
-
-
-def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
-    url: str | Url,
-    *,
-    topic: str | None = None,
-    anchor: str = "",
-    context: str = "",
-    position: str | None = None,
-    related: Iterable[str] = (),
-    profile: Profile | str | Path = "docs",
-) -> Score:
-    """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
-
-    Where many are scored, load the profile once: `load_profile("docs", topic=…)` has the topic.
-
-    >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
-    10.0
-    """
-    place = Position.MAIN if position is None else position_of(position)
-    link = Link(url_of(url), (Occurrence(anchor, "", "", place, context),))
-    facts = Facts(link)
-    if position is None:
-        facts["position"] = None
-    return profile_on(profile, topic, related).score("link", facts)
-
-
-def score_page(
-    page: bytes | str | Page,
-    *,
-    topic: str | None = None,
-    url: str | Url = "https://unknown.invalid/",
-    profile: Profile | str | Path = "docs",
-) -> Score:
-    """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
-
-    >>> score_page("<title>Fire alarms</title><h1>Fire</h1>", topic="fire").value
-    5.0
-    """
-    parsed = page if isinstance(page, Page) else parse_page(page, url)
-    return page_score(parsed, profile_on(profile, topic))
-
-
-class ScoredLink(NamedTuple):
-    """A link of a file, and the points that make its score (TOPIC-1)."""
-
-    row: LinkRow
-    score: Score
-
-
-def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: str | Sequence[str],
-    *,
-    topic: str | None = None,
-    related: Iterable[str] = (),
-    profile: Profile | str | Path = "docs",
-    top: int | None = None,
-    min_score: float | None = None,
-    kind: str | None = None,
-    reject: Rejected | None = None,
-) -> Iterator[ScoredLink]:
-    """Score the links of CSV, JSON lines or Parquet files against a topic, 0 to 10.
-
-    They come in the order of the files; with `top`, only the best, and the best first. Wrong rows go to `reject`, or stop
-    the run.
-    """
-    from honeyguide.adapters.files.links import LinkRows
-    from honeyguide.adapters.files.read import pays_by_columns, sources_of
-
-    chosen = profile_on(profile, topic, related)
-    top, min_score = count_of(top, "top"), least_of(min_score, 10.0)  # TOPIC-1
-    sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
-    rows = LinkRows(sources, reject)
-    if top is not None and pays_by_columns(sources):
-        from honeyguide.bulk.links import Wanted, best_links  # an extra
-
-        yield from _scored(best_links(sources, rows, chosen, Wanted(top, min_score)), chosen, None)
-        return
-    scored = _scored(rows, chosen, min_score)
-    if top is None:
-        yield from scored
-    else:
-        yield from nlargest(top, scored, key=lambda link: (link.score.value, -link.row.number))
-
-
-def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) -> Iterator[ScoredLink]:
-    for row in rows:
-        score = profile.score("link", row.facts)
-        if min_score is None or score.value >= min_score:
-            yield ScoredLink(row, score)
-
-
-class PageSelection(NamedTuple):
-    """A page as the rows of a file know it, and what was chosen among its links."""
-
-    page: Page
-    selection: Selection
+    return selector.select(whole, page, {url_of(url): head for url, head in (heads or {}).items()})
 
 
 def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -278,29 +105,124 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     cap: int | None = None,
     include: str | None = None,
     exclude: str | None = None,
-    kind: str | None = None,
+    input_format: str | None = None,
     reject: Rejected | None = None,
 ) -> Iterator[PageSelection]:
-    """Choose among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does of one page.
+    """Select among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does for one page.
 
-    Rows of one page stand together; `base` is the page of rows that name none. One page is in memory at a time. Wrong
+    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time. Wrong
     rows go to `reject`, or stop the run.
     """
     from honeyguide.adapters.files.links import PageRows
     from honeyguide.adapters.files.read import sources_of  # files are for those who have files
 
-    chooser = chooser_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
-    sources = sources_of([paths] if isinstance(paths, str) else paths, kind)
+    selector = selector_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
-        whole = linking(url, ((row.href, one) for row in listed for one in row.occurrences))
+        whole = page_of_hrefs(url, ((row.href, one) for row in listed for one in row.occurrences))
         page = replace(whole, skipped=tuple(dict.fromkeys(whole.skipped)))  # once each, as of a page in HTML
-        yield PageSelection(page, chooser.choose(page, url, _heads(listed)))
+        yield PageSelection(page, selector.select(page, url, _heads(listed)))
 
 
 def _heads(rows: Iterable[PageRow]) -> dict[Url, Head]:
-    """Collect what rows say of the pages they lead to (PICK-11)."""
+    """Collect what rows say about the pages they link (PICK-11)."""
     known = [(row, row.head) for row in rows if row.head is not None]
     everything = scope.Scope()
     found = ((scope.classify(row.href, row.page, everything).url, head) for row, head in known)
     return {url: head for url, head in found if url is not None}
+
+
+def read_heads(file: str, page: Url) -> dict[str, Head]:
+    """Read titles and descriptions of linked pages from JSON lines, by URL (PICK-11)."""
+    heads: dict[str, Head] = {}
+    for line, text in read_lines(file):
+        if not text.strip():
+            continue
+        if len(heads) == MAX_HEADS:
+            raise InputError(f"has more than {MAX_HEADS:,} heads; give those of one page", file=name_of(file))
+        url, head = _head(parse_object(text, file, line), page, f"{name_of(file)} line {line}")
+        heads[url.text] = head
+    return heads
+
+
+def _head(row: dict[str, Any], page: Url, where: str) -> tuple[Url, Head]:
+    text = _text(row, "url", where)
+    if not text:
+        raise InputError("is missing", file=where, field="url")
+    try:
+        url = Url.parse(text, page)
+    except UrlError as error:
+        raise InputError(f"is not an http(s) URL: {error.why}", file=where, field="url") from None
+    return url, Head(_text(row, "title", where), _text(row, "description", where))
+
+
+def _text(row: dict[str, Any], name: str, where: str) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise InputError("should be text", file=where, field=name)
+
+
+# --- what was selected ------------------------------------------------------------------------------------------
+
+
+class RuleCount(NamedTuple):
+    """A rule, its sentence, and how many links it rejected."""
+
+    rule: str
+    text: str
+    rejected: int
+
+
+class PageSelection(NamedTuple):
+    """A page, and what was selected among its links."""
+
+    page: Page
+    selection: Selection
+
+    @property
+    def total(self) -> int:
+        """How many links the page has, including those that lead to no page."""
+        return len(self.selection.candidates) + len(self.page.skipped)
+
+    def records(self, *, selected_only: bool = False) -> Iterator[Record]:
+        """Make a record of every link in document order, then of those that lead to no page (URL-9)."""
+        chosen = self.selection.selected if selected_only else self.selection.candidates
+        for candidate in chosen:
+            yield {"schema": SCHEMA, **candidate_record(candidate)}
+        for href, rule in () if selected_only else self.page.skipped:
+            rejected = {"rule": rule, "reason": scope.RULE_WORDS.get(rule, rule)}
+            known = {"schema": SCHEMA, "url": href, "parts": {}, "rejected": rejected}
+            lists: Record = {name: [] for name in ("matched", "reasons", "points", "unknown", "positions")}
+            yield {**dict.fromkeys(("schema", *fields(CandidateRecord))), **lists, **known}
+
+    def funnel(self, profile: Profile) -> list[RuleCount]:
+        """Count what each rule rejected, in the order in which the rules apply: scope, filters, drops, quotas, cap."""
+        counts = Counter(rule for _, rule in self.page.skipped)
+        words = dict(scope.RULE_WORDS)
+        for why in [c.rejected for c in self.selection.candidates if c.rejected is not None]:
+            counts[why.rule] += 1
+            words.setdefault(why.rule, why.text)
+        order = _rule_order(profile, self.selection.strategy)
+        places = {rule: order.index(rule) if rule in order else len(order) for rule in counts}
+        ranked = sorted(counts, key=lambda rule: (places[rule], rule == "cap"))
+        return [RuleCount(rule, words.get(rule, rule), counts[rule]) for rule in ranked]
+
+    def unknown(self, profile: Profile) -> list[str]:
+        """Name the facts that were missing where the strategy would have used heads (PICK-14)."""
+        if not profile.strategies[self.selection.strategy].reads_heads:
+            return []
+        parts = [part for candidate in self.selection.candidates for part in (candidate.parts or {}).values()]
+        return sorted({name for part in parts for name in part.unknown})
+
+
+def _rule_order(profile: Profile, strategy: str) -> list[str]:
+    plan = profile.strategies[strategy]
+    filters = [rule.id for rules in (profile.filters, plan.filters) for rule in rules.rules]
+    return [*scope.RULE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
+
+
+def query_strategies(profile: Profile) -> tuple[str, ...]:
+    """Name the strategies of a profile that use the query."""
+    return tuple(name for name in profile.strategies if select.uses_query(profile, name))

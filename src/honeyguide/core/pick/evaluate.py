@@ -25,7 +25,7 @@ CORE, ACCEPTABLE, JUNK = LABELS = ("core", "acceptable", "junk")
 
 
 def page_name(target: str) -> str:
-    """Give one name to all spellings of a page that mean the same on a static host; only path and query count.
+    """Return one name for all spellings of a page that are the same on a static host; only path and query count.
 
     >>> [page_name(target) for target in ("/About/", "https://a.example/about.html", "about/index.htm", "/about?id=7")]
     ['/about', '/about', '/about', '/about?id=7']
@@ -40,7 +40,7 @@ def page_name(target: str) -> str:
 
 
 def site_key(text: str) -> str:
-    """Give host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
+    """Return host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
 
     >>> site_key("Acme.example"), site_key("http://acme.example:80/home"), site_key("https://www.acme.example:8443")
     ('acme.example', 'acme.example', 'www.acme.example:8443')
@@ -67,20 +67,20 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class PageDecision:
-    """What a run decided about one page: its place among the picks, or the rule that put it out."""
+    """What a run decided about one page: its rank among the picks, or the rule that rejected it."""
 
     url: str
     rank: int | None = None
     score: float | None = None
     bucket: str | None = None
-    out: str | None = None
+    rejected: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """One site in a run: the pages selected, best first, and every other page that was considered.
+    """One site in a run: the selected pages, best first, and every other candidate.
 
-    `site` and `homepage` are host and port of what was asked for and of where that led.
+    `site` and `homepage` are host and port of the site as given and of its homepage after redirects.
     """
 
     site: str
@@ -91,7 +91,7 @@ class Picked:
 
 
 def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:
-    """Find the record of each labelled site: the one that was asked for, else the one whose homepage it is.
+    """Find the record of each labelled site: by the site as given, else by its homepage.
 
     >>> run = {"a.example": Picked("a.example", homepage="www.a.example")}
     >>> {site: picked.site for site, picked in match_sites(["www.a.example", "b.example"], run).items()}
@@ -123,12 +123,12 @@ class SiteFigures:
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to complain about: good, and no junk."""
+        """Whether the site is good and has no junk."""
         return self.is_good and not self.junk
 
 
 def judge_site(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
-    """Count what the first `cap` picks of a site are; no record is judged as no picks.
+    """Count the labels of the first `cap` picks of a site; a missing record counts as no picks.
 
     >>> gold = Gold("a.example", {"/services": CORE, "/about": ACCEPTABLE, "/van": JUNK})
     >>> judged = judge_site(gold, Picked("a.example", (PageDecision("https://a.example/services/"),)), cap=4)
@@ -180,9 +180,14 @@ class Totals:
     coverage: float | None
     buckets: Mapping[str, PickCounts]
 
+    @property
+    def good_share(self) -> float | None:
+        """The share of sites that are good; None without sites."""
+        return share(self.good, self.sites)
+
 
 def total(judged: Sequence[SiteFigures]) -> Totals:
-    """Add the figures of all sites up; buckets come with the most picks first."""
+    """Add up the figures of all sites; the bucket with the most picks comes first."""
     picks = [pair for site in judged for pair in zip(site.buckets, site.labels, strict=True)]
     sizes = Counter(bucket for bucket, _ in picks)
     return Totals(
@@ -204,7 +209,7 @@ def _tally(labels: Iterable[str | None]) -> PickCounts:
 
 
 def share(part: int, whole: int) -> float | None:
-    """Divide; the share of nothing is not known."""
+    """Divide; None if the whole is 0."""
     return part / whole if whole else None
 
 
@@ -225,7 +230,7 @@ def compare_sites(now: Picked, before: Picked) -> list[Change]:
 
     >>> before = Picked("a.example", (), (PageDecision("/team", None, 60, None, "cap: 4 better pages were taken"),))
     >>> compare_sites(Picked("a.example", (PageDecision("/team", 4, 75),)), before)[0].why
-    'rank 4; score 60 to 75; was out by cap: 4 better pages were taken'
+    'rank 4; score 60 to 75; was rejected by cap: 4 better pages were taken'
     """
     new, old = _by_name(now.selected), _by_name(before.selected)
     changes = [_entered(seen, before) for name, seen in new.items() if name not in old]
@@ -255,7 +260,7 @@ def _both(seen: PageDecision, was: PageDecision) -> str:
 
 
 def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:
-    """Say how the score changed; where one is not known, the other alone."""
+    """Say how the score changed; if only one is known, name that."""
     old, new = (None if one is None else one.score for one in (was, seen))
     if old is None or new is None:
         known = new if old is None else old
@@ -264,10 +269,10 @@ def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:
 
 
 def _fate(seen: PageDecision | None, run: Picked) -> str:
-    """Say what kept a page from being picked in a run."""
+    """Say why a page was not picked in a run."""
     if seen is None:
         return "not linked" if run.status in ("ok", "partial") else f"not seen, the site was {run.status}"
-    return f"out by {seen.out}" if seen.out else "not chosen"
+    return f"rejected by {seen.rejected}" if seen.rejected else "not chosen"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """`honeyguide demo`: a first run on a made-up company site, explained step by step.
 
 Owns: the command, and the words of the tour. Must not know: how pages are chosen. Start reading at `demo`.
-The site is served on this machine and picked from as any other site would be; nothing leaves the machine.
+The site is served on this machine and picked from like any other site.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide import app
+from honeyguide.app.pick.pick import DEMO_POLICY, PickRequest, pick_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, no_color_option, number, points, print_table, say
-from honeyguide.core.fetching import FetchPolicy
 from honeyguide.demo.server import serve_demo
 from honeyguide.errors import HoneyguideError
 
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-# Our own server on our own machine: no need to wait for it, and loopback is where it is.
-POLICY = FetchPolicy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
-SHOWN = 2  # examples of what a rule put out
+SHOWN = 2  # examples of links that a rule rejected
 NEXT = (
     ("honeyguide pick acme.example", "the same for a site of yours"),
     ("honeyguide pick acme.example --report report.html", "and a report to look at"),
@@ -44,12 +41,12 @@ def demo() -> None:
 
     Nothing leaves the machine. The tour ends with commands to try next.
     """
-    record = _picked()
+    record = _pick()
     home = record["homepage"].rstrip("/")
     say("Larkspur Fire is a company that does not exist. Its website was served on this machine,")
     say("and Honeyguide picked from it the pages that say what the company does.")
     _found(record, home)
-    _put_out(record, home)
+    _rejected(record, home)
     _ranked(record, home)
     _replaced(record, home)
     _selected(record, home)
@@ -57,14 +54,13 @@ def demo() -> None:
     print_table((Column("", keep=True), Column("")), [[command, words] for command, words in NEXT])
 
 
-def _picked() -> Record:
+def _pick() -> Record:
     """Serve the site, pick from it, and stop serving."""
-    from honeyguide.jobs.pick import PickRequest  # asyncio jobs are not for those who only ask for help
-
     records: list[Record] = []
     with serve_demo() as address:
-        run = app.pick_sites([address], PickRequest(), POLICY, lambda _, record: records.append(record))
-        asyncio.run(run)
+        asyncio.run(
+            pick_sites([address], PickRequest(), DEMO_POLICY, lambda _, record: records.append(record))
+        )
     (record,) = records
     if record["status"] != "ok":
         raise HoneyguideError(
@@ -86,9 +82,9 @@ def _found(record: Record, home: str) -> None:
     say(f"The homepage {home}/ has {links} different links.")
 
 
-def _put_out(record: Record, home: str) -> None:
-    """Tell what no score can bring back: everything that was put out without a score."""
-    _heading("2. What was put out at once")
+def _rejected(record: Record, home: str) -> None:
+    """Show the links that were rejected without a score."""
+    _heading("2. What was rejected at once")
     groups: dict[str, list[tuple[str, str]]] = {}
     for skipped in record["skipped"]:
         groups.setdefault(skipped["rule"], []).append((skipped["href"], "no web page"))
@@ -126,15 +122,15 @@ def _ranked(record: Record, home: str) -> None:
 
 def _explained(page: Record, home: str) -> str:
     paid = [f"  {points(point['points'])} {point['reason']}" for point in page["points"] if point["points"]]
-    out = (
-        [f"  not taken: {page['rejected']['rule']}, {page['rejected']['reason']}"] if page["rejected"] else []
+    rejected = (
+        [f"  rejected: {page['rejected']['rule']}, {page['rejected']['reason']}"] if page["rejected"] else []
     )
-    return "\n".join([_path(page["url"], home), *paid, *out])
+    return "\n".join([_path(page["url"], home), *paid, *rejected])
 
 
 def _replaced(record: Record, home: str) -> None:
     _heading("4. What was replaced")
-    say("The chosen pages were fetched. These were no use, so the next in order took their places:")
+    say("The chosen pages were fetched. These were dead or empty, so the next in order replaced them:")
     say()
     print_table(
         (Column(""), Column("")), [[_path(page["url"], home), page["reason"]] for page in record["replaced"]]
@@ -154,8 +150,7 @@ def _selected(record: Record, home: str) -> None:
     ]
     print_table(PICKED, rows)
     say()
-    asked = record["requests"]
-    say(f"{asked} requests were made, robots.txt was obeyed, and nothing left this machine.")
+    say(f"{record['requests']} requests were made, robots.txt was obeyed, and nothing left this machine.")
 
 
 def _path(url: str, home: str) -> str:

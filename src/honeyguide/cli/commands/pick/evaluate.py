@@ -1,35 +1,21 @@
 """`honeyguide eval`: how good picks are, by labels of one's own, and what changed between two runs.
 
-Owns: the command, its table and its records. Must not know: files, how the figures are made. Start reading at `eval`.
+Owns: the command and its tables. Must not know: files, how the figures are made (`app.pick.evaluate`).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide import app
+from honeyguide.app.pick.evaluate import COLUMNS, judge_picks, site_records, total_record, verdict
 from honeyguide.cli.command import PARTIAL, Command
-from honeyguide.cli.output import Column, note, output_options, print_table, rounded, say, write_records
-from honeyguide.core.pick.evaluate import share
-from honeyguide.core.records import SCHEMA
+from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from honeyguide.app.pick.evaluate import Changes, Evaluation, PickCounts
     from honeyguide.cli.output import Format
-    from honeyguide.core.pick.evaluate import Change, Evaluation, PickCounts, SiteFigures, Totals
-    from honeyguide.core.records import Record
-
-    Changes = Mapping[str, Sequence[Change]]
-
-
-COLUMNS = (
-    "schema", "kind", "site", "verdict", "picks", "core", "good", "junk", "core_pages", "labels", "has_record",
-    "entered", "left", "moved",
-)  # fmt: skip
 
 
 @click.command(
@@ -45,10 +31,10 @@ COLUMNS = (
     "--gold",
     required=True,
     metavar="PATH",
-    help="Labels: JSON lines, or a folder with one JSON file for each site.",
+    help="Labels: JSON lines, or a folder with a JSON file for each site.",
 )
 @click.option(
-    "--compare", metavar="PICKS", help="Another run: say which picks entered, left or moved, and why."
+    "--compare", metavar="PICKS", help="Another run: print which picks entered, left or moved, and why."
 )
 @click.option(
     "--cap",
@@ -66,83 +52,17 @@ def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -
     and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
     acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
     """
-    judged = app.judge_picks(picks, gold, compare=compare, cap=cap, on_note=note)
-    if output == "table":
-        _show(judged)
-    else:
-        _write(output, judged)
+    judged = judge_picks(picks, gold, compare=compare, cap=cap, on_note=note)
+    records = site_records(judged) + ([total_record(judged)] if output == "jsonl" else [])
+    emit(View(COLUMNS, lambda _: _show(judged)), records)
     if not all(site.has_record for site in judged.sites):
         click.get_current_context().exit(PARTIAL)
-
-
-# --- data -------------------------------------------------------------------------------------------------------
-
-
-def _write(output: Format, judged: Evaluation) -> None:
-    """Write a record for each site; JSON lines end with one for the whole run."""
-    changes = judged.changes
-    records = [_record(site.site, site, changes) for site in judged.sites]
-    known = {site.site for site in judged.sites}
-    records += [_record(site, None, changes) for site in changes or {} if site not in known]
-    if output == "jsonl":
-        records.append(_total_record(judged.totals))
-    write_records(output, records, COLUMNS)
-
-
-def _record(site: str, judged: SiteFigures | None, changes: Changes | None) -> Record:
-    """Write a site; without labels its figures are not known, without another run its changes are not."""
-    figures = dict.fromkeys(COLUMNS[3:-3])
-    if judged is not None:
-        figures |= {
-            "verdict": _verdict(judged), "picks": len(judged.labels), "core": judged.core, "good": judged.good,
-            "junk": judged.junk, "core_pages": judged.core_pages, "labels": [label or "unlabelled" for label in judged.labels],
-            "has_record": judged.has_record,
-        }  # fmt: skip
-    found = None if changes is None else changes.get(site, [])
-    kinds = {
-        kind: None if found is None else [_change(c) for c in found if c.kind == kind]
-        for kind in COLUMNS[-3:]
-    }
-    return {"schema": SCHEMA, "kind": "site", "site": site, **figures, **kinds}
-
-
-def _change(change: Change) -> Record:
-    return {"url": change.url, "reason": change.why}
-
-
-def _total_record(totals: Totals) -> Record:
-    buckets = [{"bucket": name, **_tally(tally)} for name, tally in totals.buckets.items()]
-    figures = {
-        "sites": totals.sites,
-        "good_sites": totals.good,
-        "core_sites": totals.core,
-        **_tally(totals.picks),
-    }
-    return {
-        "schema": SCHEMA,
-        "kind": "total",
-        **figures,
-        "coverage": rounded(totals.coverage),
-        "buckets": buckets,
-    }
-
-
-def _tally(tally: PickCounts) -> Record:
-    return {**asdict(tally), "precision": rounded(tally.precision)}
-
-
-def _verdict(judged: SiteFigures) -> str:
-    """Say it in a word; capitals, so that it is seen without colour."""
-    return ("ok" if judged.ok else "BAD") if judged.has_record else "BAD, no record"
-
-
-# --- people -----------------------------------------------------------------------------------------------------
 
 
 def _show(judged: Evaluation) -> None:
     """Print sites, buckets and totals, then what changed."""
     counts = tuple(Column(name, right=True, keep=True) for name in ("Picks", "Core", "Good", "Junk"))
-    rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), _verdict(s)] for s in judged.sites]
+    rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
     print_table((Column("Site"), *counts, Column("Verdict", keep=True)), rows)
     say()
     totals = judged.totals
@@ -150,7 +70,7 @@ def _show(judged: Evaluation) -> None:
     print_table((Column("Bucket"), *counts, Column("Precision", right=True, keep=True)), rows)
     say()
     say(
-        f"{totals.good} of {totals.sites} sites good ({_percent(share(totals.good, totals.sites))}), {totals.core} by core pages alone"
+        f"{totals.good} of {totals.sites} sites good ({_percent(totals.good_share)}), {totals.core} by core pages alone"
     )
     say(
         f"{totals.picks.junk} junk in {totals.picks.picks} picks; {_percent(totals.coverage)} of the core pages were picked"

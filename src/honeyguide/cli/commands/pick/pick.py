@@ -1,7 +1,7 @@
 """`honeyguide pick`: the pages worth a visit of many sites.
 
-Owns: the command, its options, and what they come to. Must not know: how a site is picked (`app` does), how a list is
-read (`adapters/files/sites.py`), how records are kept (`sinks.py`). Start reading at `pick`, then `_Work.run`.
+Owns: the command, its options, and what is printed during a run. Must not know: how a site is picked from (`app` does),
+how records are kept (`sinks.py`). Start reading at `pick`, then `_Work.run`.
 """
 
 from __future__ import annotations
@@ -16,68 +16,63 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
-from honeyguide.adapters.files.read import STDIN
-from honeyguide.adapters.files.sites import NoColumnError
-from honeyguide.app.files import PickFile, PickRun
+from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
+from honeyguide.app.formats import printable
+from honeyguide.app.pick.pick import PickRequest, pick_sites
 from honeyguide.cli.command import Command
-from honeyguide.cli.commands.pick.select import strategy_profile
+from honeyguide.cli.commands.pick.select import load_strategy, selection_options
 from honeyguide.cli.commands.pick.sinks import PrintedRecords, write_reports
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
     check_distinct,
+    check_printable,
     check_reports,
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of
+from honeyguide.cli.options import FETCH_OPTIONS, all_options, fetch_options, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
-from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
-from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.adapters.files.sites import SiteRow
+    from honeyguide.app.arguments import FetchPolicy
+    from honeyguide.app.files import SiteRow
     from honeyguide.cli.commands.pick.sinks import Sink
-    from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.records import Record
 
 
-_REQUEST = ("strategy", "profile", "cap", "query", "content", "include", "exclude", "timings")
-
-
-def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what is looked for on each site."""
-    options = (
-        click.option("--strategy", default="portfolio", show_default=True, metavar="NAME", help="How to choose: portfolio, rules, blend, or one of the profile's own."),
-        click.option("--profile", metavar="NAME", help="Name or path of the profile; the strategy's own if not given."),
-        click.option("--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages of a site; the profile says 4."),
-        click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words."),
-        click.option("--include", metavar="PATTERN", help="Consider only URLs that match."),
-        click.option("--exclude", metavar="PATTERN", help="Leave out URLs that match."),
-        click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."),
-        click.option("--no-timings", "timings", flag_value=False, default=True, help="Leave out elapsed_s, so that equal runs give equal bytes."),
-    )  # fmt: skip
-    return all_options(options, command)
-
-
-def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add where sites come from and records go to."""
+def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the sites and of the records."""
     options = (
         click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
-        click.option("--column", metavar="NAME", help="The column of a table that names the site; domain, website or url if not given."),
-        click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command goes on where it was stopped."),
+        click.option("--column", metavar="NAME", help="The column of a table that names the site.  [default: domain, website or url]"),
+        click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command resumes the run."),
         any_format_option,
-        click.option("--fresh", is_flag=True, help="Start over, whatever -o holds."),
-        click.option("--retry-failed", is_flag=True, help="Try sites of -o again whose status is not ok."),
+        click.option("--restart", is_flag=True, help="Pick from all sites again, whatever the file of -o has."),
+        click.option("--retry-failed", is_flag=True, help="Pick again from sites of -o whose status is not ok."),
         reports_option,
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
+        click.option("-q", "--quiet", is_flag=True, help="Print no progress."),
     )  # fmt: skip
     return all_options(options, command)
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """Where sites come from and records go to, and how many sites are processed in parallel."""
+
+    inputs: tuple[str, ...]
+    column: str | None
+    file: str | None
+    output: str | None
+    restart: bool
+    retry_failed: bool
+    reports: tuple[str, ...]
+    quiet: bool
+    concurrency: int
 
 
 @click.command(
@@ -89,11 +84,32 @@ def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
-@_where_options
-@_what_options
-@fetch_options("Sites at once.", 16)
+@_input_options
+@selection_options
+@click.option(
+    "--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."
+)
+@click.option(
+    "--no-timings",
+    "timings",
+    flag_value=False,
+    default=True,
+    help="Omit elapsed_s, so that equal runs give equal bytes.",
+)
+@fetch_options("How many sites are processed in parallel.", 16)
 @no_color_option
-def pick(sites: tuple[str, ...], **asked: Any) -> None:
+def pick(  # noqa: PLR0913 - click passes each option by its name
+    sites: tuple[str, ...],
+    strategy: str,
+    profile: str | None,
+    query: str | None,
+    cap: int | None,
+    include: str | None,
+    exclude: str | None,
+    content: bool,
+    timings: bool,
+    **values: Any,
+) -> None:
     """Pick the pages worth a visit of each site, and say why.
 
     SITE is a name, such as acme.com, or an address; `-` reads a list from standard input. A list is text with one
@@ -101,60 +117,64 @@ def pick(sites: tuple[str, ...], **asked: Any) -> None:
 
       honeyguide pick -i sites.csv -o picks.jsonl --report picks.html
 
-    Ctrl-C, or worse, loses nothing that is finished: the same command goes on with the rest.
+    If interrupted, run the same command again: finished sites are kept.
     """
-    destination, output = _destination(asked)
-    profile = strategy_profile(asked)
-    asked["profile"] = asked["profile"] or profile.name
-    request = PickRequest(**{name: asked[name] for name in _REQUEST})
-    policy = policy_of(asked)
-    rows = _rows(sites, asked)
+    policy = policy_of(values)
+    options = _Options(**{name: value for name, value in values.items() if name not in FETCH_OPTIONS[1:]})
+    destination, output = _destination(options)
+    loaded = load_strategy(strategy, profile, query)
+    request = PickRequest(
+        strategy=strategy,
+        profile=loaded,
+        cap=cap,
+        query=query,
+        content=content,
+        include=include,
+        exclude=exclude,
+        timings=timings,
+    )
+    rows = _rows(sites, options)
     sink: Sink
     if destination is None:
-        sink = PrintedRecords(output, len(rows), keep=bool(asked["reports"]))
+        sink = PrintedRecords(output, len(rows), keep=bool(options.reports))
     else:
-        settings = {name: asked[name] for name in _REQUEST if name != "profile"}
-        settings["profile_hash"] = profile.hash
+        settings = {**request.options, "strategy": strategy, "timings": timings, "profile_hash": loaded.hash}
         run = PickRun(settings, tuple(row.text for row in rows), output)
-        sink = PickFile(destination, run, restart=asked["fresh"])
-    _Work(rows, request, policy, sink, asked).run()
+        sink = PickFile(destination, run, restart=options.restart)
+    _Work(rows, request, policy, sink, options).run()
 
 
-# --- what is asked for --------------------------------------------------------------------------------------------
-
-
-def _destination(asked: dict[str, Any]) -> tuple[Path | None, str]:
-    """Settle where records go, and how they are written there."""
-    file, output = asked["file"], asked["output"]
-    check_distinct(asked["inputs"], (file, *asked["reports"]))
-    check_reports(asked["reports"], "pick")
+def _destination(options: _Options) -> tuple[Path | None, str]:
+    """Return the file of the records, if any, and its format."""
+    file = options.file
+    check_distinct(options.inputs, (file, *options.reports))
+    check_reports(options.reports, "pick")
     if file in (None, STDIN):
-        if output == "parquet":
-            raise click.UsageError("Parquet needs a file: name it with -o.")
-        if asked["fresh"] or asked["retry_failed"]:
-            raise click.UsageError("--fresh and --retry-failed are about the file of -o: name it.")
-        return None, output or ("table" if sys.stdout.isatty() else "jsonl")
-    if asked["fresh"] and asked["retry_failed"]:
-        raise click.UsageError("--fresh tries every site again; leave out --retry-failed.")
-    return Path(file), format_of(file, output, ALL_FORMATS)
+        if options.restart or options.retry_failed:
+            raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
+        is_table = options.output is None and sys.stdout.isatty()
+        return None, "table" if is_table else check_printable(options.output)
+    if options.restart and options.retry_failed:
+        raise click.UsageError("--restart picks from every site again; leave out --retry-failed.")
+    return Path(str(file)), format_of(str(file), options.output, ALL_FORMATS)
 
 
-def _rows(sites: tuple[str, ...], asked: dict[str, Any]) -> list[SiteRow]:
-    """Read all sites that are named, each once."""
-    if not sites and not asked["inputs"]:
+def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
+    """Read all sites, each once."""
+    if not sites and not options.inputs:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
-    if asked["column"] is not None and not asked["inputs"] and STDIN not in sites:
+    if options.column is not None and not options.inputs and STDIN not in sites:
         raise click.UsageError("--column is about a table: name it with -i FILE.")
     try:
-        kept, repeated = named_rows(sites, asked["inputs"], asked["column"])
+        rows, repeated = named_rows(sites, options.inputs, options.column)
     except NoColumnError as error:
         if error.column is not None:
             raise
         raise InputError(f"{error.what}: name one with --column", file=error.file) from None
     if repeated:
         count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
-        note(f"{count} named again and picked once; the first is {shown(repeated[0].text)}")
-    return kept
+        note(f"{count} repeated and picked once; the first is {shown(repeated[0].text)}")
+    return rows
 
 
 # --- the run ------------------------------------------------------------------------------------------------------
@@ -168,20 +188,20 @@ class _Work:
     request: PickRequest
     policy: FetchPolicy
     sink: Sink
-    asked: dict[str, Any]
+    options: _Options
 
     def run(self) -> None:
-        """Pick, and tell how it went. After Ctrl-C everything is told before it is raised."""
+        """Pick and report; after Ctrl-C the report comes before the exception."""
         try:
             self._run()
         finally:
             self.sink.close()
 
     def _run(self) -> None:
-        if self.asked["retry_failed"]:
+        if self.options.retry_failed:
             self.sink.forget_failed()
         if self.sink.is_complete:
-            note(f"{self.sink.name} is complete already; --fresh starts over")
+            note(f"{self.sink.name} is complete already; --restart picks again")
         missing = self.sink.missing
         total, statuses = len(self.rows), self.sink.statuses()
         progress = Progress(
@@ -191,8 +211,7 @@ class _Work:
             step=total * LINE_EVERY_SHARE,
             details=lambda _now: not_ok_words(statuses),
         )
-        quiet = self.asked["quiet"]
-        with progress.shown(quiet=quiet or not missing, no_color=is_plain()):
+        with progress.shown(quiet=self.options.quiet or not missing, no_color=is_plain()):
 
             def finish(index: int, record: Record) -> None:
                 with nullcontext() if self.sink.name else progress.paused():
@@ -203,48 +222,44 @@ class _Work:
 
             is_stopped = not self._pick(missing, finish)
         self.sink.write()
-        write_reports(self.asked["reports"], self.sink)
+        write_reports(self.options.reports, self.sink)
         is_done = progress.all_done == total
-        self._tell(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
+        self._report(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
         if is_done:
             self.sink.complete()
         if is_stopped and not is_done:
-            raise KeyboardInterrupt  # everything is told; what is left is the exit code
+            raise KeyboardInterrupt  # for the exit code
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
-        """Make the missing records; False if Ctrl-C came in between."""
+        """Make the missing records; False after Ctrl-C."""
         if not missing:
             return True
-        picking = app.pick_sites(
+        picking = pick_sites(
             [self.rows[index] for index in missing],
             self.request,
             self.policy,
             lambda place, record: finish(missing[place], record),
-            at_once=self.asked["concurrency"],
+            at_once=self.options.concurrency,
         )
         try:
             asyncio.run(picking)
         except KeyboardInterrupt:
             return False
-        except BaseExceptionGroup as group:  # of tasks that failed together: one sentence is for one of them
+        except BaseExceptionGroup as group:  # of tasks that failed together: one error is enough
             raise _first(group) from None
         return True
 
-    def _tell(self, progress: Progress, summary: str, *, is_done: bool) -> None:
+    def _report(self, progress: Progress, summary: str, *, is_done: bool) -> None:
         if isinstance(self.sink, PrintedRecords) and self.sink.is_table:
             say(summary)
-        elif not self.asked["quiet"]:
+        elif not self.options.quiet:
             click.echo(printable(f"{self.sink.name}: {summary}" if self.sink.name else summary), err=True)
         if not is_done:
-            go_on = (
-                "the same command goes on with the others"
-                if self.sink.name
-                else "-o FILE would keep them, to go on"
-            )
-            note(f"stopped; {progress.count()} are finished: {go_on}")
+            advice = "the same command resumes" if self.sink.name else "-o FILE would keep them, to resume"
+            note(f"stopped; {progress.count()} are finished: {advice}")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Find what went wrong first; the other tasks were only told to stop."""
+    """Find the first error; the other tasks were only cancelled."""
     first = group.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,57 +1,46 @@
-"""`honeyguide score`: a link, the links of a file, or a page against a topic.
-
-Owns: these commands and their records (TOPIC-1, TOPIC-2). Must not know: the points, how files are read.
-"""
+"""`honeyguide score`: a link, the links of a file, or a page against a topic; `app.tools.score` scores them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide import app
-from honeyguide.adapters.files.read import name_of
+from honeyguide.app.files import name_of
+from honeyguide.app.tools.score import (
+    LINK_COLUMNS,
+    PAGE_COLUMNS,
+    link_row,
+    page_score_record,
+    score_links,
+    score_page,
+    score_row,
+)
 from honeyguide.cli.command import MOST, CommandGroup, Number
-from honeyguide.cli.commands.tools.links import load_page
+from honeyguide.cli.commands.tools.links import base_option, loaded_page
 from honeyguide.cli.files import check_kinds, input_format_option, on_error_option, rejecting
-from honeyguide.cli.options import address, refusal, require_any
+from honeyguide.cli.options import refusal, require_any
 from honeyguide.cli.output import (
     Column,
+    View,
+    emit,
     number,
     output_options,
+    point_lines,
     points,
     print_table,
-    reason_lines,
     say,
-    write_records,
 )
-from honeyguide.core.records import SCHEMA, point_records
-from honeyguide.core.text.printable import tidy
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Iterable
 
-    from honeyguide.app.pick.select import ScoredLink
-    from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
-    from honeyguide.core.rules.language import Score
 
-
-LINK_COLUMNS = (
-    "schema",
-    "url",
-    "anchor_text",
-    "context",
-    "relevance_score",
-    "position",
-    "reasons",
-    "points",
-    "unknown",
-)
-PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "reasons", "points", "unknown")
+    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @click.group(
@@ -76,7 +65,7 @@ def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return topic(profile(command))
 
 
-related_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+related_option: Decorator = click.option(
     "--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated."
 )
 
@@ -93,40 +82,28 @@ related_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.optio
 @click.option("--anchor", default="", metavar="TEXT", help="The link's text.")
 @click.option("--context", default="", metavar="TEXT", help="The text around the link.")
 @click.option(
-    "--position",
-    type=click.Choice(["navigation", "main", "footer"]),
-    help="Where on its page the link stands.",
+    "--position", type=click.Choice(["navigation", "main", "footer"]), help="Where on its page the link is."
 )
 @related_option
 @output_options
-def link_(url: str, output: Format, **known: Any) -> None:
+def link_(  # noqa: PLR0913 - click passes each option by its name
+    url: str,
+    topic: str,
+    profile: str,
+    related: tuple[str, ...],
+    anchor: str,
+    context: str,
+    position: str | None,
+    **_output: str,
+) -> None:
     """Score one link by its URL, its text, the text around it and its position."""
     try:
-        scored = Url.parse(url)
+        parsed = Url.parse(url)
     except UrlError as error:
         raise InputError(refusal(error)) from None
-    result = app.score_link(scored, **known)
-    if output == "table":
-        _show(result, display(scored))
-        return
-    texts = (known["anchor"], known["context"], known["position"])
-    write_records(output, [_link_record(scored, texts, result)], LINK_COLUMNS)
-
-
-def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) -> Record:
-    """Write a link: its anchor text, its context and its position, and the points that make its score."""
-    anchor, context, position = texts
-    return {
-        "schema": SCHEMA,
-        "url": url.text,
-        "anchor_text": anchor,
-        "context": context,
-        "relevance_score": tidy(result.value),
-        "position": position,
-        "reasons": list(result.words),
-        "points": point_records(result.reasons),
-        "unknown": list(result.unknown),
-    }
+    row = link_row(parsed, anchor, context, position)
+    scored = score_row(row, topic=topic, profile=profile, related=related)
+    emit(View(LINK_COLUMNS, partial(_show, name=display(parsed))), [scored.record])
 
 
 @score.command(
@@ -146,34 +123,48 @@ def _link_record(url: Url, texts: tuple[str, str, str | None], result: Score) ->
 )
 @click.option("--min-score", type=Number(0, 10), metavar="N", help="Print only scores of N and more.")
 @output_options
-def links_(files: tuple[str, ...], output: Format, on_error: str, **asked: Any) -> None:
+def links_(  # noqa: PLR0913 - click passes each option by its name
+    files: tuple[str, ...],
+    topic: str,
+    profile: str,
+    related: tuple[str, ...],
+    kind: str | None,
+    on_error: str,
+    top: int | None,
+    min_score: float | None,
+    **_output: str,
+) -> None:
     """Score the links of files: a row each, with url, and anchor, context and position where they are known.
 
     FILE is CSV, JSON lines or Parquet; several files and patterns are read as one, `-` is standard input. Links are
     printed in the order of the files, or with --top the best first. Large files are then read by columns, if the extra
     `bulk` is installed; the scores are the same.
     """
-    check_kinds(files, asked["kind"])
+    check_kinds(files, kind)
     with rejecting(on_error) as rejected:
-        found = app.score_links(files, reject=rejected, **asked)
-        if asked["min_score"] is None:  # else there may be links, and none good enough
+        found = score_links(
+            files,
+            topic=topic,
+            profile=profile,
+            related=related,
+            top=top,
+            min_score=min_score,
+            input_format=kind,
+            reject=rejected,
+        )
+        if min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
-        if output == "table":
-            columns = (Column("Score", right=True, keep=True), Column("URL and why"))
-            print_table(columns, (_row(link) for link in found))
-        else:
-            write_records(output, (_scored_record(link) for link in found), LINK_COLUMNS)
+        emit(View(LINK_COLUMNS, _show_links), (link.record for link in found))
 
 
-def _scored_record(link: ScoredLink) -> Record:
-    row = link.row
-    position = None if row.position is None else row.position.value
-    return _link_record(row.url, (row.anchor, row.context, position), link.score)
+def _show_links(records: Iterable[Record]) -> None:
+    columns = (Column("Score", right=True, keep=True), Column("URL and why"))
+    print_table(columns, map(_row, records))
 
 
-def _row(link: ScoredLink) -> list[str]:
-    lines = [display(link.row.url), *(f"  {line}" for line in reason_lines(link.score))]
-    return [number(link.score.value), "\n".join(lines)]
+def _row(record: Record) -> list[str]:
+    lines = [display(record["url"]), *(f"  {line}" for line in point_lines(record))]
+    return [number(record["relevance_score"]), "\n".join(lines)]
 
 
 @score.command(
@@ -185,35 +176,23 @@ def _row(link: ScoredLink) -> list[str]:
 )
 @click.argument("file", metavar="PAGE")
 @topic_options
-@click.option(
-    "--base", metavar="URL", callback=address, help="The page's address; its canonical link if not given."
-)
+@base_option
 @output_options
-def page_(file: str, topic: str, profile: str, base: str | None, output: Format) -> None:
+def page_(file: str, topic: str, profile: str, base: str | None, **_output: str) -> None:
     """Score a page, an HTML file or `-`, by its title, headings and text."""
-    page = load_page(file, base)
-    result = app.score_page(page, topic=topic, profile=profile)
-    record = {
-        "schema": SCHEMA,
-        "url": page.url.text,
-        "title": page.title,
-        "relevance_score": tidy(result.value),
-        "reasons": list(result.words),
-        "points": point_records(result.reasons),
-        "unknown": list(result.unknown),
-    }
-    if output == "table":
-        _show(result, page.title or file)
-    else:
-        write_records(output, [record], PAGE_COLUMNS)
+    page = loaded_page(file, base)
+    record = page_score_record(page, score_page(page, topic=topic, profile=profile))
+    emit(View(PAGE_COLUMNS, partial(_show, name=page.title or file)), [record])
 
 
-def _show(result: Score, what: str) -> None:
-    """Print the value, then the points that make it."""
-    say(f"{number(result.value)} of 10  {what}")
-    say()
-    if not result.reasons:
-        say("No rule paid anything.")
-        return
-    columns = (Column("Points", right=True, keep=True), Column("Why"), Column("Rule", keep=True))
-    print_table(columns, ([points(reason.points), reason.text, reason.rule] for reason in result.reasons))
+def _show(records: Iterable[Record], name: str) -> None:
+    """Print the score, then the points that make it."""
+    for record in records:
+        say(f"{number(record['relevance_score'])} of 10  {name}")
+        say()
+        if not record["points"]:
+            say("No rule paid anything.")
+            return
+        columns = (Column("Points", right=True, keep=True), Column("Why"), Column("Rule", keep=True))
+        rows = ([points(paid["points"]), paid["reason"], paid["rule"]] for paid in record["points"])
+        print_table(columns, rows)

@@ -1,0 +1,1 @@
+"""Tools for one URL, page or profile: links, url, score, profile."""

@@ -1,0 +1,233 @@
+"""Pages and URLs: pages read from text or files, their links listed and classified, URLs explained.
+
+Owns: reading a page of HTML or Markdown, and where it is if nobody says so. Must not know: options, terminals.
+Start reading at `load_page`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.adapters.files.read import name_of, read_bytes, read_text
+from honeyguide.adapters.html.markdown import parse_markdown_links, readable
+from honeyguide.app.arguments import profile_of, url_of
+from honeyguide.config import load_profile
+from honeyguide.core.page.page import Link, Occurrence, Page
+from honeyguide.core.records import SCHEMA, position_names
+from honeyguide.core.url import scope
+from honeyguide.core.url.url import Url, display, explain
+from honeyguide.errors import InputError, UrlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.scope import Verdict
+
+__all__ = ["Page"]  # front ends import it from here
+MAX_MARKDOWN_LINKS = 20_000  # in one text; as many as a page in HTML may have
+NOWHERE = (
+    "https://page.invalid/"  # where a page is whose address is not known; RFC 6761: the name never exists
+)
+DEMO_BASE = "https://acme-fire.example/"
+_NOT_HTML = (
+    b"%PDF",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+)  # documents, images, archives
+LINK_COLUMNS = (
+    "schema", "url", "request_url", "anchor_text", "title", "rel", "position", "context", "occurrences",
+    "verdict", "rule", "detail", "positions",
+)  # fmt: skip
+VERDICT_COLUMNS = ("schema", "href", "url", "verdict", "rule", "id", "detail")
+URL_COLUMNS = ("schema", "text", "base", "url", "request_url", "key", "display", "steps")
+
+
+# --- pages ------------------------------------------------------------------------------------------------------
+
+
+def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
+    """Read a page: title, headings, text, links."""
+    from honeyguide.adapters.html import page as adapter  # a compiled library that URL commands never need
+
+    return adapter.parse_page(html, url_of(url), content_type)
+
+
+def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:
+    """Return the links of a page, each URL once, with all its occurrences.
+
+    >>> [link.url.text for link in extract_links('<a href="about/">About</a>', "https://acme.example/")]
+    ['https://acme.example/about']
+    """
+    from honeyguide.adapters.html import page as adapter  # see parse_page
+
+    return adapter.extract_links(html, url_of(url))
+
+
+def parse_markdown(text: str, url: str | Url) -> Page:
+    """Read a Markdown text as a page: its links, each URL once, and the hrefs that lead to no page (URL-12).
+
+    >>> [link.anchor for link in parse_markdown("[About](/about) [mail](mailto:a@b.example)", "https://a.example/").links]
+    ['About']
+    """
+    hrefs = ((href, Occurrence(anchor)) for anchor, href in parse_markdown_links(text))
+    page = page_of_hrefs(url_of(url), hrefs)
+    unread = len(text) - len(readable(text))
+    skipped = (*page.skipped, (f"{unread} characters of Markdown", "limit")) if unread else page.skipped
+    return replace(page, text=text, skipped=skipped)
+
+
+def page_of_hrefs(page: Url, hrefs: Iterable[tuple[str, Occurrence]]) -> Page:
+    """Make a page of its hrefs: each URL is one link with all its occurrences, the rest is `skipped`."""
+    everything = scope.Scope()
+    found: dict[Url, tuple[int, list[Occurrence]]] = {}
+    skipped: list[tuple[str, str]] = []
+    over = order = 0  # the order counts every occurrence, as in HTML
+    for href, occurrence in hrefs:
+        verdict = scope.classify(href, page, everything)
+        if len(found) + len(skipped) >= MAX_MARKDOWN_LINKS and verdict.url not in found:
+            over += 1
+        elif verdict.url is None:
+            skipped.append((href, verdict.rule))
+        else:
+            found.setdefault(verdict.url, (order, []))[1].append(occurrence)
+            order += 1
+    if over:
+        skipped.append((f"{over} more", "limit"))
+    links = tuple(Link(url, tuple(occurrences), first) for url, (first, occurrences) in found.items())
+    return Page(page, links=links, skipped=tuple(skipped))
+
+
+class LoadedPage(NamedTuple):
+    """A page of a file. `is_canonical`: its address is its canonical link, because none was given."""
+
+    page: Page
+    is_canonical: bool = False
+
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether nothing tells the page's address."""
+        return self.page.url.text == NOWHERE
+
+
+def load_page(file: str, base: str | None = None, input_format: str | None = None) -> LoadedPage:
+    """Read a file of HTML or Markdown, which names ending in .md are; without `base`, its canonical link is its address."""
+    is_markdown = input_format == "markdown" or (
+        input_format is None and file.lower().endswith((".md", ".markdown"))
+    )
+    parse = _markdown(file) if is_markdown else _html(file)
+    if base is not None:
+        return LoadedPage(parse(Url.parse(base)))
+    page = parse(Url.parse(NOWHERE))
+    canonical = _canonical(page)
+    return LoadedPage(page) if canonical is None else LoadedPage(parse(canonical), is_canonical=True)
+
+
+def demo_page() -> Page:
+    """Read the homepage that comes with Honeyguide."""
+    return parse_page((files("honeyguide") / "demo" / "page.html").read_bytes(), DEMO_BASE)
+
+
+def _html(file: str) -> Callable[[Url], Page]:
+    data = read_bytes(file)
+    if not data.strip():
+        raise InputError("is empty; give the HTML of a page", file=name_of(file))
+    if data.startswith(_NOT_HTML):
+        raise InputError("is not HTML; give the HTML of a page", file=name_of(file))
+    return lambda address: parse_page(data, address)
+
+
+def _markdown(file: str) -> Callable[[Url], Page]:
+    text = read_text(file)
+    if not text.strip():
+        raise InputError("is empty; give the Markdown of a page", file=name_of(file))
+    return lambda address: parse_markdown(text, address)
+
+
+def _canonical(page: Page) -> Url | None:
+    try:
+        found = None if page.canonical is None else Url.parse(page.canonical)
+    except UrlError:
+        return None
+    return None if found is None or found.site == page.url.site else found
+
+
+# --- links and URLs ---------------------------------------------------------------------------------------------
+
+
+def classify(
+    href: str, page: str | Url, *, seed: str | Url | None = None, profile: Profile | str | Path = "base"
+) -> Verdict:
+    """Say whether a link leads inside the site, outside, or nowhere a crawler goes, and which rule decided.
+
+    >>> classify("mailto:a@b.example", "https://acme.example/").rule
+    'scheme'
+    """
+    start = None if seed is None else url_of(seed)
+    return scope.classify(href, url_of(page), profile_of(profile).scope, start)
+
+
+def verdict_record(href: str, page: str | Url, seed: str | None = None) -> Record:
+    """Classify a link, as a record."""
+    verdict = classify(href, page, seed=seed)
+    return {
+        "schema": SCHEMA,
+        "href": href,
+        "url": None if verdict.url is None else verdict.url.text,
+        "verdict": verdict.kind.value,
+        "rule": verdict.rule,
+        "id": verdict.id,
+        "detail": verdict.detail or None,
+    }
+
+
+def link_records(page: Page) -> Iterator[Record]:
+    """List the links of a page with their verdicts, then the hrefs that lead to no page."""
+    for link in page.links:
+        verdict = classify(link.url.as_linked, page.url)
+        yield {
+            "schema": SCHEMA,
+            "url": link.url.text,
+            "request_url": link.url.as_linked,
+            "anchor_text": link.anchor,
+            "title": link.title,
+            "rel": link.rel,
+            "position": link.position.value,
+            "context": link.context,
+            "occurrences": len(link.occurrences),
+            "verdict": verdict.kind.value,
+            "rule": verdict.rule,
+            "detail": verdict.detail or None,
+            "positions": position_names(link),
+        }
+    for href, rule in page.skipped:
+        known = {"schema": SCHEMA, "url": href, "verdict": "skip", "rule": rule, "positions": []}
+        yield {**dict.fromkeys(LINK_COLUMNS), **known}
+
+
+def url_record(text: str, base: str | None = None) -> Record:
+    """Explain a URL: its forms, and each step that changes it; raises `UrlError`."""
+    page = None if base is None else Url.parse(base)
+    parsed = Url.parse(text, page)
+    steps = [
+        {"rule": step.rule, "name": step.name, "before": step.before, "after": step.after}
+        for step in explain(text, page)
+        if step.changed
+    ]
+    return {
+        "schema": SCHEMA,
+        "text": text,
+        "base": None if page is None else page.as_linked,
+        "url": parsed.text,
+        "request_url": parsed.as_linked,
+        "key": parsed.key(load_profile("base").scope.tracking),
+        "display": display(parsed),
+        "steps": steps,
+    }

@@ -1,0 +1,158 @@
+"""Profiles: listed, shown, checked and started.
+
+Owns: the records of these uses, and the starter text. Must not know: what a profile may contain (`honeyguide.config` does).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.config import bundled_profiles, load_profile, profile_source
+from honeyguide.config.extend import read_profile, unused_terms
+from honeyguide.core.records import SCHEMA
+from honeyguide.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from honeyguide.core.records import Record
+
+LIST_COLUMNS = ("schema", "name", "description", "strategies", "hash")
+CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "replaced", "problems")
+_DEFAULT = "portfolio"  # the strategy of select and pick
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
+
+
+def list_profiles() -> Iterator[Record]:
+    """List the profiles that come with Honeyguide."""
+    for name in bundled_profiles():
+        profile = load_profile(name)
+        yield {
+            "schema": SCHEMA,
+            "name": profile.name,
+            "description": profile.description,
+            "strategies": list(profile.strategies),
+            "hash": profile.hash,
+        }
+
+
+class ProfileText(NamedTuple):
+    """A profile as text, and the cards and lists that it replaces as a whole, if it was joined with its parent."""
+
+    text: str
+    replaced: tuple[str, ...] = ()
+
+
+def show_profile(name: str, *, as_json: bool) -> ProfileText:
+    """Return a profile as it is written, or joined with what it extends, as JSON."""
+    if not as_json:
+        return ProfileText(profile_source(name))
+    extended = read_profile(name)
+    return ProfileText(
+        json.dumps(extended.table, indent=2, ensure_ascii=False, default=str), extended.replaced
+    )
+
+
+class CheckedProfile(NamedTuple):
+    """The record of a checked profile, and the terms that no rule uses."""
+
+    record: Record
+    unused: tuple[str, ...] = ()
+
+
+def check_profile(file: str) -> CheckedProfile:
+    """Load a profile and list everything that is wrong with it."""
+    record: Record = {"schema": SCHEMA, "file": file, "ok": False, "name": None, "hash": None, "replaced": [], "problems": []}  # fmt: skip
+    try:
+        loaded = load_profile(file)
+        extended = read_profile(file)
+        unused = unused_terms(extended)
+    except ConfigError as error:
+        return CheckedProfile({**record, "problems": str(error).split("\n")})
+    known = {"ok": True, "name": loaded.name, "hash": loaded.hash, "replaced": list(extended.replaced)}
+    return CheckedProfile({**record, **known}, tuple(map(str, unused)))
+
+
+class StarterProfile(NamedTuple):
+    """The text of a first profile, and the strategies that it inherits."""
+
+    text: str
+    strategies: tuple[str, ...]
+
+    @property
+    def strategy(self) -> str | None:
+        """The strategy to name where the default is not one of them; None if it is, or if there are none."""
+        return None if _DEFAULT in self.strategies else next(iter(self.strategies), None)
+
+
+def start_profile(name: str, extends: str) -> StarterProfile:
+    """Write a commented profile to start from, with the words that the rules of its parent use."""
+    if not _NAME.fullmatch(name):
+        raise InputError("use small letters, digits and hyphens", field="name")
+    parent = load_profile(extends)  # says what is wrong with it
+    used = read_profile(extends).table.get("terms", {})
+    words = "".join(text for term, text in _TERMS.items() if term in used)
+    query = _QUERY if parent.strategies else ""
+    text = _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words
+    return StarterProfile(text, tuple(parent.strategies))
+
+
+def write_profile(path: Path, text: str, *, force: bool) -> None:
+    """Write a profile to a new file, or with `force` over an old one."""
+    try:
+        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as target:
+            target.write(text)
+    except FileExistsError:
+        raise InputError(
+            "exists already; choose another name with -o, or overwrite it with --force", file=str(path)
+        ) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+
+
+_HEAD = """\
+# A profile: what is worth a visit, as data. Check it with: honeyguide profile check {name}.toml
+# See everything it inherits with: honeyguide profile show {name}.toml --format json
+schema = 1
+extends = {extends}
+name = "{name}"
+description = "Say here what kind of site this profile is for."
+"""
+_QUERY = """
+# What the strategy `blend` looks for in titles, descriptions, link texts and addresses of the linked pages.
+[query]
+text = "services repair installation maintenance about"
+"""
+_OWN_WORDS = """
+# Words that rules refer to as $name. An entry here replaces the inherited list; NAME.add = [...] adds words to it.
+[terms]
+"""
+_TERMS = {
+    "trade_words": """\
+# Beginnings of words that mean a service, in addresses and link texts: the strategy `portfolio`, the default.
+trade_words = ["servic*", "install*", "repair*", "mainten*", "inspect*", "system*", "design*", "monitor*", "test*"]
+""",
+    "absolute": """\
+# Words in an address that always mean a service; the strategy `rules` pays 85 points for one of them.
+absolute = ["installation", "install", "maintenance", "inspection", "protection"]
+""",
+    "service_terms": """\
+# Words in an address that often mean a service: 60 points.
+service_terms = ["repair", "system", "design", "monitoring", "testing"]
+""",
+    "tier1": """\
+# Strong and standard words for the strategy `blend`.
+tier1 = ["installation", "maintenance", "inspection", "repair"]
+""",
+    "tier2": """\
+tier2 = ["system", "testing", "design"]
+""",
+    "path_hints": """\
+# Parts of an address that suggest a page worth reading, whatever the topic: crawls pay 2 points for one of them.
+path_hints = ["docs", "/api", "reference", "manual", "guide", "tutorial"]
+""",
+}

@@ -1,0 +1,162 @@
+"""Scores against a topic: of a link, of the links of files, of a page (TOPIC-1, TOPIC-2).
+
+Owns: these library calls and their records. Must not know: options, terminals, the points.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.adapters.files.links import LinkRow, LinkRows
+from honeyguide.app.arguments import count_of, least_of, position_of, profile_on, url_of
+from honeyguide.app.tools.pages import parse_page
+from honeyguide.core.page.page import Page
+from honeyguide.core.records import SCHEMA, point_records
+from honeyguide.core.rules.topic import page_score
+from honeyguide.core.text.printable import tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.language import Score
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
+
+LINK_COLUMNS = (
+    "schema", "url", "anchor_text", "context", "relevance_score", "position", "reasons", "points", "unknown",
+)  # fmt: skip
+PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "reasons", "points", "unknown")
+
+
+class ScoredLink(NamedTuple):
+    """A link, and the points that make its score (TOPIC-1)."""
+
+    row: LinkRow
+    score: Score
+
+    @property
+    def record(self) -> Record:
+        """The record of the link."""
+        position = self.row.position
+        return {
+            "schema": SCHEMA,
+            "url": self.row.url.text,
+            "anchor_text": self.row.anchor,
+            "context": self.row.context,
+            "relevance_score": tidy(self.score.value),
+            "position": None if position is None else position.value,
+            "reasons": list(self.score.words),
+            "points": point_records(self.score.reasons),
+            "unknown": list(self.score.unknown),
+        }
+
+
+def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
+    url: str | Url,
+    *,
+    topic: str | None = None,
+    anchor: str = "",
+    context: str = "",
+    position: str | None = None,
+    related: Iterable[str] = (),
+    profile: Profile | str | Path = "docs",
+) -> Score:
+    """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
+
+    Where many are scored, load the profile once: `load_profile("docs", topic=…)` has the topic.
+
+    >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
+    10.0
+    """
+    row = link_row(url, anchor, context, position)
+    return score_row(row, topic=topic, related=related, profile=profile).score
+
+
+def score_row(
+    row: LinkRow,
+    *,
+    topic: str | None = None,
+    related: Iterable[str] = (),
+    profile: Profile | str | Path = "docs",
+) -> ScoredLink:
+    """Score a link, and keep what is known of it."""
+    return ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
+
+
+def link_row(url: str | Url, anchor: str = "", context: str = "", position: str | None = None) -> LinkRow:
+    """Put together what is known of a link."""
+    return LinkRow(1, url_of(url), anchor, context, None if position is None else position_of(position))
+
+
+def score_page(
+    page: bytes | str | Page,
+    *,
+    topic: str | None = None,
+    url: str | Url = "https://unknown.invalid/",
+    profile: Profile | str | Path = "docs",
+) -> Score:
+    """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
+
+    >>> score_page("<title>Fire alarms</title><h1>Fire</h1>", topic="fire").value
+    5.0
+    """
+    parsed = page if isinstance(page, Page) else parse_page(page, url)
+    return page_score(parsed, profile_on(profile, topic))
+
+
+def page_score_record(page: Page, score: Score) -> Record:
+    """Make the record of a scored page."""
+    return {
+        "schema": SCHEMA,
+        "url": page.url.text,
+        "title": page.title,
+        "relevance_score": tidy(score.value),
+        "reasons": list(score.words),
+        "points": point_records(score.reasons),
+        "unknown": list(score.unknown),
+    }
+
+
+def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
+    paths: str | Sequence[str],
+    *,
+    topic: str | None = None,
+    related: Iterable[str] = (),
+    profile: Profile | str | Path = "docs",
+    top: int | None = None,
+    min_score: float | None = None,
+    input_format: str | None = None,
+    reject: Rejected | None = None,
+) -> Iterator[ScoredLink]:
+    """Score the links of CSV, JSON lines or Parquet files against a topic, 0 to 10.
+
+    They come in the order of the files; with `top`, only the best, and the best first. Wrong rows go to `reject`, or stop
+    the run.
+    """
+    from honeyguide.adapters.files.read import pays_by_columns, sources_of
+
+    chosen = profile_on(profile, topic, related)
+    top, min_score = count_of(top, "top"), least_of(min_score, 10.0)  # TOPIC-1
+    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
+    rows = LinkRows(sources, reject)
+    if top is not None and pays_by_columns(sources):
+        from honeyguide.bulk.links import Wanted, best_links  # an extra
+
+        yield from _scored(best_links(sources, rows, chosen, Wanted(top, min_score)), chosen, None)
+        return
+    scored = _scored(rows, chosen, min_score)
+    if top is None:
+        yield from scored
+    else:
+        yield from nlargest(top, scored, key=lambda link: (link.score.value, -link.row.number))
+
+
+def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) -> Iterator[ScoredLink]:
+    for row in rows:
+        score = profile.score("link", row.facts)
+        if min_score is None or score.value >= min_score:
+            yield ScoredLink(row, score)
