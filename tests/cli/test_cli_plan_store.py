@@ -150,7 +150,7 @@ def test_dead_pages_are_left_out_and_said(run: Run, store: Path) -> None:
         db.execute("UPDATE known SET failures = 5, status = 404 WHERE url LIKE '%/gone' OR url LIKE '%/a'")
         db.commit()
     result = run("plan", "--store", "h.db", *LATER)
-    assert "left out as dead" in result.stderr
+    assert "dropped as dead" in result.stderr
     assert "dropped: no page at 5 visits in a row (last status 404)" in result.stderr
     assert f"{ROOT}/a" not in [record["url"] for record in records(result)]
 
@@ -207,7 +207,9 @@ def test_what_no_run_can_fetch_is_said(run: Run, store: Path) -> None:
         db.commit()
     result = run("plan", "--store", "h.db", *LATER, "--enqueue")
     assert "5 URLs are scheduled" in result.stderr
-    assert f"1 URL is left out, because no run can fetch them now; the first is {ROOT}/a" in result.stderr
+    assert (
+        f"1 URL is not scheduled, because no run can fetch them now; the first is {ROOT}/a" in result.stderr
+    )
 
 
 @pytest.mark.parametrize(

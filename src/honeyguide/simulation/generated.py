@@ -39,21 +39,14 @@ class WorldSettings:
     hosts: int = 20
     interval: float = 10.0
     spread: float = 1.5
-    importance: float = 0.95  # pages matter from 1 down to 1 less this; 0: all matter the same
+    importance: float = 0.95  # weights range from 1 down to 1 minus this; 0: all are equal
     hubs: int = 20  # of a news site
     articles: float = 200.0  # that appear in a day
 
 
 _MOST = {
-    "pages": 1e6,
-    "days": 36_500,
-    "hosts": 1e5,
-    "interval": 1e5,
-    "spread": 5,
-    "importance": 0.99,
-    "hubs": 1e4,
-    "articles": 1e5,
-}
+    "pages": 1e6, "days": 36_500, "hosts": 1e5, "interval": 1e5, "spread": 5, "importance": 0.99, "hubs": 1e4, "articles": 1e5,
+}  # fmt: skip
 
 
 def generate_world(text: str, seed: int, days: float | None = None) -> World:
@@ -86,7 +79,7 @@ def _settings(name: str, rest: str, settings: WorldSettings) -> WorldSettings:
     return settings
 
 
-# --- pages that stay --------------------------------------------------------------------------------------------
+# --- pages that stay ---
 
 
 def _poisson(settings: WorldSettings, rng: Generator) -> World:
@@ -172,7 +165,7 @@ def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
 
 
 def _hosts(settings: WorldSettings) -> Ints:
-    """Give the first host half of what the second and third have together, and so on: some are large, most small."""
+    """Assign pages to hosts whose sizes fall like 1, 1/2, 1/3 and so on: few are large, most are small."""
     share = 1.0 / np.arange(1, settings.hosts + 1)
     edges = np.cumsum(share / share.sum())
     return np.minimum(
@@ -211,7 +204,7 @@ def _world(
     )
 
 
-# --- news -------------------------------------------------------------------------------------------------------
+# --- news ---
 
 
 def _news(settings: WorldSettings, rng: Generator) -> World:

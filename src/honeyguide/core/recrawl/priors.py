@@ -96,12 +96,12 @@ def refit(rates: Collection[Rate]) -> Rate:
     >>> round(fitted.a, 2), round(fitted.b)
     (0.49, 23)
     """
-    logs = [digamma(rate.a) - math.log(rate.b) for rate in rates]
+    logs = [digamma_by(SCALARS, rate.a) - math.log(rate.b) for rate in rates]
     mean = math.fsum(logs) / len(logs)
-    within = math.fsum(trigamma(rate.a) for rate in rates) / len(logs)
+    within = math.fsum(trigamma_by(rate.a) for rate in rates) / len(logs)
     between = math.fsum((value - mean) ** 2 for value in logs) / len(logs)
     a = _trigamma_inverse(within + between)
-    return Rate(a, math.exp(digamma(a) - mean))
+    return Rate(a, math.exp(digamma_by(SCALARS, a) - mean))
 
 
 def _trigamma_inverse(variance: float) -> float:
@@ -109,33 +109,19 @@ def _trigamma_inverse(variance: float) -> float:
     low, high = math.log(LEAST_A), math.log(MOST_A)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if trigamma(math.exp(middle)) > variance:
+        if trigamma_by(math.exp(middle)) > variance:
             low = middle
         else:
             high = middle
     return math.exp(high)
 
 
-def digamma(x: float) -> float:
-    """Return the derivative of log Gamma.
+def digamma_by(maths: Maths, x: Any) -> Any:
+    """Return the derivative of log Gamma, for numbers and arrays: a few steps, then the series.
 
-    >>> round(digamma(1.0), 5), round(digamma(0.5), 5)
+    >>> round(digamma_by(SCALARS, 1.0), 5), round(digamma_by(SCALARS, 0.5), 5)
     (-0.57722, -1.96351)
     """
-    return float(digamma_by(SCALARS, x))
-
-
-def trigamma(x: float) -> float:
-    """Return the second derivative of log Gamma.
-
-    >>> round(trigamma(1.0), 5), round(trigamma(0.5), 5)
-    (1.64493, 4.9348)
-    """
-    return float(trigamma_by(x))
-
-
-def digamma_by(maths: Maths, x: Any) -> Any:
-    """Return the derivative of log Gamma, for numbers and arrays: a few steps, then the series."""
     shift = 0.0 * x
     for _ in range(_STEPS):
         shift = shift - 1.0 / x
@@ -145,7 +131,11 @@ def digamma_by(maths: Maths, x: Any) -> Any:
 
 
 def trigamma_by(x: Any) -> Any:
-    """Return the second derivative of log Gamma, for numbers and arrays."""
+    """Return the second derivative of log Gamma, for numbers and arrays.
+
+    >>> round(trigamma_by(1.0), 5), round(trigamma_by(0.5), 5)
+    (1.64493, 4.9348)
+    """
     shift = 0.0 * x
     for _ in range(_STEPS):
         shift = shift + 1.0 / (x * x)

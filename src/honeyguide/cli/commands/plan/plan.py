@@ -245,7 +245,9 @@ def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> 
     else:
         note("no URL is scheduled")
     if left:
-        note(f"{_urls_are(len(left))} left out, because no run can fetch them now; the first is {left[0]}")
+        note(
+            f"{_urls_are(len(left))} not scheduled, because no run can fetch them now; the first is {left[0]}"
+        )
 
 
 def _urls_are(count: int) -> str:
@@ -263,7 +265,7 @@ def _warn(plan: Plan) -> None:
         )
         note(f"{rows}, and the last of each counts; the first is {plan.repeated.first}")
     if plan.dead.rows:
-        note(f"{_urls_are(plan.dead.rows)} left out as dead; the first is {plan.dead.first}")
+        note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
     if plan.unremembered:
         note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
 

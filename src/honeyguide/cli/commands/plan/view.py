@@ -169,7 +169,7 @@ def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple
     for what, count in (
         ("Times in the future", plan.future),
         ("Repeated", plan.repeated),
-        ("Left out as dead", plan.dead),
+        ("Dropped as dead", plan.dead),
     ):
         yield what, f"{count.rows:,}; the first is {count.first}" if count.rows else None
 
