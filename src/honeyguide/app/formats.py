@@ -7,21 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.core.records.text import csv_cell, csv_row, json_line
 from honeyguide.core.text.printable import number, points, printable, tidy
 
 if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
 
-__all__ = [
-    "csv_cell",
-    "csv_row",
-    "json_line",
-    "number",
-    "points",
-    "printable",
-    "tidy",
-]  # front ends import them from here
+__all__ = ["number", "points", "printable", "tidy"]  # front ends import them from here
 
 
 def rounded(value: float | None) -> float | None:

@@ -1,7 +1,7 @@
-"""Commands and groups as Honeyguide wants them: with examples, and loaded when they are called.
+"""Commands and groups with examples, whose modules are imported when they are called.
 
-Owns: how help looks, and how a subcommand's module is found. Must not know: any command in particular.
-Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them.
+Owns: how help looks, how a subcommand's module is found, and the types of options. Must not know: any command in
+particular. Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-PARTIAL = 3  # exit code: done, and something that was asked for is missing
-_WHOLE = 1_000  # characters of a summary: it is wrapped and not cut
+PARTIAL = 3  # exit code: done, but something is missing
+_WHOLE = 1_000  # characters of a summary: it is wrapped, not cut
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Command(click.Command):
-    """A command whose help ends with examples that work as they stand."""
+    """A command whose help ends with examples that can be run as they are."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **{"context_settings": SETTINGS, **kwargs})
@@ -31,7 +31,7 @@ class Command(click.Command):
         refine(self.params)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each on one line however long it is: they can be copied line by line."""
+        """Write each example on one line, however long it is, so that it can be copied."""
         super().format_epilog(ctx, formatter)
         if self.examples:
             with formatter.section("Examples"):
@@ -40,7 +40,7 @@ class Command(click.Command):
 
 
 class CommandGroup(Command, click.Group):
-    """A group with examples; `lazy` gives the module and the summary of each subcommand that is imported on demand."""
+    """A group with examples; `lazy` has the module and the summary of each subcommand that is imported on demand."""
 
     command_class = Command
 
@@ -55,7 +55,7 @@ class CommandGroup(Command, click.Group):
         self.lazy = dict(lazy or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List commands in the order they were written down, which is the order to learn them in."""
+        """List commands in the order of their definition, which is the order to learn them in."""
         return [*self.lazy, *(name for name in super().list_commands(ctx) if name not in self.lazy)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -68,7 +68,7 @@ class CommandGroup(Command, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is asked for; a slip of the pen is told what it may have meant."""
+        """Find a command by its name; for a misspelt name, suggest a similar one."""
         name, known = args[0], self.list_commands(ctx)
         if name == "help" and name not in known:
             return self._resolve_help(ctx, args[1:])
@@ -90,7 +90,7 @@ class CommandGroup(Command, click.Group):
         return name, command, [*rest, "--help"]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their whole summaries; lazy ones by what is known without importing them."""
+        """List the commands with their whole summaries, without importing lazy ones."""
         own = {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
         summaries = {**{name: summary for name, (_, summary) in self.lazy.items()}, **own}
         with formatter.section("Commands"):
@@ -99,11 +99,11 @@ class CommandGroup(Command, click.Group):
 
 MOST = 1_000_000_000  # of whatever is counted
 MOST_DEPTH = 1_000_000
-YEAR_S = 366 * 86_400  # no option that is a time goes beyond
+YEAR_S = 366 * 86_400  # the largest duration of an option
 
 
 class Number(click.FloatRange):
-    """A number of a range, which `nan` is not, although it is neither below nor above."""
+    """A finite number of a range: click's own type accepts `nan`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read a number."""
@@ -114,7 +114,7 @@ class Number(click.FloatRange):
 
 
 class NonEmptyText(click.types.StringParamType):
-    """A text that is not empty: an empty one is a variable that was not set, and would be taken for nothing given."""
+    """A text that is not empty: an empty one is probably a shell variable that was not set."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a text."""
@@ -124,10 +124,7 @@ class NonEmptyText(click.types.StringParamType):
 
 
 def refine(params: Iterable[click.Parameter]) -> None:
-    """Have options refuse empty texts, and say what they expect: not "'ten' is not a valid integer range".
-
-    Where an empty text is what an option has anyway, it says something.
-    """
+    """Make options reject empty texts, unless that is their default, and name numbers plainly in errors."""
     for param in params:
         is_text = isinstance(param, click.Option) and type(param.type) is click.types.StringParamType
         if is_text and param.default != "":

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from honeyguide.app.formats import (
-    csv_cell,
-    csv_row,
-    json_line,
-    number,
-    points,
-    printable,
-    reason_lines,
-    rounded,
-)
+from honeyguide.app.formats import number, points, printable, reason_lines, rounded
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import UrlError
 
@@ -35,14 +26,7 @@ if TYPE_CHECKING:
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-__all__ = [
-    "csv_cell",
-    "json_line",
-    "number",
-    "points",
-    "reason_lines",
-    "rounded",
-]  # commands import them from here
+__all__ = ["number", "points", "reason_lines", "rounded"]  # commands import them from here
 
 Format = Literal["table", "jsonl", "csv"]
 _NO_COLOR = "honeyguide.no_color"
@@ -147,6 +131,8 @@ def emit(view: View, records: Iterable[Record]) -> None:
 
 def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
     """Print records as JSON lines, or the named columns as CSV."""
+    from honeyguide.core.records.text import csv_row  # `honeyguide --help` needs no records
+
     if output == "jsonl":
         for record in records:
             sys.stdout.write(printed_line(record) + "\n")
@@ -159,6 +145,8 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
 
 def printed_line(record: Record) -> str:
     """Write one record as JSON for standard output, whose encoding may not have all letters."""
+    from honeyguide.core.records.text import json_line  # as above
+
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     return json_line(record) if is_unicode else json.dumps(record, allow_nan=False)
 

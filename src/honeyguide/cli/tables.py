@@ -1,6 +1,6 @@
-"""Tables for people. rich lives here and nowhere else.
+"""Tables for people; the only module that imports rich.
 
-Owns: how a table looks. Must not know: what is in it. Colour never carries meaning: only headers are dressed.
+Owns: how a table looks. Must not know: what is in it. Colour never carries meaning: only headers are bold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEXT_CHARS = 12  # of text in a terminal that is too narrow
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_color: bool) -> None:
-    """Print a table as wide as it needs to be and the terminal allows; numbers, which stand right, are never cut."""
+    """Print a table as wide as the terminal allows; numbers are aligned right and never cut."""
     listed = list(rows)
     headed = any(column.name for column in columns)
     table = Table(
@@ -51,18 +51,18 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]], *, no_
 
 
 def _least(column: Column, cells: Sequence[str]) -> int:
-    """Say how narrow a column may become: a number keeps all its digits, and text enough to be told from nothing."""
+    """Return how narrow a column may become: a number keeps all its digits, text a few letters."""
     widest = max(len(line) for cell in (column.name, *cells) for line in cell.split("\n"))
     return widest if column.right else min(widest, _TEXT_CHARS)
 
 
 def _cell(text: str) -> Group:
-    """Make a cell of lines; a line that is indented stays so where it is broken."""
+    """Make a cell of lines; an indented line keeps its indent where it wraps."""
     return Group(*map(_line, text.split("\n")))
 
 
 def _line(line: str) -> Text | Padding:
-    """Make text that is printable, and an object, so that nothing from a page is read as markup."""
+    """Make printable text, as an object, so that nothing from a page is read as markup."""
     indent = len(line) - len(line.lstrip(" "))
     content = Text(line_for_people(line.lstrip(" ")))
     return Padding(content, (0, 0, 0, indent), expand=False) if indent else content
