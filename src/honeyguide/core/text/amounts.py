@@ -1,7 +1,4 @@
-"""Numbers in sentences: durations, shares and amounts, to two digits.
-
-Owns: how they are worded. Must not know: what is counted. Start reading at `duration`.
-"""
+"""Numbers in sentences: durations, shares and amounts, to two digits. Must not know: what is counted."""
 
 from __future__ import annotations
 
@@ -22,11 +19,7 @@ def duration(hours: float) -> str:
 
 
 def every(hours: float) -> str:
-    """Write how often something happens.
-
-    >>> every(24.0), every(72.0)
-    ('every day', 'every 3 days')
-    """
+    """Write how often something happens: `every day`, `every 3 days`."""
     return f"every {duration(hours).removeprefix('1 ')}"
 
 
@@ -36,9 +29,5 @@ def amount(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent; 0 % is only written for nothing at all.
-
-    >>> percent(0.834), percent(0.001), percent(0.0)
-    ('83 %', 'less than 1 %', '0 %')
-    """
+    """Write a share in percent; 0 % is only written for nothing at all."""
     return "less than 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"

@@ -1,8 +1,7 @@
-"""Folding text, cutting it into words, and finding phrases and keywords in it.
+"""Folding text, cutting it into words, and finding phrases and keywords in it. Start reading at `fold`.
 
-Owns: `fold`, `tokens`, `find_phrase`, `find_keywords`. Must not know: rules, pages. Start reading at `fold`.
-Folding makes matching case-blind with plain substring tests. It is chosen so that a literal term and the same term as a
-pattern of the regex engine (`pattern.py`) agree: one character folds to at most one character.
+Must not know: rules, pages. Folding makes matching case-blind with plain substring tests. It is chosen so that a literal
+term and the same term as a pattern of the regex engine agree: one character folds to at most one character.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-EVIDENCE_CHARS = (
-    60  # on either side of a keyword: enough to see what is meant, and in all a line of a terminal
-)
+EVIDENCE_CHARS = 60  # on either side of a keyword: with it, a line of a terminal
 _NUMBERS = re.compile(r"\d+")
 HALF = re.compile("[\ud800-\udfff]")  # half a character: from bytes that are not UTF-8, or escapes in JSON
 # Characters that a case-blind match of the regex engine takes for one letter, but lower() keeps apart.
@@ -28,16 +25,10 @@ _ONE_LETTER = {
 # Dashes that look like one: "service‑area" with a non-breaking hyphen is "service-area" to a reader.
 _DASHES = "‐‑‒–—―−﹘﹣－"
 # Invisible format characters: they split words for a machine, but not for a reader.
-_INVISIBLE = [
-    0xAD,
-    0x61C,
-    0x180E,
-    0xFEFF,
-    *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F),
-    *range(0x2060, 0x2070),
-]
-_REPLACED = {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **dict.fromkeys(map(chr, _INVISIBLE), "")}
+_INVISIBLE = "\xad\u061c\u180e\ufeff" + "".join(
+    map(chr, [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
+)
+_REPLACED = {**_ONE_LETTER, **dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_INVISIBLE, "")}
 _FOLDED = re.compile(f"[{re.escape(''.join(_REPLACED))}]")  # str.translate is slow
 
 # A word is a run of letters and digits; each Chinese, Japanese or Korean character is a word of its own.
@@ -103,11 +94,7 @@ _ALONE = _Alone()
 
 
 def fold_case(text: str) -> str:
-    """Fold case, width, dashes and invisible characters, but no white space.
-
-    >>> fold_case("İSTANBUL ﬁre‑alarm")
-    'istanbul fire-alarm'
-    """
+    """Fold case, width, dashes and invisible characters, but no white space."""
     if text.isascii():
         return text.lower()
     if "\n" in text:  # lines fold independently, and most are ASCII
@@ -131,8 +118,7 @@ def raw_words(folded: str) -> list[str]:
 
 
 @cache
-def _word() -> re.Pattern[str]:
-    """Compile the pattern of a word on first use, because that takes some milliseconds."""
+def _word() -> re.Pattern[str]:  # on first use, because compiling it takes some milliseconds
     return re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
 
 
@@ -146,35 +132,19 @@ def find_phrase(phrases: Iterable[str], text: str) -> str | None:
 
     A number counts if it is the only one, comes first, or is called an error.
 
-    >>> [find_phrase(["404", "not found"], text) for text in ("Error 404 | 24/7", "Acme (404) 555-0199", "404: Not found")]
+    >>> [find_phrase(["404"], text) for text in ("Error 404 | 24/7", "Acme (404) 555-0199", "404: Not found")]
     ['404', None, '404']
     """
     folded = fold(text)
-    for phrase in phrases:
-        if phrase not in folded:
-            continue
-        if phrase.isdigit():
-            if set(_NUMBERS.findall(folded)) == {phrase} or _is_named(phrase, folded):
-                return phrase
-        elif _stands_in(phrase, folded):
-            return phrase
-    return None
+    return next((phrase for phrase in phrases if phrase in folded and _stands_alone(phrase, folded)), None)
 
 
-def _is_named(number: str, folded: str) -> bool:
-    """Return whether a text begins with a number or calls it an error, whatever other numbers it has."""
-    return re.search(rf"(?:^|(?:error|erreur|fehler|errore|oops|http)\W*){number}(?!\w)", folded) is not None
-
-
-def _stands_in(phrase: str, folded: str) -> bool:
-    """Return whether a text has a phrase with no ASCII letter or digit right beside it."""
-    at = folded.find(phrase)
-    while at >= 0:
-        around = folded[at - 1 : at] + folded[at + len(phrase) : at + len(phrase) + 1]
-        if not any(char.isascii() and char.isalnum() for char in around):
-            return True
-        at = folded.find(phrase, at + 1)
-    return False
+def _stands_alone(phrase: str, folded: str) -> bool:
+    if not phrase.isdigit():  # other scripts write words without spaces
+        return re.search(rf"(?<![a-z0-9]){re.escape(phrase)}(?![a-z0-9])", folded) is not None
+    if set(_NUMBERS.findall(folded)) == {phrase}:
+        return True
+    return re.search(rf"(?:^|(?:error|erreur|fehler|errore|oops|http)\W*){phrase}(?!\w)", folded) is not None
 
 
 def singular(word: str) -> str:
@@ -218,24 +188,20 @@ def _plain(text: str) -> str:
 
 def _around(text: str, start: int, end: int, width: int) -> str:
     """Cut at word boundaries, about `width` characters before and after; dots show where text is left out."""
-    first, last = max(start - width, 0), min(end + width, len(text))
-    if first and text[first - 1] != " ":
-        first = text.find(" ", first, start) + 1 or _start_of_word(text, first, start)
-    if last < len(text) and text[last] != " ":
-        last = text.rfind(" ", end, last) if " " in text[end:last] else _end_of_word(text, end, last)
-    before, after = "… " if first else "", " …" if last < len(text) else ""
-    return f"{before}{text[first:last].strip()}{after}"
+    reach = width + EVIDENCE_CHARS + 1
+    before = _cut(text[max(start - reach, 0) : start][::-1], width)[::-1]
+    after = _cut(text[end : end + reach], width)
+    shown = f"{before}{text[start:end]}{after}".strip()
+    return f"{'… ' if len(before) < start else ''}{shown}{' …' if end + len(after) < len(text) else ''}"
 
 
-def _start_of_word(text: str, first: int, start: int) -> int:
-    """Choose where to cut if no space is within the width: at the next one, or, as in Chinese, anywhere."""
-    space = text.rfind(" ", max(first - EVIDENCE_CHARS, 0), first)
-    return space + 1 if space >= 0 or first <= EVIDENCE_CHARS else min(first, start)
-
-
-def _end_of_word(text: str, end: int, last: int) -> int:
-    """Choose where to cut after the keyword, as `_start_of_word` does before it."""
-    space = text.find(" ", last, last + EVIDENCE_CHARS)
-    if space >= 0:
-        return space
-    return len(text) if len(text) - last <= EVIDENCE_CHARS else max(end, last)
+def _cut(text: str, width: int) -> str:
+    """Cut a text at the last space within the width, else at the next one or, as in Chinese, anywhere."""
+    if len(text) <= width or text[width] == " ":
+        return text[:width]
+    space = text.rfind(" ", 0, width)
+    if space < 0:
+        space = text.find(" ", width, width + EVIDENCE_CHARS)
+    if space < 0:
+        return text if len(text) <= width + EVIDENCE_CHARS else text[:width]
+    return text[:space]

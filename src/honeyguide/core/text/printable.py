@@ -1,7 +1,7 @@
-r"""Making text from strangers safe to show, and writing numbers for people.
+"""Making text from strangers safe to show, and writing numbers for people.
 
-Owns: which characters steer a terminal, turn the direction of a line, or hide in it. Must not know: where the text goes.
-Start reading at `printable`, for people; `escaped` is for JSON, where no character may be lost.
+Must not know: where the text goes. Start reading at `printable`, for people; `escaped` is for JSON, where no character
+may be lost.
 """
 
 from __future__ import annotations
@@ -40,11 +40,7 @@ def printable(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    r"""Make text safe as `printable` does, but drop characters that cannot be shown instead of escaping them.
-
-    >>> legible("a\tb\x1b[31m \u202ec")
-    'a b[31m c'
-    """
+    """Make text safe as `printable` does, but drop characters that cannot be shown instead of escaping them."""
     return text if text.isascii() and text.isprintable() else "".join(_visible(text, lambda _: ""))
 
 
@@ -83,11 +79,7 @@ def escaped(json: str, *, pairs: bool = True) -> str:
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Return whether lists and tables are nested deeper than `most`.
-
-    >>> is_deeper([{"a": []}], 3), is_deeper([{"a": []}], 2)
-    (False, True)
-    """
+    """Return whether lists and tables are nested deeper than `most`."""
     level = [value]
     for _ in range(most + 1):
         inner = [part for part in level if isinstance(part, dict | list)]
@@ -98,11 +90,7 @@ def is_deeper(value: Any, most: int) -> bool:
 
 
 def tidy(number: Number) -> Number:
-    """Write 94.0 as 94.
-
-    >>> tidy(94.0), tidy(0.5), tidy(None)
-    (94, 0.5, None)
-    """
+    """Write 94.0 as 94."""
     return int(number) if number is not None and number == int(number) else number
 
 
