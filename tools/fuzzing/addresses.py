@@ -95,15 +95,13 @@ class Hrefs(Urls):
     name = "hrefs"
 
     def make(self) -> tuple[str, str | None]:
-        """Make an href, and perhaps a base element."""
-        chance = self.chance
-        base = text_of(self.maker.assembled()) if chance.random() < 0.2 else None
-        return text_of(self.maker.document()), base
+        """Make an href; it has no base but the page."""
+        return text_of(self.maker.document()), None
 
     def check(self, case: tuple[str, str | None]) -> None:
         """Judge an href."""
-        href, base = case
-        verdict = classify(href, PAGE, SCOPE, None, base)
+        href, _ = case
+        verdict = classify(href, PAGE, SCOPE)
         expect(verdict.rule and verdict.id and len(verdict.detail) <= 70_000, "out of bounds")
         expect((verdict.url is None) <= (verdict.kind is LinkKind.SKIP), "inside or outside, but no URL")
         if verdict.url is not None and verdict.kind is not LinkKind.SKIP:

@@ -43,22 +43,6 @@ def test_the_seed_decides_what_is_inside() -> None:
     assert classify("http://www.example.com/x", PAGE, SCOPE, seed).kind is LinkKind.INSIDE
 
 
-@pytest.mark.parametrize(
-    ("base", "expected"),
-    [
-        (None, "https://example.com/about/x"),
-        ("/docs/", "https://example.com/docs/x"),
-        ("https://cdn.example/a/", "https://cdn.example/a/x"),
-        ("data:text/html,", "https://example.com/about/x"),
-        ("http://a b/", "https://example.com/about/x"),
-    ],
-)
-def test_links_start_from_the_base_href(base: str | None, expected: str) -> None:
-    verdict = classify("x", PAGE, SCOPE, base=base)
-    assert verdict.url is not None
-    assert verdict.url.text == expected
-
-
 @pytest.mark.parametrize("href", ["?id=1&utm_source=x", "http://example.com/about?id=1#y", "../about/?id=1"])
 def test_same_page(href: str) -> None:
     assert classify(href, PAGE, SCOPE).rule == "same-page"

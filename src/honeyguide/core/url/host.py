@@ -1,8 +1,6 @@
-"""Host names and addresses, read as browsers read them (URL-1).
+"""Host names and addresses, read as browsers read them (URL-1): Unicode names by UTS 46, IPv4 in all its spellings, IPv6.
 
-Owns: the host of an http(s) URL: percent-decoding, Unicode names (UTS 46), IPv4 in all its spellings, IPv6.
-Must not know: the other parts of a URL. Start reading at `parse_host`. Only this module uses the `idna` package, which
-it imports when it meets the first name outside ASCII.
+Must not know: the other parts of a URL. Start reading at `parse_host`. Only this module uses the `idna` package.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ from honeyguide.errors import UrlError
 
 _FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
 _ESCAPES = re.compile(rb"%([0-9A-Fa-f]{2})")
+_NUMBER = re.compile(r"0x([0-9a-f]*)|0([0-7]*)|([1-9][0-9]*)")
+_BASES = {1: 16, 2: 8, 3: 10}
 _JOINERS = "\u200c\u200d"
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _ACE = "xn--"
@@ -94,14 +94,10 @@ def _ends_in_number(name: str) -> bool:
 
 def _parse_number(text: str) -> int | None:
     """Read one number of an IPv4 address: decimal, octal after 0, hexadecimal after 0x; None for any other text."""
-    base, digits, allowed = 10, text, "0123456789"
-    if text.startswith("0x"):
-        base, digits, allowed = 16, text[2:], "0123456789abcdef"
-    elif text.startswith("0"):
-        base, digits, allowed = 8, text[1:], "01234567"
-    if not text or digits.strip(allowed):
+    found = _NUMBER.fullmatch(text)
+    if found is None or found.lastindex is None:
         return None
-    digits = digits.lstrip("0")
+    base, digits = _BASES[found.lastindex], found[found.lastindex].lstrip("0")
     # More digits than 2**32 has in any base: too large whatever the value, and slow to convert.
     return int(digits or "0", base) if len(digits) <= 11 else 1 << 40
 

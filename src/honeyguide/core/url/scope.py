@@ -1,6 +1,5 @@
-"""Scope: which links are pages of the site, which lead to other sites, and which are no pages.
+"""Scope: which links are pages of the site, which lead to other sites, and which are no pages (URL-9 to URL-11).
 
-Owns: URL-9 to URL-11, one `Verdict` with the rule that decided for each link.
 Must not know: where links come from, how pages are valued. Extensions and tracking parameters are profile data and
 arrive in `Scope`. Start reading at `classify`.
 """
@@ -57,13 +56,7 @@ _FRAGMENT = Verdict(LinkKind.SKIP, "fragment-only", "URL-9")  # a manual has doz
 
 
 def not_a_page(href: str) -> Verdict | None:
-    """Return the verdict on an href that gives no http(s) URL: empty, a fragment, or of another scheme (URL-9).
-
-    >>> not_a_page(" MailTo:info@a.example").detail
-    'mailto'
-    >>> not_a_page("/about") is None
-    True
-    """
+    """Return the verdict on an href that gives no http(s) URL: empty, a fragment, or of another scheme (URL-9)."""
     text = trim(href)
     if not text:
         return _EMPTY
@@ -73,8 +66,8 @@ def not_a_page(href: str) -> Verdict | None:
     return None if scheme in ("", "http", "https") else _skip("scheme", scheme[:40])
 
 
-def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: str | None = None) -> Verdict:
-    """Return the verdict on an href of a page; `base` is the page's `<base href>`, if it has one.
+def classify(href: str, page: Url, scope: Scope, seed: Url | None = None) -> Verdict:
+    """Return the verdict on an href of a page.
 
     >>> page = Url.parse("https://a.example/about/")
     >>> verdict = classify("team.PDF?x=1", page, Scope(frozenset({"pdf"})))
@@ -84,18 +77,14 @@ def classify(href: str, page: Url, scope: Scope, seed: Url | None = None, base: 
     if verdict := not_a_page(href):
         return verdict
     try:
-        url = Url.parse(href, page if base is None else _base_url(base, page))
+        url = Url.parse(href, page)
     except UrlError as error:
         return _skip("unparsable", error.why)
     return classify_url(url, page, scope, seed)
 
 
 def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> Verdict:
-    """Return the verdict on a URL that a page links to.
-
-    >>> classify_url(Url.parse("https://www.a.example/"), Url.parse("https://a.example/"), Scope()).kind.value
-    'outside'
-    """
+    """Return the verdict on a URL that a page links to."""
     if _is_same(url, page, scope.tracking):
         return _skip("same-page", "", url)
     extension = _extension(url)
@@ -105,14 +94,6 @@ def classify_url(url: Url, page: Url, scope: Scope, seed: Url | None = None) -> 
     if site == (seed or page).site:
         return Verdict(LinkKind.INSIDE, "same-site", "URL-10", site, url)
     return Verdict(LinkKind.OUTSIDE, OTHER_SITE, "URL-11", site, url)
-
-
-def _base_url(base: str, page: Url) -> Url:
-    """Return the URL that a page's links are relative to; a `<base href>` that is not a URL is ignored."""
-    try:
-        return Url.parse(base, page)
-    except UrlError:
-        return page
 
 
 def _skip(rule: str, detail: str = "", url: Url | None = None) -> Verdict:

@@ -1,6 +1,5 @@
-"""The meaning of URL normalisation: reading a text into parts, and the steps that rewrite them.
+"""The meaning of URL normalisation: `read` splits a text as browsers do, `STEPS` rewrite its parts (URL-1 to URL-8).
 
-Owns: `Parts`, `read` (which resolves as browsers do) and `STEPS`, the rules URL-1 to URL-8 one after another.
 Must not know: pages, scope, profiles, and the fast path to the same result (`url.py`). Start reading at `STEPS`.
 """
 
@@ -53,7 +52,7 @@ class Parts(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """One named step of normalisation and the rule that asks for it."""
+    """One step of normalisation and the rule that demands it."""
 
     name: str
     rule: str
@@ -78,11 +77,7 @@ class Step(NamedTuple):
 
 
 def trim(text: str) -> str:
-    r"""Drop what browsers ignore in an href: spaces around it, tabs and newlines anywhere (URL-8).
-
-    >>> trim(" /a\n/b ")
-    '/a/b'
-    """
+    """Drop what browsers ignore in an href: spaces around it, tabs and newlines anywhere (URL-8)."""
     text = text.strip(_EDGES)
     for ignored in "\t\n\r":
         text = text.replace(ignored, "")
@@ -114,10 +109,10 @@ def read(text: str, base: str | None) -> Parts:
         raise UrlError(text, "it is relative, and there is no http(s) page that it is relative to")
     if rest.startswith("//"):
         return _read_authority(page.scheme, rest.lstrip("/"), query, fragment)
-    path = (
-        rest if rest.startswith("/") else page.path[: page.path.rfind("/") + 1] + rest if rest else page.path
-    )
-    return page._replace(path=path, query=query if rest else query or page.query, fragment=fragment)
+    if not rest:
+        return page._replace(query=query or page.query, fragment=fragment)
+    folder = "" if rest.startswith("/") else page.path[: page.path.rfind("/") + 1]
+    return page._replace(path=folder + rest, query=query, fragment=fragment)
 
 
 def _read_authority(scheme: str, rest: str, query: str, fragment: str) -> Parts:

@@ -1,7 +1,5 @@
-"""URLs in their two forms, and the key that identifies them in sets.
+"""URLs in their two forms, *as linked* and *normalised*, and the key that identifies them in sets (URL-7).
 
-Owns: `Url`, with the form that a browser would request (*as linked*, which relative links resolve against) and the
-*normalised* form, which is the identity; also keys (URL-7), `explain` and the readable form.
 Must not know: pages, scope, profiles, the network. Start reading at `Url`. `steps.py` defines normalisation; `_plain`
 here is the fast path: it recognises ordinary URLs by regular expressions and gives the same result at a tenth of the
 cost, which property tests check.
@@ -146,11 +144,7 @@ def normalize(text: str, base: str | Url | None = None) -> str:
 
 
 def explain(text: str, base: str | Url | None = None) -> tuple[Step, ...]:
-    """Return what each step does to a URL.
-
-    >>> [(step.name, step.rule) for step in explain("http://a.example/b/#c") if step.changed]
-    [('fragment', 'URL-2'), ('trailing slash', 'URL-3')]
-    """
+    """Return what each step does to a URL."""
     page = base.as_linked if isinstance(base, Url) else base
     rewrite(text, page)  # raises for texts that normalisation refuses
     trimmed = trim(text)
@@ -164,11 +158,7 @@ def explain(text: str, base: str | Url | None = None) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tracking:
-    """The query parameters that say where a visitor came from, not which page is meant; `utm_*` is a prefix.
-
-    >>> Tracking(("utm_*", "gclid")).strip("?utm_source=x&id=7&GCLID=y")
-    '?id=7'
-    """
+    """The query parameters that say where a visitor came from, not which page is meant; `utm_*` is a prefix."""
 
     patterns: tuple[str, ...] = ()
     names: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -180,7 +170,6 @@ class Tracking:
         object.__setattr__(self, "prefixes", tuple(name[:-1] for name in lower if name.endswith("*")))
 
     def __contains__(self, name: str) -> bool:
-        """Return whether a parameter of that name only tracks."""
         lower = name.lower()
         return lower in self.names or lower.startswith(self.prefixes)
 
@@ -193,7 +182,7 @@ class Tracking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Url:
-    """An http(s) URL: `text` is its identity, `as_linked` what to request. Create one with `Url.parse`.
+    """An http(s) URL: `text` is its identity; `as_linked` is what to request, and what relative links resolve against.
 
     >>> url = Url.parse("team/", "https://A.example/about/?x#y")
     >>> url.text, url.as_linked
@@ -260,11 +249,7 @@ class Url:
         return tuple(filter(None, self.path.split("/")))
 
     def key(self, tracking: Tracking) -> str:
-        """Return the identity inside sets: no scheme (URL-7), no tracking parameters.
-
-        >>> Url.parse("https://a.example/b?utm_source=x&c=1").key(Tracking(("utm_*",)))
-        'a.example/b?c=1'
-        """
+        """Return the identity inside sets: no scheme (URL-7), no tracking parameters."""
         text = self.text[self.text.index(":") + 3 :]
         mark = text.find("?")
         return text if mark < 0 else text[:mark] + tracking.strip(text[mark:])
