@@ -34,7 +34,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest, CrawlSummary, PageAttachments
 from honeyguide.ports.store import Store
-from honeyguide.report import pick as reports
+from honeyguide.report import sheet as reports
 from honeyguide.report import write_report
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
 from honeyguide.report.plan import PlanReportData, plan_sheet

@@ -359,11 +359,11 @@ LIMITS = [
     ),
     Limit("line in a terminal", "4,000 characters", "cli.output:MAX_LINE_CHARS", outputs.shown_line),
     Limit("marks on a letter", "6", "core.text.printable:MAX_MARKS", outputs.marks),
-    Limit("text in a report", "200 characters", "report.pick:MAX_TEXT", outputs.report_text),
-    Limit("link in a report", "500 characters", "report.pick:MAX_URL", outputs.report_url),
+    Limit("text in a report", "200 characters", "report.sheet:MAX_TEXT", outputs.report_text),
+    Limit("link in a report", "500 characters", "report.sheet:MAX_URL", outputs.report_url),
     Limit("picks of a site in a report", "50", "report.pick:MAX_SELECTED", outputs.report_selected),
     Limit("candidates of a site in a report", "40", "report.pick:MAX_RANKED", outputs.report_ranked),
-    Limit("pages by rule in a report", "12", "report.pick:MAX_LISTED", outputs.report_listed),
+    Limit("pages by rule in a report", "12", "report.sheet:MAX_LISTED", outputs.report_listed),
     Limit("failed sites by kind in a report", "30", "report.pick:MAX_NAMED", outputs.report_named),
     Limit(
         "report with all candidates", "16,000,000 bytes", "report:DETAILED_BYTES", outputs.report_bytes, 3_000

@@ -16,7 +16,7 @@ import honeyguide.report as report_module
 from honeyguide.errors import InputError
 from honeyguide.report import write_report
 from honeyguide.report.markdown import plain
-from honeyguide.report.pick import MAX_TEXT, clean, link_of
+from honeyguide.report.sheet import MAX_TEXT, clean, link_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,7 @@ def test_the_funnel_leads_from_links_to_picks(tmp_path: Path) -> None:
         for line in text.splitlines()
         if line[:2] == "| "
     ]
-    assert rows[rows.index(["Step", "Out", "Left", "Why"]) + 2 :][:8] == [
+    assert rows[rows.index(["Step", "Rejected", "Left", "Why"]) + 2 :][:8] == [
         ["links found", "", "16", ""],
         ["scheme", "2", "14", "mail, telephone, script: no web page"],
         ["extension", "2", "12", "a file, not a page"],
@@ -135,7 +135,7 @@ def test_candidates_are_ranked_and_the_out_are_grouped(tmp_path: Path) -> None:
     places = [ranked.index(f"{HOME}{path}") for path in ("services", "about", "old", "blog")]
     assert places == sorted(places)
     assert shown.count("one of many: pages that share 'town' (3 pages)") == 1
-    assert "Put out, by rule (6)" in shown
+    assert "Rejected, by rule (6)" in shown
 
 
 def test_evidence_and_content_facts_are_shown(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_everything_is_bounded(tmp_path: Path) -> None:
 )
 def test_a_record_of_nonsense_is_still_a_site(tmp_path: Path, record: dict[str, Any]) -> None:
     assert "1 site" in _written(tmp_path / "report.html", record)
-    assert "1 sites" in _written(tmp_path / "report.md", record)
+    assert "1 site" in _written(tmp_path / "report.md", record)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ from honeyguide.core.crawl.frontier import Counts
 from honeyguide.errors import InputError
 from honeyguide.report import write_sheet
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
-from honeyguide.report.html import HEADINGS
 from honeyguide.report.plan import PlanReportData, plan_sheet
-from honeyguide.report.sheet import MAX_LINES, MAX_PAGES, CountList, Pages, Sheet
+from honeyguide.report.sheet import HEADINGS, MAX_LINES, MAX_PAGES, CountList, Pages, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +103,7 @@ def test_a_crawl_in_numbers_and_words() -> None:
     sheet = crawl_sheet(told())
     assert sheet.figures == (
         ("9", "pages fetched"), ("1", "of them relevant"), ("11%", "harvest"), ("6", "left in the queue"),
-        ("7", "put out"), ("4", "URLs of other sites"),
+        ("7", "rejected"), ("4", "URLs of other sites"),
     )  # fmt: skip
     assert sheet.facts == (
         ("Stopped", "--max-pages is reached"), ("Topic", "fire"), ("Profile", "docs, 5a14"), ("Run", "3"),
@@ -137,11 +136,11 @@ def test_a_crawl_in_numbers_and_words() -> None:
 
 def test_the_best_pages_come_first_with_what_they_were_paid() -> None:
     rows = best(crawl_sheet(told())).rows
-    assert [(row.rank, row.url, row.score, row.kind) for row in rows] == [
+    assert [(row.rank, row.url, row.score, row.label) for row in rows] == [
         (1, "https://a.example/alarms", 9, "expand"),
         (2, "https://a.example/", 2, "seed"),
     ]
-    assert rows[0].reasons == (("+9", "topic in title"),)
+    assert rows[0].points == (("+9", "topic in title"),)
     assert rows[0].facts == ("1 link from a seed", "fetched 2026-01-01T00:00:30.000Z")
     assert rows[1].facts == ("fetched 2026-01-01T00:00:30.000Z",)
 
@@ -239,12 +238,12 @@ def test_a_plan_in_numbers_and_words() -> None:
     assert isinstance(levels, CountList)
     assert lines(levels) == [("high", 3, "crawl soon"), ("low", 7, "defer")]
     assert isinstance(listed, Pages)
-    assert [(row.rank, row.score, row.kind) for row in listed.rows] == [
+    assert [(row.rank, row.score, row.label) for row in listed.rows] == [
         (1, 60, "high"),
         (4, 60, "high"),
         (5, 60, "high"),
     ]
-    assert listed.rows[0].reasons == (("50", "base"), ("+10", "Is a hub page"))
+    assert listed.rows[0].points == (("50", "base"), ("+10", "Is a hub page"))
     assert [row.facts for row in listed.rows[:2]] == [("due 2026-01-02T00:00:00.000Z",), ()]
     assert isinstance(hosts, CountList)
     assert [(line.name, line.count) for line in hosts.lines] == [
@@ -276,10 +275,10 @@ def test_everything_that_is_told_is_written(tmp_path: Path, sheet: Sheet, suffix
                 *(
                     word
                     for row in one.rows
-                    for word in (row.url, row.text, row.kind, str(row.score), *row.facts)
+                    for word in (row.url, row.text, row.label, str(row.score), *row.facts)
                 ),
             ]
-            words += [word for row in one.rows for reason in row.reasons for word in reason]
+            words += [word for row in one.rows for reason in row.points for word in reason]
     for word in words:
         assert word in shown, word
     assert "pays nothing" not in shown

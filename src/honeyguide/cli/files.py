@@ -118,7 +118,7 @@ def check_reports(files: Iterable[str], command: str) -> None:
 
 def check_report(file: str, command: str) -> None:
     """Reject a report that cannot be written or would replace another kind of file; checked before the work."""
-    from honeyguide.report.html import HEADINGS  # only for those who want one
+    from honeyguide.report.sheet import HEADINGS  # only for those who want one
 
     heading = HEADINGS[command]
     first, titled = f"# {heading}\n".encode(), f"<h1>{heading}</h1>".encode()

@@ -13,16 +13,27 @@ from typing import TYPE_CHECKING
 from honeyguide.core.crawl.placement import LANES
 from honeyguide.core.records import is_relevant
 from honeyguide.report import sheet
-from honeyguide.report.html import HEADINGS
-from honeyguide.report.pick import MAX_URL, clean, figure, read_row
-from honeyguide.report.sheet import CountList, Line, Pages, Sheet, counted, facts_of
+from honeyguide.report.sheet import (
+    HEADINGS,
+    MAX_URL,
+    CountList,
+    Line,
+    Pages,
+    Sheet,
+    clean,
+    counted,
+    facts_of,
+    figure,
+    noun,
+    read_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from honeyguide.core.crawl.frontier import Counts
     from honeyguide.core.records import Record
-    from honeyguide.report.pick import ReportRow
+    from honeyguide.report.sheet import ReportRow
 
 
 MAX_SITES = 100_000  # other sites that are told apart; links to further ones are counted together
@@ -36,7 +47,7 @@ _NEEDED = ("url", "title", "relevance_score", "points", "action", "depth", "fetc
 class CrawlReportData:
     """What a store says of a run: the run as `runs` writes it, its pages in order, links that leave it.
 
-    `stopped` is a sentence, `put_out` counts by rule under headings, and `words` says what a rule means.
+    `stopped` is a sentence, `rejected` counts by rule under headings, and `words` says what a rule means.
     """
 
     run: Record
@@ -44,20 +55,20 @@ class CrawlReportData:
     counts: Counts
     pages: Iterable[Record]
     outside: Iterable[Record]
-    put_out: Mapping[str, Mapping[str, int]]
+    rejected: Mapping[str, Mapping[str, int]]
     words: Callable[[str], str]
 
 
-def crawl_sheet(told: CrawlReportData) -> Sheet:
+def crawl_sheet(data: CrawlReportData) -> Sheet:
     """Tell of a run, whichever processes worked on it."""
-    harvest = _Harvest(has_topic=told.run.get("topic") is not None)
-    for record in told.pages:
+    harvest = _Harvest(has_topic=data.run.get("topic") is not None)
+    for record in data.pages:
         harvest.add(record)
     parts: tuple[CountList | Pages, ...] = (
         harvest.pages(),
         *([harvest.course()] if harvest.has_topic else []),
         counted(
-            "Answers, by status", harvest.answers, lambda name: "" if name.isdigit() else told.words(name)
+            "Answers, by status", harvest.answers, lambda name: "" if name.isdigit() else data.words(name)
         ),
         counted("What was done with pages", harvest.actions),
         *(
@@ -65,17 +76,17 @@ def crawl_sheet(told: CrawlReportData) -> Sheet:
             if set(harvest.changes) - {"new"}
             else []
         ),
-        _queue(told.counts.lanes),
-        *_put_out(told),
-        _outside(told.outside),
+        _queue(data.counts.lanes),
+        *_rejected(data),
+        _outside(data.outside),
     )
-    command = clean(told.run.get("command"), MAX_URL)
-    return Sheet(HEADINGS["crawl"], command, _figures(told, harvest), _facts(told), parts)
+    command = clean(data.run.get("command"), MAX_URL)
+    return Sheet(HEADINGS["crawl"], command, _figures(data, harvest), _facts(data), parts)
 
 
-def _figures(told: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
+def _figures(data: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
     """Give the numbers of a run; pages are fetches, as budgets count them."""
-    counts, fetched = told.counts, told.counts.fetched
+    counts, fetched = data.counts, data.counts.fetched
     share = f"{harvest.relevant / max(1, fetched):.0%}"
     relevant = (
         [(f"{harvest.relevant:,}", "of them relevant"), (share, "harvest")] if harvest.has_topic else []
@@ -84,7 +95,7 @@ def _figures(told: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str],
         (f"{fetched:,}", "page fetched" if fetched == 1 else "pages fetched"),
         *relevant,
         (f"{counts.states['queued'] + counts.states['leased']:,}", "left in the queue"),
-        (f"{sum(counts.out.values()):,}", "put out"),
+        (f"{sum(counts.out.values()):,}", "rejected"),
         (
             f"{counts.external_links:,}",
             "URL of other sites" if counts.external_links == 1 else "URLs of other sites",
@@ -92,16 +103,16 @@ def _figures(told: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str],
     )
 
 
-def _facts(told: CrawlReportData) -> tuple[tuple[str, str], ...]:
-    run = told.run
+def _facts(data: CrawlReportData) -> tuple[tuple[str, str], ...]:
+    run = data.run
     return facts_of((
-        ("Stopped", told.stopped),
+        ("Stopped", data.stopped),
         ("Topic", run.get("topic")),
         ("Profile", f"{run.get('profile')}, {run.get('profile_hash')}"),
         ("Run", run.get("run")),
         ("Begun", run.get("started_at")),
         ("Last worked on", run.get("updated_at")),
-        ("Due again", f"{told.counts.due:,}" if told.counts.due else None),
+        ("Due again", f"{data.counts.due:,}" if data.counts.due else None),
     ))  # fmt: skip
 
 
@@ -113,14 +124,14 @@ def _queue(lanes: Mapping[str, int]) -> CountList:
     )
 
 
-def _put_out(told: CrawlReportData) -> Iterator[CountList]:
+def _rejected(data: CrawlReportData) -> Iterator[CountList]:
     """List rules that decided; traps, wherever they were met, under a heading of their own."""
     traps: Counter[str] = Counter()
-    for heading, counts in told.put_out.items():
+    for heading, counts in data.rejected.items():
         others = {rule: n for rule, n in counts.items() if not rule.startswith(_TRAP)}
         traps.update({rule: n for rule, n in counts.items() if rule not in others})
-        yield counted(heading, others, told.words)
-    yield counted("Traps", traps, told.words)
+        yield counted(heading, others, data.words)
+    yield counted("Traps", traps, data.words)
 
 
 def _outside(records: Iterable[Record]) -> CountList:
@@ -133,12 +144,8 @@ def _outside(records: Iterable[Record]) -> CountList:
         urls[name] += 1
         links[name] += int(figure(record.get("seen")) or 0)
     return counted(
-        "Other sites, by how many of their URLs are linked", urls, lambda name: _links(links[name])
+        "Other sites, by how many of their URLs are linked", urls, lambda name: noun(links[name], "link")
     )
-
-
-def _links(count: int) -> str:
-    return "1 link" if count == 1 else f"{count:,} links"
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
@@ -213,10 +220,10 @@ class _Harvest:
         """List the best pages that score at all; without a topic, those that came first."""
         if not self.has_topic:
             rows = tuple(_row(record, n) for n, record in enumerate(self.first, 1))
-            return Pages("First pages", rows, self.visits - len(rows))
+            return Pages("First pages", rows, self.visits - len(rows), "Action")
         best = [one for _, one in self._ordered()[: sheet.MAX_PAGES] if one.score > 0]
         rows = tuple(_row(one.record, n, one) for n, one in enumerate(best, 1))
-        return Pages("Best pages", rows)
+        return Pages("Best pages", rows, label="Action")
 
     def course(self) -> CountList:
         """Tell how many pages of each stretch of the crawl were relevant."""
@@ -242,10 +249,10 @@ def _row(record: Record, place: int, best: _Best | None = None) -> ReportRow:
     depth = figure(record.get("depth"))
     facts = []
     if depth:
-        facts.append(f"{_links(int(depth))} from a seed")
+        facts.append(f"{noun(int(depth), 'link')} from a seed")
     if record.get("fetched_at"):
         facts.append(f"fetched {clean(record['fetched_at'], 40)}")
     if best is not None and best.last != best.score:
         facts.append(f"scored {best.last} when it was read last")
-    row = read_row({**record, "score": record["relevance_score"], "bucket": record["action"], "rank": place})
+    row = read_row({**record, "score": record["relevance_score"], "rank": place}, clean(record["action"]))
     return replace(row, facts=tuple(facts))

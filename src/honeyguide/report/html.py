@@ -1,8 +1,7 @@
-"""A report as one HTML file that needs nothing else: no script, no image, nothing from a network.
+"""A sheet as one HTML file that needs nothing else: no script, no image, nothing from a network.
 
-Owns: how the report looks in a browser; the style sheet is `style.css`. Must not know: records (`summary.py` reads
-them) and where sheets come from. Start reading at `first` and `site`, or at `sheet`. Every text goes through `escape`,
-and only what `link_of` allowed is a link.
+Owns: how a report looks in a browser; the style sheet is `style.css`. Must not know: records, where sheets come from. Start
+reading at `start` and `section`. Every text goes through `escape`, and only what `link_of` allowed is a link.
 """
 
 from __future__ import annotations
@@ -11,160 +10,154 @@ import base64
 import hashlib
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from honeyguide.report.sheet import Pages
+from honeyguide.report.sheet import CountList, PageGroups, Pages, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from honeyguide.report.pick import FunnelStep, OutGroup, ReportRow, ReportSite, Summary
-    from honeyguide.report.sheet import CountList, Line, Sheet
+    from honeyguide.report.sheet import Curve, Line, PageGroup, Part, ReportRow, Section, Sheet
 
 # Widths of bars are classes, as no element may have a style of its own.
 _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
-GOOD, PARTIAL = "ok", "partial"
-_END = "<p><small>Written by Honeyguide. Scores are the sums of the points shown beside them.</small></p>\n</body>\n</html>\n"
+# Curves are told apart by colour and by dash: neither alone is enough for everybody.
+_COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#bbbbbb")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4", "4 4")
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 260, 44, 26
+# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
+# by its hash. A frame or a sandbox cannot be forbidden from inside a file.
+_POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
 
 
-def first(summary: Summary) -> str:
-    """Write everything before the sites: the head and the summary."""
-    title = f"Honeyguide: {summary.picks:,} pages of {_count(summary.sites, 'site')}"
-    top = opening(title, HEADINGS["pick"], _methods(summary), f"{_WIDTHS}\n")
-    return f"""{top}{_cards(summary)}
-<h2>Sites by status</h2>
-{_statuses(summary)}
-<h2>From links to picks</h2>
-{_funnel(summary)}
-{_replacements(summary)}{_failures(summary)}<h2>Sites</h2>
+def start(sheet: Sheet) -> str:
+    """Write everything before the sections."""
+    style = f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{_WIDTHS}\n"
+    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    heading = escape(sheet.heading)
+    figures = "".join(
+        f'<div class="card"><b>{escape(number)}</b> <small>{escape(words)}</small></div>'
+        for number, words in sheet.figures
+    )
+    facts = "".join(
+        f'<div class="line fact"><span class="soft">{escape(name)}</span><span dir="auto">{escape(value)}</span></div>'
+        for name, value in sheet.facts
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY.format(hash=digest))}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="honeyguide">
+<title>Honeyguide: {escape(sheet.title) or heading}</title>
+<style>{style}</style>
+</head>
+<body>
+<header><h1>{heading}</h1>
+<p class="soft">{escape(sheet.below)}</p></header>
+{_if(figures, f'<div class="cards">{figures}</div>')}
+{_if(facts, f'<div class="box">{facts}</div>')}
+{"".join(_boxed(part) for part in sheet.parts)}{_if(sheet.sections, f"<h2>{escape(sheet.sections)}</h2>")}
 """
 
 
-def last(_summary: Summary) -> str:
-    """Write everything after the sites."""
-    return _END
-
-
-# --- summary ----------------------------------------------------------------------------------------------------
-
-
-def _methods(summary: Summary) -> str:
-    """Name what chose the pages, most used first."""
-    named = [f"strategy {escape(method)}" for method, _ in summary.methods.most_common(3) if method]
-    return "; ".join(named) or "Nothing was picked."
-
-
-def _cards(summary: Summary) -> str:
-    cards = [
-        (f"{summary.sites:,}", "site" if summary.sites == 1 else "sites"),
-        (f"{summary.statuses[GOOD]:,}", "of them ok"),
-        (f"{summary.picks:,}", "pages picked"),
-        (f"{summary.links:,}", "links considered"),
-    ]
-    pace = summary.pace()
-    if pace is not None:
-        most = f"; nine in ten within {pace[1]:.1f} s" if summary.sites > 1 else ""
-        cards.append((f"{pace[0]:.1f} s", f"a site{most}"))
-    return _figures(cards)
-
-
-def _figures(figures: Iterable[tuple[str, str]]) -> str:
-    cards = (
-        f'<div class="card"><b>{escape(number)}</b> <small>{escape(words)}</small></div>'
-        for number, words in figures
-    )
-    return f'<div class="cards">{"".join(cards)}</div>'
-
-
-def _statuses(summary: Summary) -> str:
-    rows = "".join(
-        f'<div class="line"><span>{_badge(status)}</span>{_bar(count, summary.sites)}<span class="num">{count:,}</span></div>'
-        for status, count in summary.statuses.most_common()
-    )
-    return f'<div class="box">{rows}</div>' if rows else '<p class="soft">No site was asked for.</p>'
-
-
-def _badge(status: str) -> str:
-    kind = {GOOD: "good", PARTIAL: "some"}.get(status, "bad")
-    return f'<span class="badge {kind}">{escape(status.replace("_", " "))}</span>'
-
-
-def _bar(part: int, whole: int) -> str:
-    share = 100 * part / whole if whole > 0 else 0
-    return f'<div class="bar"><i class="w{min(max(round(share), 0), 100)}"></i></div>'
-
-
-def _funnel(summary: Summary) -> str:
-    return f'<div class="box">{"".join(_step(step, summary.links) for step in summary.funnel())}</div>'
-
-
-def _step(step: FunnelStep, links: int) -> str:
-    """Write a step: what is left as a bar, and what was put out beside the rule that did it."""
-    name, count, why = f'<span class="step">{escape(step.name)}</span>', f"<b>{step.left:,}</b>", ""
-    if step.out:
-        name, count = f'<span class="lost">{escape(step.name)}</span>', f"−{step.out:,} → {step.left:,}"
-        why = f'<small class="why">{escape(step.why)}</small>' if step.why else ""
-    return f'<div class="line">{name}{_bar(step.left, links)}<span class="num">{count}</span>{why}</div>'
-
-
-def _replacements(summary: Summary) -> str:
-    if not summary.replaced:
-        return ""
-    items = "".join(f"<li>{count:,} × {escape(why)}</li>" for why, count in summary.replaced.most_common(10))
-    return f'<h2>Replaced pages</h2><div class="box"><p>Chosen, fetched, and found to be no use:</p><ul class="plain">{items}</ul></div>\n'
-
-
-def _failures(summary: Summary) -> str:
-    """Write what went wrong, by kind, each site with its sentence and the way to its section."""
-    if not summary.failed:
-        return ""
-    parts = []
-    for status, named in summary.failed.items():
-        more = summary.statuses[status] - len(named)
-        items = "".join(f'<li><a href="#s{n}">{escape(name)}</a> {_said(why)}</li>' for n, name, why in named)
-        rest = f"<li>and {more:,} more</li>" if more > 0 else ""
-        parts.append(
-            f'<div class="group">{_badge(status)} <small>{_count(summary.statuses[status], "site")}</small><ul class="plain">{items}{rest}</ul></div>'
-        )
-    return f'<h2>Not all went well</h2><div class="box">{"".join(parts)}</div>\n'
-
-
-def _said(why: str) -> str:
-    return f'<span class="soft">{escape(why)}</span>' if why else ""
-
-
-# --- sites ------------------------------------------------------------------------------------------------------
-
-
-def site(site: ReportSite, *, detailed: bool) -> str:
-    """Write a site; without details only its picks."""
+def section(site: Section) -> str:
+    """Write a site."""
     opened = " open" if site.number == 1 else ""
-    title = f'<span class="soft" dir="auto">{escape(site.title)}</span>' if site.title else ""
+    title = _if(site.title, f'<span class="soft" dir="auto">{escape(site.title)}</span>')
+    home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
+    status = escape(site.status.replace("_", " "))
+    reason = _if(site.reason, f'<p><span class="soft">Why it is {status}:</span> {escape(site.reason)}</p>')
+    parts = "".join(_folded(part) for part in site.parts) or '<p class="soft">No page was selected.</p>'
+    notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in site.notes)
     return f"""<details class="site" id="s{site.number}"{opened}>
-<summary><b>{escape(site.name)}</b> {_badge(site.status)} {title} <small class="end">{_numbers(site)}</small></summary>
-<div class="in">{_about(site)}{_selected(site)}{_replaced(site)}{_ranked(site) + _outs(site) if detailed else _left_out(site)}</div>
+<summary><b>{escape(site.name)}</b> {_badge(site.status)} {title} <small class="end">{escape(site.numbers)}</small></summary>
+<div class="in"><p>{home}</p>{reason}{parts}{notes}</div>
 </details>
 """
 
 
-def _numbers(site: ReportSite) -> str:
-    seconds = "" if site.elapsed_s is None else f", {site.elapsed_s} s"
-    return f"{_count(site.picks, 'pick')} of {_count(site.links, 'link')}{seconds}"
+def end(sheet: Sheet) -> str:
+    """Write everything after the sections."""
+    return f"<p><small>Written by Honeyguide. {escape(sheet.last)}</small></p>\n</body>\n</html>\n"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+def _if(condition: object, text: str) -> str:
+    return text if condition else ""
 
 
-def _about(site: ReportSite) -> str:
-    home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
-    asked = "" if site.requests is None else f" <small>{site.requests:,} requests</small>"
-    reason = (
-        f'<p><span class="soft">Why it is {escape(site.status.replace("_", " "))}:</span> {escape(site.reason)}</p>'
-        if site.reason
-        else ""
+# --- parts ---
+
+
+def _boxed(part: Part) -> str:
+    """Write a part of the sheet; one without anything below its heading is left out."""
+    body = _body(part)
+    return _if(body, f'<h2>{escape(part.heading)}</h2>\n<div class="box">{body}</div>\n')
+
+
+def _folded(part: Part) -> str:
+    """Write a part of a section, or below another; a folded one opens when it is clicked."""
+    body, heading = _body(part), escape(part.heading)
+    if isinstance(part, CountList | Table) or not part.is_folded:
+        return _if(body, f"<h3>{heading}</h3>{body}")
+    return _if(body, f'<details class="more"><summary>{heading}</summary>{body}</details>')
+
+
+def _body(part: Part) -> str:
+    match part:
+        case Pages():
+            rows = "".join(map(_page, part.rows))
+            return _if(rows, f'<ol class="pages">{rows}</ol>{_more(part.more)}')
+        case CountList():
+            lines = "".join(_line(line, part.full) for line in part.lines)
+            return _if(lines, f"{lines}{_more(part.more)}")
+        case PageGroups():
+            return "".join(map(_group, part.groups))
+        case Table():
+            return _chart(part.curves) + _table(part)
+        case _:
+            assert_never(part)
+
+
+def _more(count: int) -> str:
+    return _if(count, f"<p><small>and {count:,} more</small></p>")
+
+
+def _line(line: Line, full: int) -> str:
+    """Write a count with its bar; in a funnel also how many were lost."""
+    style, count = ("lost", f"−{line.lost:,} → {line.count:,}") if line.lost else ("step", f"{line.count:,}")
+    words = _if(line.words, f'<small class="why">{escape(line.words)}</small>')
+    share = 100 * line.count / full if full > 0 else 0
+    bar = f'<div class="bar"><i class="w{min(max(round(share), 0), 100)}"></i></div>'
+    return f'<div class="line"><span class="{style}">{escape(line.name)}</span>{bar}<span class="num">{count}</span>{words}</div>\n'
+
+
+def _group(group: PageGroup) -> str:
+    items = "".join(
+        f'<li>{_link(row)} <span class="soft">{escape(row.words)}</span></li>' for row in group.rows
     )
-    return f"<p>{home}{asked}</p>{reason}"
+    more = group.count - len(group.rows)
+    rest = _if(more > 0, f"<li>and {more:,} more</li>")
+    return f'<div class="group out"><b>{escape(group.name)}</b> {group.count:,} {escape(group.words)}<ul class="plain">{items}{rest}</ul></div>'
+
+
+def _page(row: ReportRow) -> str:
+    """Write a page with its score, and the points that made it."""
+    rank = "" if row.rank is None else str(row.rank)
+    text = _if(row.text, f'<div dir="auto">{escape(row.text)}</div>')
+    facts = _if(row.facts, f"<div><small>{escape('; '.join(row.facts))}</small></div>")
+    chips = "".join(f"<span><b>{escape(paid)}</b> {escape(words)}</span>" for paid, words in row.points)
+    points = _if(chips, f'<div class="points">{chips}</div>')
+    quotes = "".join(f'<div><small><q dir="auto">{escape(text)}</q></small></div>' for text in row.evidence)
+    rule, reason = row.rejected or ("", "")
+    rejected = _if(row.rejected, f'<div class="out">rejected: <b>{escape(rule)}</b> {escape(reason)}</div>')
+    score = "" if row.score is None else f'<div class="score">{row.score}</div>'
+    return (
+        f'<li><span class="rank">{rank}</span><div>{_link(row)}{text}{facts}{points}{quotes}{rejected}</div>'
+        f'<div>{score}<div class="kind">{escape(row.label)}</div></div></li>'
+    )
 
 
 def _link(row: ReportRow) -> str:
@@ -174,140 +167,62 @@ def _link(row: ReportRow) -> str:
     return f'<a href="{escape(row.link)}" rel="noopener noreferrer nofollow">{shown}</a>'
 
 
-def _selected(site: ReportSite) -> str:
-    if not site.selected:
-        return '<p class="soft">No page was selected.</p>'
-    more = (
-        f"<p><small>and {site.picks - len(site.selected):,} more</small></p>"
-        if site.picks > len(site.selected)
-        else ""
+def _badge(status: str) -> str:
+    kind = {"ok": "good", "partial": "some"}.get(status, "bad")
+    return f'<span class="badge {kind}">{escape(status.replace("_", " "))}</span>'
+
+
+# --- tables and curves ---
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table.rows)
+    styles = (' class="reference"' if place in table.grey else "" for place in range(len(table.rows)))
+    rows = "".join(f"<tr{style}>{row}</tr>\n" for style, row in zip(styles, cells, strict=True))
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _chart(curves: Sequence[Curve]) -> str:
+    """Draw curves of shares over time."""
+    if not curves:
+        return ""
+    lines = "".join(
+        f'<polyline points="{" ".join(_points(curve.shares))}" {_look(n)}/>' for n, curve in enumerate(curves)
     )
-    return f'<h3>Selected</h3><ol class="pages">{"".join(map(_page, site.selected))}</ol>{more}'
-
-
-def _page(row: ReportRow) -> str:
-    """Write a page with its score, and the points that made it."""
-    rank = "" if row.rank is None else str(row.rank)
-    text = f'<div dir="auto">{escape(row.text)}</div>' if row.text else ""
-    facts = f"<div><small>{escape('; '.join(row.facts))}</small></div>" if row.facts else ""
-    quotes = "".join(f'<div><small><q dir="auto">{escape(text)}</q></small></div>' for text in row.evidence)
-    score = "" if row.score is None else f'<div class="score">{row.score}</div>'
+    names = ", ".join(escape(curve.name) for curve in curves)
+    keys = "".join(_key(n, curve.name) for n, curve in enumerate(curves))
     return (
-        f'<li><span class="rank">{rank}</span><div>{_link(row)}{text}{facts}{_points(row)}{quotes}{_out(row)}</div>'
-        f'<div>{score}<div class="kind">{escape(row.kind)}</div></div></li>'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="freshness over time: {names}">'
+        f"{_grid()}{lines}</svg>\n<p>{keys}</p>"
     )
 
 
-def _points(row: ReportRow) -> str:
-    chips = "".join(f"<span><b>{escape(points)}</b> {escape(words)}</span>" for points, words in row.reasons)
-    return f'<div class="points">{chips}</div>' if chips else ""
-
-
-def _out(row: ReportRow) -> str:
-    return f'<div class="out">out: <b>{escape(row.out[0])}</b> {escape(row.out[1])}</div>' if row.out else ""
-
-
-def _replaced(site: ReportSite) -> str:
-    if not site.replaced:
-        return ""
-    items = "".join(f"<li>{_link(row)} {escape(row.out[1] if row.out else '')}</li>" for row in site.replaced)
-    return f'<h3>Replaced</h3><ul class="plain">{items}</ul>'
-
-
-def _ranked(site: ReportSite) -> str:
-    if not site.ranked:
-        return ""
-    more = f"<p><small>and {site.more_ranked:,} more</small></p>" if site.more_ranked else ""
-    return (
-        f'<details class="more"><summary>Ranked candidates ({site.candidates:,})</summary>'
-        f'<ul class="pages">{"".join(map(_page, site.ranked))}</ul>{more}</details>'
+def _grid() -> str:
+    lines = (
+        f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_WIDTH}" y2="{y:.1f}" stroke="currentColor" opacity="0.15"/>'
+        f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share:g}</text>'
+        for share, y in ((step / 4, _y(step / 4)) for step in range(5))
     )
+    ends = f'<text x="{_LEFT}" y="{_HEIGHT - 6}">start</text><text x="{_WIDTH}" y="{_HEIGHT - 6}" text-anchor="end">end</text>'
+    return "".join(lines) + ends
 
 
-def _outs(site: ReportSite) -> str:
-    if not site.outs:
-        return ""
-    total = sum(group.count for group in site.outs)
-    return f'<details class="more"><summary>Put out, by rule ({total:,})</summary>{"".join(map(_group, site.outs))}</details>'
+def _y(share: float) -> float:
+    return 8 + (1.0 - share) * (_HEIGHT - _BOTTOM - 8)
 
 
-def _group(group: OutGroup) -> str:
-    """Write what one rule put out; a reason that is the same for all stands once."""
-    whys = {row.out[1] for row in group.rows if row.out}
-    shared = escape(next(iter(whys))) if len(whys) == 1 else ""
-    items = "".join(
-        f"<li>{_link(row)} {'' if shared or not row.out else _said(row.out[1])}</li>" for row in group.rows
-    )
-    more = group.count - len(group.rows)
-    rest = f"<li>and {more:,} more</li>" if more > 0 else ""
-    return f'<div class="group out"><b>{escape(group.rule)}</b> {group.count:,} {shared}<ul class="plain">{items}{rest}</ul></div>'
+def _points(shares: Sequence[float]) -> Iterable[str]:
+    step = (_WIDTH - _LEFT) / max(len(shares), 1)
+    for place, share in enumerate(shares):
+        yield f"{_LEFT + step * (place + 0.5):.1f},{_y(min(max(share, 0.0), 1.0)):.1f}"
 
 
-def _left_out(site: ReportSite) -> str:
-    return f"<p><small>{_count(site.candidates, 'candidate')} not shown: the report would be too large. The records have them.</small></p>"
+def _look(number: int) -> str:
+    place = number % len(_COLOURS)
+    return f'fill="none" stroke="{_COLOURS[place]}" stroke-width="2" stroke-dasharray="{_DASHES[place]}"'
 
 
-# --- sheets -----------------------------------------------------------------------------------------------------
-
-
-def sheet(sheet: Sheet) -> str:
-    """Write a whole report; headings without anything below them are left out."""
-    heading = escape(sheet.heading)
-    top = opening(f"Honeyguide: {heading}", heading, escape(sheet.below), f"{_WIDTHS}\n")
-    facts = "".join(
-        f'<div class="line fact"><span class="soft">{escape(name)}</span><span dir="auto">{escape(value)}</span></div>'
-        for name, value in sheet.facts
-    )
-    about = f'<div class="box">{facts}</div>\n' if facts else ""
-    return f"{top}{_figures(sheet.figures)}\n{about}{''.join(map(_part, sheet.parts))}{_END}"
-
-
-def _part(part: CountList | Pages) -> str:
-    if isinstance(part, Pages):
-        inner = "".join(map(_page, part.rows))
-        body = f'<ol class="pages">{inner}</ol>' if inner else ""
-    else:
-        body = "".join(_counted(line, part.full) for line in part.lines)
-    if not body:
-        return ""
-    more = f"<p><small>and {part.more:,} more</small></p>" if part.more else ""
-    return f'<h2>{escape(part.heading)}</h2>\n<div class="box">{body}{more}</div>\n'
-
-
-def _counted(line: Line, full: int) -> str:
-    why = f'<small class="why">{escape(line.words)}</small>' if line.words else ""
-    name = f'<span class="step">{escape(line.name)}</span>'
-    return f'<div class="line">{name}{_bar(line.count, full)}<span class="num">{line.count:,}</span>{why}</div>\n'
-
-
-# The first heading of the reports of each command, no two of which have the same.
-HEADINGS = {
-    "pick": "Pages worth a visit",
-    "crawl": "What a crawl found",
-    "plan": "What to visit next",
-    "simulate": "What recrawl policies are worth",
-}
-# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
-# by its hash. A frame or a sandbox cannot be forbidden from inside a file.
-_POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
-
-
-def opening(title: str, heading: str, below: str, style: str) -> str:
-    """Write everything down to the line below the first heading; `style` is added to the common style sheet."""
-    sheet = f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{style}"
-    digest = base64.b64encode(hashlib.sha256(sheet.encode("utf-8")).digest()).decode("ascii")
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY.format(hash=digest))}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="honeyguide">
-<title>{title}</title>
-<style>{sheet}</style>
-</head>
-<body>
-<header><h1>{heading}</h1>
-<p class="soft">{below}</p></header>
-"""
+def _key(number: int, name: str) -> str:
+    line = f'<line x1="0" y1="5" x2="32" y2="5" {_look(number)}/>'
+    return f'<span class="key"><svg viewBox="0 0 32 10" aria-hidden="true">{line}</svg> {escape(name)}</span>'

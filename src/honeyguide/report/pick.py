@@ -1,19 +1,35 @@
-"""What a report tells: a record as plain, harmless, bounded data, and the sum of all of them.
+"""The report of a pick: a section for each site, and the sum of all of them.
 
-Owns: reading records (which come from pages, so nothing in them is trusted), the order of candidates, the funnel.
-Must not know: HTML, Markdown, files. Start reading at `read_site` and `Summary`.
+Owns: reading the records of a pick, the order of candidates, the funnel from links to picks. Must not know: HTML, Markdown,
+files. Start reading at `PickReport`. Records are read once and not kept.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from honeyguide.core.text.printable import legible, tidy
 from honeyguide.core.url.scope import RULE_WORDS
+from honeyguide.report import sheet
+from honeyguide.report.sheet import (
+    HEADINGS,
+    CountList,
+    Line,
+    PageGroup,
+    PageGroups,
+    Pages,
+    ReportRow,
+    Section,
+    Sheet,
+    clean,
+    figure,
+    noun,
+    objects,
+    read_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,14 +37,10 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-MAX_TEXT = 200  # characters of a title, an anchor, a sentence
-MAX_URL = 500  # characters; a longer one is shown cut, and is no link
 MAX_SELECTED = 50  # pages of a site
 MAX_RANKED = 40  # candidates of a site, best first
-MAX_LISTED = 12  # pages put out by one rule, replaced pages, reasons of a score, evidence
 MAX_NAMED = 30  # sites that failed in one way
-
-
+_REPLACED = 10  # reasons
 FILTERS = ("disallowed-path", "homepage", "duplicate", "service-area")  # PICK-1, in its order
 LAST = {
     "replaced": "turned out dead or empty when it was fetched",
@@ -37,145 +49,145 @@ LAST = {
 }
 
 
-def clean(value: Any, limit: int | None = None) -> str:
-    r"""Make text harmless for a reader: one line, bounded, nothing that turns, hides or breaks letters.
+@dataclass(slots=True)
+class PickReport:
+    """The sum of a run, filled site by site; of each kind of failure it keeps the first few sites."""
 
-    >>> clean("  a\n\u202eb\x00 "), clean(None), clean("x" * 9, limit=4)
-    ('a b', '', 'xxxx…')
-    """
-    if not isinstance(value, str):
-        return ""
-    limit = MAX_TEXT if limit is None else limit
-    text = " ".join(legible(value[: 4 * limit]).split())
-    return text if len(text) <= limit and len(value) <= 4 * limit else f"{text[:limit].rstrip()}…"
+    sites: int = 0
+    picks: int = 0
+    links: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    methods: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, list[ReportRow]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    words: dict[str, str] = field(default_factory=dict)
+
+    def add(self, record: Record, *, detailed: bool) -> Section:
+        """Count a site, and make its section; without details it has only the selected pages."""
+        pages, skipped = list(objects(record, "candidates")), list(objects(record, "skipped"))
+        selected, groups = list(objects(record, "selected")), _rejected(pages, skipped)
+        replaced = [_replaced(entry) for entry in islice(objects(record, "replaced"), sheet.MAX_LISTED)]
+        scored = sorted((page for page in pages if figure(page.get("score")) is not None), key=_best_first)
+        links, seconds = len(pages) + len(skipped), figure(record.get("elapsed_s"))
+        self.sites += 1
+        self.picks += len(selected)
+        self.links += links
+        self.methods[_method(record)] += 1
+        self.replaced.update(row.words.partition(":")[0] for row in replaced)
+        self.seconds += [] if seconds is None else [seconds]
+        for group in groups:
+            self.rejected[group.name] += group.count
+            example = group.words or group.rows[0].words
+            self.words.setdefault(group.name, _rule_words(group.name, example))
+        parts = [_selected(selected)]
+        if replaced:
+            parts.append(PageGroups("Replaced", (PageGroup("", len(replaced), tuple(replaced)),)))
+        if detailed:
+            parts += _details(scored, groups)
+        small = (
+            ""
+            if detailed
+            else f"{noun(len(scored), 'candidate')} not shown: the report would be too large. The records have them."
+        )
+        numbers = f"{noun(len(selected), 'pick')} of {noun(links, 'link')}"
+        requests = figure(record.get("requests"))
+        section = Section(
+            number=self.sites,
+            name=clean(record.get("site")) or "?",
+            status=clean(record.get("status"), 40) or "?",
+            reason=clean(record.get("reason")),
+            title=clean(record.get("title")),
+            homepage=read_row({"url": record.get("homepage")}),
+            numbers="".join(
+                [
+                    numbers,
+                    "" if requests is None else f", {requests:,} requests",
+                    "" if seconds is None else f", {seconds} s",
+                ]
+            ),
+            parts=tuple(part for part in parts if not isinstance(part, Pages) or part.rows),
+            notes=(small,) if small else (),
+        )
+        self._count_status(section)
+        return section
+
+    def _count_status(self, site: Section) -> None:
+        self.statuses[site.status] += 1
+        if site.status != "ok":
+            named = self.failed.setdefault(site.status, [])
+            if len(named) < MAX_NAMED:
+                named.append(ReportRow(site.name, f"#s{site.number}", words=site.reason))
+
+    def sheet(self) -> Sheet:
+        """Make the sheet of everything that was added."""
+        methods = [f"strategy {method}" for method, _ in self.methods.most_common(3) if method]
+        failed = (
+            PageGroup(status, self.statuses[status], tuple(rows)) for status, rows in self.failed.items()
+        )
+        replaced = (Line(reason, count) for reason, count in self.replaced.most_common(_REPLACED))
+        statuses = (Line(status, count) for status, count in self.statuses.most_common())
+        return Sheet(
+            HEADINGS["pick"],
+            "; ".join(methods) or "Nothing was picked.",
+            tuple(self._figures()),
+            (),
+            (
+                CountList("Sites by status", tuple(statuses), whole=self.sites),
+                CountList("From links to picks", tuple(self._funnel()), whole=self.links),
+                CountList("Replaced pages", tuple(replaced)),
+                PageGroups("Not all went well", tuple(failed)),
+            ),
+            title=f"{self.picks:,} pages of {noun(self.sites, 'site')}",
+            sections="Sites",
+        )
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        yield f"{self.sites:,}", "site" if self.sites == 1 else "sites"
+        yield f"{self.statuses['ok']:,}", "of them ok"
+        yield f"{self.picks:,}", "pages picked"
+        yield f"{self.links:,}", "links considered"
+        times = sorted(self.seconds)
+        if times:
+            most = times[min(len(times) * 9 // 10, len(times) - 1)]
+            ninth = f"; nine in ten within {most:.1f} s" if self.sites > 1 else ""
+            yield f"{times[len(times) // 2]:.1f} s", f"a site{ninth}"
+
+    def _funnel(self) -> Iterator[Line]:
+        """Give the way from all links to the picks, rule by rule in the order in which they are asked."""
+        left, is_inside = self.links, False
+        yield Line("links found", left)
+        for rule in sorted(self.rejected, key=_rule_order):
+            if rule not in RULE_WORDS and not is_inside:
+                yield Line("inside the site", left)
+                is_inside = True
+            left -= self.rejected[rule]
+            yield Line(rule, left, self.words[rule], self.rejected[rule])
+        yield Line("selected", self.picks)
 
 
-def figure(value: Any) -> float | int | None:
-    """Take a number that can be shown; anything else is not known."""
-    known = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
-    return tidy(round(value, 3)) if known and math.isfinite(value) else None
+def _method(record: Record) -> str:
+    strategy, profile = clean(record.get("strategy")), clean(record.get("profile"))
+    return f"{strategy}, profile {profile}" if profile else strategy
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRow:
-    """A page in a report. `reasons` are points and words; `out` is a rule and why, for what is not selected."""
-
-    url: str
-    link: str | None
-    text: str = ""
-    rank: int | None = None
-    kind: str = ""
-    score: float | int | None = None
-    reasons: tuple[tuple[str, str], ...] = ()
-    out: tuple[str, str] | None = None
-    facts: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
+def _selected(pages: list[Record]) -> Pages | PageGroups:
+    rows = tuple(replace(read_row(page), facts=tuple(_facts(page))) for page in pages[:MAX_SELECTED])
+    return Pages("Selected", rows, len(pages) - len(rows))
 
 
-@dataclass(frozen=True, slots=True)
-class OutGroup:
-    """What one rule put out of a site: how many, and the first few."""
-
-    rule: str
-    count: int
-    rows: tuple[ReportRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportSite:
-    """One site of the run."""
-
-    number: int
-    name: str
-    status: str
-    reason: str
-    title: str
-    homepage: ReportRow
-    method: str
-    selected: tuple[ReportRow, ...]
-    ranked: tuple[ReportRow, ...]
-    more_ranked: int
-    outs: tuple[OutGroup, ...]
-    replaced: tuple[ReportRow, ...]
-    links: int
-    candidates: int
-    picks: int
-    requests: float | int | None
-    elapsed_s: float | int | None
-
-
-def read_site(record: Record, number: int) -> ReportSite:
-    """Read a record; whatever is in it, a site comes out."""
-    pages = list(_objects(record, "candidates"))
-    scored = sorted((page for page in pages if figure(page.get("score")) is not None), key=_best_first)
-    selected, skipped = list(_objects(record, "selected")), list(_objects(record, "skipped"))
-    profile = clean(record.get("profile"))
-    return ReportSite(
-        number=number,
-        name=clean(record.get("site")) or "?",
-        status=clean(record.get("status"), 40) or "?",
-        reason=clean(record.get("reason")),
-        title=clean(record.get("title")),
-        homepage=read_row({"url": record.get("homepage")}),
-        method=f"{clean(record.get('strategy'))}, profile {profile}"
-        if profile
-        else clean(record.get("strategy")),
-        selected=tuple(read_row(page) for page in selected[:MAX_SELECTED]),
-        ranked=tuple(read_row(page) for page in scored[:MAX_RANKED]),
-        more_ranked=max(len(scored) - MAX_RANKED, 0),
-        outs=_outs(pages, skipped),
-        replaced=tuple(_replaced(entry) for entry in islice(_objects(record, "replaced"), MAX_LISTED)),
-        links=len(pages) + len(skipped),
-        candidates=len(scored),
-        picks=len(selected),
-        requests=figure(record.get("requests")),
-        elapsed_s=figure(record.get("elapsed_s")),
-    )
-
-
-def _objects(record: Record, name: str) -> Iterator[Record]:
-    values = record.get(name)
-    return (value for value in values if isinstance(value, dict)) if isinstance(values, list) else iter(())
+def _details(scored: list[Record], groups: tuple[PageGroup, ...]) -> Iterator[Pages | PageGroups]:
+    rows = tuple(map(read_row, scored[:MAX_RANKED]))
+    yield Pages(f"Ranked candidates ({len(scored):,})", rows, len(scored) - len(rows), is_folded=True)
+    if groups:
+        total = sum(group.count for group in groups)
+        yield PageGroups(f"Rejected, by rule ({total:,})", groups, is_folded=True)
 
 
 def _best_first(page: Record) -> tuple[float, bool, float]:
     rank, score = figure(page.get("rank")), figure(page.get("score"))
     return (math.inf if rank is None else rank, isinstance(page.get("rejected"), dict), -(score or 0))
-
-
-def read_row(page: Record) -> ReportRow:
-    """Read a candidate, or a page that was selected; other records can be read by giving them these names."""
-    url, rank = page.get("url"), figure(page.get("rank"))
-    out = page.get("rejected")
-    category, bucket = (clean(page.get(name), 40) for name in ("category", "bucket"))
-    return ReportRow(
-        url=clean(url, MAX_URL),
-        link=link_of(url),
-        text=clean(page.get("title")) or clean(page.get("anchor_text")),
-        rank=None if rank is None else int(rank),
-        kind=bucket if bucket.startswith(category) else f"{category} {bucket}".strip(),
-        score=figure(page.get("score")),
-        reasons=tuple(islice(_reasons(page), MAX_LISTED)),
-        out=(clean(out.get("rule"), 60), clean(out.get("reason"))) if isinstance(out, dict) else None,
-        facts=tuple(_facts(page)),
-        evidence=tuple(clean(e.get("text")) for e in islice(_objects(page, "evidence"), MAX_LISTED)),
-    )
-
-
-def link_of(url: Any) -> str | None:
-    """Give a URL that may be followed: http or https, short, and without anything that a browser would mend."""
-    if not isinstance(url, str) or len(url) > MAX_URL or not url.startswith(("http://", "https://")):
-        return None
-    return url if url.isascii() and url.isprintable() and not set(url) & set(" \"'<>\\`{}|^") else None
-
-
-def _reasons(page: Record) -> Iterator[tuple[str, str]]:
-    """Give what paid points, and what took them; reasons that paid nothing explain nothing."""
-    for reason in _objects(page, "points"):
-        points = figure(reason.get("points"))
-        if points:
-            sign = "" if points < 0 or reason.get("rule") == "base" else "+"
-            yield f"{sign}{points}", clean(reason.get("reason")) or clean(reason.get("rule"))
 
 
 def _facts(page: Record) -> Iterator[str]:
@@ -187,29 +199,34 @@ def _facts(page: Record) -> Iterator[str]:
 
 
 def _replaced(entry: Record) -> ReportRow:
-    return ReportRow(
-        clean(entry.get("url"), MAX_URL),
-        link_of(entry.get("url")),
-        out=("replaced", clean(entry.get("reason"))),
-    )
+    return replace(read_row({"url": entry.get("url")}), words=clean(entry.get("reason")))
 
 
-def _outs(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[OutGroup, ...]:
-    """Group what is out by the rule that put it there, in the order in which rules are asked."""
+def _rejected(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[PageGroup, ...]:
+    """PageGroup what was rejected by its rule, in the order in which rules are asked; a reason shared by all is said once."""
     counts: Counter[str] = Counter()
     rows: dict[str, list[ReportRow]] = {}
-    entries = [{"url": s.get("href"), "rejected": {"rule": s.get("rule"), "reason": ""}} for s in skipped]
+    entries = [
+        {"url": one.get("href"), "rejected": {"rule": one.get("rule"), "reason": ""}} for one in skipped
+    ]
     for page in (*entries, *pages):
-        out = page.get("rejected")
-        if isinstance(out, dict):
-            rule = clean(out.get("rule"), 60) or "?"
+        rejected = page.get("rejected")
+        if isinstance(rejected, dict):
+            rule = clean(rejected.get("rule"), 60) or "?"
             counts[rule] += 1
-            if counts[rule] <= MAX_LISTED:
-                rows.setdefault(rule, []).append(read_row(page))
-    return tuple(OutGroup(rule, counts[rule], tuple(rows[rule])) for rule in sorted(counts, key=rule_order))
+            if counts[rule] <= sheet.MAX_LISTED:
+                rows.setdefault(rule, []).append(_replaced({**rejected, "url": page.get("url")}))
+    return tuple(_group(rule, counts[rule], rows[rule]) for rule in sorted(counts, key=_rule_order))
 
 
-def rule_order(rule: str) -> tuple[int, int, str]:
+def _group(rule: str, count: int, rows: list[ReportRow]) -> PageGroup:
+    reasons = {row.words for row in rows}
+    if len(reasons) > 1:
+        return PageGroup(rule, count, tuple(rows))
+    return PageGroup(rule, count, tuple(replace(row, words="") for row in rows), words=next(iter(reasons)))
+
+
+def _rule_order(rule: str) -> tuple[int, int, str]:
     """Sort rules as they are asked, as far as that is the same for all profiles; the cap comes last."""
     for step, known in ((0, (*RULE_WORDS,)), (1, FILTERS), (3, (*LAST,))):
         if rule in known:
@@ -217,68 +234,6 @@ def rule_order(rule: str) -> tuple[int, int, str]:
     return 2, 0, rule
 
 
-def rule_words(rule: str, example: str) -> str:
-    """Say what a rule puts out, in words that hold for every site: an example's detail comes after a colon."""
+def _rule_words(rule: str, example: str) -> str:
+    """Say what a rule rejects, in words that hold for every site: an example's detail comes after a colon."""
     return RULE_WORDS.get(rule) or LAST.get(rule) or example.partition(": ")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelStep:
-    """A step of the funnel: how many links were put out, by what, and how many were left."""
-
-    name: str
-    out: int
-    left: int
-    why: str = ""
-
-
-@dataclass(slots=True)
-class Summary:
-    """The sum of a run, filled site by site; of each kind of failure it keeps the first few sites."""
-
-    sites: int = 0
-    picks: int = 0
-    links: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)
-    methods: Counter[str] = field(default_factory=Counter)
-    replaced: Counter[str] = field(default_factory=Counter)
-    failed: dict[str, list[tuple[int, str, str]]] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=list)
-    _outs: Counter[str] = field(default_factory=Counter)
-    _why: dict[str, str] = field(default_factory=dict)
-
-    def add(self, site: ReportSite) -> None:
-        """Count a site."""
-        self.sites += 1
-        self.picks += site.picks
-        self.links += site.links
-        self.statuses[site.status] += 1
-        self.methods[site.method] += 1
-        self.replaced.update(row.out[1].partition(":")[0] for row in site.replaced if row.out)
-        if site.elapsed_s is not None:
-            self.seconds.append(site.elapsed_s)
-        if site.status != "ok":
-            named = self.failed.setdefault(site.status, [])
-            if len(named) < MAX_NAMED:
-                named.append((site.number, site.name, site.reason))
-        for group in site.outs:
-            self._outs[group.rule] += group.count
-            self._why.setdefault(
-                group.rule, rule_words(group.rule, group.rows[0].out[1] if group.rows[0].out else "")
-            )
-
-    def funnel(self) -> list[FunnelStep]:
-        """Give the way from all links to the picks, rule by rule in the order in which they are asked."""
-        left = self.links
-        steps = [FunnelStep("links found", 0, left)]
-        for rule in sorted(self._outs, key=rule_order):
-            if rule not in RULE_WORDS and steps[-1].name in ("links found", *RULE_WORDS):
-                steps.append(FunnelStep("inside the site", 0, left))
-            left -= self._outs[rule]
-            steps.append(FunnelStep(rule, self._outs[rule], left, self._why[rule]))
-        return [*steps, FunnelStep("selected", 0, self.picks)]
-
-    def pace(self) -> tuple[float, float] | None:
-        """Give the median and the 90th percentile of the seconds a site took; None if they were not timed."""
-        times = sorted(self.seconds)
-        return (times[len(times) // 2], times[min(len(times) * 9 // 10, len(times) - 1)]) if times else None

@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 from honeyguide.report import sheet
-from honeyguide.report.html import HEADINGS
-from honeyguide.report.pick import MAX_URL, clean, read_row
-from honeyguide.report.sheet import CountList, Line, Pages, Sheet, counted, facts_of
+from honeyguide.report.sheet import (
+    HEADINGS,
+    MAX_URL,
+    CountList,
+    Line,
+    Pages,
+    Sheet,
+    clean,
+    counted,
+    facts_of,
+    read_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from honeyguide.core.records import Record
-    from honeyguide.report.pick import ReportRow
+    from honeyguide.report.sheet import ReportRow
 
 
 _NONE = "no host"
@@ -40,13 +49,13 @@ class PlanReportData:
     facts: Sequence[tuple[str, object]]
 
 
-def plan_sheet(told: PlanReportData) -> Sheet:
+def plan_sheet(data: PlanReportData) -> Sheet:
     """Tell of a plan."""
-    total = len(told.urls)
-    ranked = sum(count for count, _ in told.levels.values())
-    hosts = Counter(map(_host, told.urls))
-    levels = (Line(clean(name), count, clean(advice)) for name, (count, advice) in told.levels.items())
-    rows = tuple(map(_row, told.entries[: sheet.MAX_PAGES]))
+    total = len(data.urls)
+    ranked = sum(count for count, _ in data.levels.values())
+    hosts = Counter(map(_host, data.urls))
+    levels = (Line(clean(name), count, clean(advice)) for name, (count, advice) in data.levels.items())
+    rows = tuple(map(_row, data.entries[: sheet.MAX_PAGES]))
     figures = (
         (f"{total:,}", "URL in the plan" if total == 1 else "URLs in the plan"),
         (f"{ranked:,}", "ranked"),
@@ -54,14 +63,14 @@ def plan_sheet(told: PlanReportData) -> Sheet:
     )
     parts = (
         CountList("All URLs, by level", tuple(levels)),
-        Pages("Best first", rows, total - len(rows)),
+        Pages("Best first", rows, total - len(rows), "Level"),
         counted("Hosts, by URLs in the plan", hosts),
     )
     return Sheet(
         HEADINGS["plan"],
         "Known URLs, by what a visit to each is worth.",
         figures,
-        facts_of(told.facts, MAX_URL),
+        facts_of(data.facts, MAX_URL),
         parts,
     )
 
@@ -74,6 +83,6 @@ def _host(url: str) -> str:
 
 
 def _row(entry: Record) -> ReportRow:
-    row = read_row({**entry, "bucket": entry.get("level")})
+    row = read_row(entry, clean(entry.get("level")))
     due = clean(entry.get("next_due"), 40)
     return replace(row, facts=(f"due {due}",) if due else ())

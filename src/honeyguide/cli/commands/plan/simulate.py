@@ -36,7 +36,8 @@ from honeyguide.cli.output import (
 )
 from honeyguide.cli.progress import Progress
 from honeyguide.errors import InputError, shown
-from honeyguide.report.curves import LEGEND, write_curves
+from honeyguide.report import write_sheet
+from honeyguide.report.curves import LEGEND, curves_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +134,7 @@ def recrawl(**values: Any) -> None:
     file, kind = _destination(options)
     outcomes = _simulate(_request(options), quiet=options.quiet)
     if options.report:
-        write_curves(outcomes, Path(options.report))
+        write_sheet(curves_sheet(outcomes), Path(options.report))
     if file:
         write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
