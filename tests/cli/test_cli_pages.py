@@ -230,6 +230,8 @@ def test_select_cap_include_exclude_query(run: Run) -> None:
 
     assert len(chosen("--cap", "1")) == 1
     assert chosen("--include", "about|team") == ["/about/team"]
+    assert chosen("--include", "zzz", "--include", "about") == ["/about/team"]
+    assert chosen("--include", "about", "--exclude", "zzz", "--exclude", "team") == []
     assert "/inspection" not in chosen("--exclude", "inspection")
     assert chosen("--strategy", "blend", "--include", "careers") == []
     assert chosen("--strategy", "blend", "--include", "careers", "--query", "jobs") == ["/careers"]

@@ -84,9 +84,9 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
     )
 
 
-def pattern_of(source: str | None) -> Pattern | None:
-    """Compile a pattern, if one is given."""
-    return None if source is None else compile_pattern(source)
+def patterns_of(sources: str | Iterable[str]) -> tuple[Pattern, ...]:
+    """Compile patterns, or one."""
+    return tuple(map(compile_pattern, (sources,) if isinstance(sources, str) else sources))
 
 
 def strategy_profile(

@@ -54,15 +54,15 @@ class PickRequest:
     cap: int | None = None
     query: str | None = None
     content: bool = False
-    include: str | None = None
-    exclude: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     timings: bool = True
 
     @property
     def options(self) -> PickOptions:
         """What the pick depends on besides strategy and profile; records repeat it."""
         return {
-            "cap": self.cap, "query": self.query, "include": self.include, "exclude": self.exclude, "content": self.content,
+            "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "content": self.content,
         }  # fmt: skip
 
 

@@ -300,4 +300,6 @@ def _encoded(record: Record) -> bytes:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value)) or "none"
     return shown(value) if isinstance(value, str) else "none" if value is None else json.dumps(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.rows import parse_object
-from honeyguide.app.arguments import count_of, pattern_of, strategy_profile, url_of
+from honeyguide.app.arguments import count_of, patterns_of, strategy_profile, url_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
 from honeyguide.core.page.page import Head, Page
 from honeyguide.core.pick import select
@@ -59,12 +59,12 @@ def selector_of(  # noqa: PLR0913 - settings of a library call, all by keyword
     *,
     query: str | None = None,
     cap: int | None = None,
-    include: str | None = None,
-    exclude: str | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
 ) -> Selector:
     """Load the profile and compile the patterns of a selection."""
     options = select.SelectionOptions(
-        cap=count_of(cap, "cap"), include=pattern_of(include), exclude=pattern_of(exclude)
+        cap=count_of(cap, "cap"), include=patterns_of(include), exclude=patterns_of(exclude)
     )
     return Selector(strategy_profile(strategy, profile, query), strategy, options)
 
@@ -78,8 +78,8 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     query: str | None = None,
     heads: Mapping[str, Head] | None = None,
     cap: int | None = None,
-    include: str | None = None,
-    exclude: str | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
 ) -> Selection:
     """Select the pages worth a visit among the links of a page; every candidate has its score or a rejection.
 
@@ -103,8 +103,8 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     profile: Profile | str | Path | None = None,
     query: str | None = None,
     cap: int | None = None,
-    include: str | None = None,
-    exclude: str | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
     input_format: str | None = None,
     reject: Rejected | None = None,
 ) -> Iterator[PageSelection]:

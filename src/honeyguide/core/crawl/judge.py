@@ -17,6 +17,7 @@ from honeyguide.core.crawl.placement import Placement, band_of, is_better, place
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.rules.topic import link_score, page_score, skip_rule
 from honeyguide.core.text.fold import fold
+from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import OTHER_SITE, LinkKind, classify_url
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError
@@ -302,12 +303,7 @@ class _Judge:
             return Why(skip.id, skip.reason)
         if not ground.include and not ground.exclude:
             return None
-        text = fold(link.url.text)
-        if ground.include and not any(pattern.search(text) for pattern in ground.include):
-            sources = " or ".join(pattern.source for pattern in ground.include)
-            return Why("include", f"URL does not match --include {sources}")
-        excluding = next((pattern for pattern in ground.exclude if pattern.search(text)), None)
-        return Why("exclude", f"URL matches --exclude {excluding.source}") if excluding else None
+        return rejected_by_patterns(fold(link.url.text), ground.include, ground.exclude)
 
 
 def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting:

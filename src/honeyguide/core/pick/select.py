@@ -15,6 +15,7 @@ from honeyguide.core.pick.location_pages import describe_family, find_families, 
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.language import fields_read, half_up, leaves
+from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import LinkKind, classify_url
 from honeyguide.core.why import Why
 
@@ -76,8 +77,8 @@ class SelectionOptions:
 
     heads: Mapping[Url, Head] | None = None
     cap: int | None = None
-    include: Pattern | None = None
-    exclude: Pattern | None = None
+    include: tuple[Pattern, ...] = ()
+    exclude: tuple[Pattern, ...] = ()
     page: Page | None = None
 
 
@@ -160,7 +161,9 @@ class LinkFilter:
         rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, _why(rule, facts))
-        return Candidate(whole, _rejected_by_pattern(str(facts["url"]), self.options))
+        return Candidate(
+            whole, rejected_by_patterns(str(facts["url"]), self.options.include, self.options.exclude)
+        )
 
 
 def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
@@ -187,14 +190,6 @@ def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
 def _why(rule: Rule, facts: Facts) -> Why:
     """Name the rule that rejected a link, and the fact that the rule shows."""
     return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
-
-
-def _rejected_by_pattern(url: str, options: SelectionOptions) -> Why | None:
-    if options.include is not None and not options.include.search(url):
-        return Why("include", f"URL does not match --include {options.include.source}")
-    if options.exclude is not None and options.exclude.search(url):
-        return Why("exclude", f"URL matches --exclude {options.exclude.source}")
-    return None
 
 
 # --- scores and drops -------------------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ class PickOptions(TypedDict):
 
     cap: int | None  # `--cap`
     query: str | None  # `--query`
-    include: str | None  # `--include`
-    exclude: str | None  # `--exclude`
+    include: list[str]  # `--include`
+    exclude: list[str]  # `--exclude`
     content: bool  # `--content`
 
 

@@ -11,10 +11,14 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.text.fold import HALF, fold_case
+from honeyguide.core.why import Why
 from honeyguide.errors import PatternError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
 _MAX_PROGRAM_BYTES = 4 << 20  # of memory that RE2 may use for a compiled pattern
@@ -155,3 +159,11 @@ def _refusal(source: str, error: Exception) -> PatternError:
     hint = next(advice, "see the guide to patterns")
     at = source.find(fragment) if fragment else -1
     return PatternError(source, why, position=at if at >= 0 else None, hint=hint)
+
+
+def rejected_by_patterns(text: str, include: Sequence[Pattern], exclude: Sequence[Pattern]) -> Why | None:
+    """Say why a folded URL is rejected: it matches no pattern of `include`, or one of `exclude`."""
+    if include and not any(pattern.search(text) for pattern in include):
+        return Why("include", f"URL does not match --include {' or '.join(one.source for one in include)}")
+    excluding = next((pattern for pattern in exclude if pattern.search(text)), None)
+    return Why("exclude", f"URL matches --exclude {excluding.source}") if excluding else None

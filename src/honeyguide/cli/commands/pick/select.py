@@ -57,8 +57,8 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--profile", metavar="NAME", help="Name or path of the profile.  [default: the strategy's own]"),
         click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words."),
         click.option("--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages of a site.  [default: the profile's, 4]"),
-        click.option("--include", metavar="PATTERN", help="Consider only URLs that match."),
-        click.option("--exclude", metavar="PATTERN", help="Reject URLs that match."),
+        click.option("--include", multiple=True, metavar="PATTERN", help="Consider only URLs that match; may be repeated, then one match is enough."),
+        click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
     )  # fmt: skip
     return all_options(options, command)
 
@@ -114,8 +114,8 @@ def select(  # noqa: PLR0913 - click passes each option by its name
     profile: str | None,
     query: str | None,
     cap: int | None,
-    include: str | None,
-    exclude: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
     output: str,
     **values: Any,
 ) -> None:
