@@ -160,6 +160,7 @@ _FILES = (
     Case("plan-reports", f"plan known.csv {_PLAN} --report plan.html --report plan.md --quiet -o reported.csv"),
     Case("plan-diff-table", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl --format table"),
     Case("plan-diff-jsonl", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl"),
+    Case("plan-diff-csv", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl --format csv"),
     Case("plan-skip", f"plan wrong.csv {_PLAN} --on-error skip --format csv"),
     *(
         Case(f"plan-{policy}", f"plan rates.csv {_PLAN} --policy {policy} --format table")

@@ -54,7 +54,17 @@ __all__ = [
 
 OWN_POLICIES = tuple(POLICIES)
 PLAN_COLUMNS = columns(PlanRecord)
-DIFF_COLUMNS = ("schema", "url", "change", "rank", "rank_before", "score", "score_before", "why", "because")
+DIFF_COLUMNS = (
+    "schema",
+    "url",
+    "change",
+    "rank",
+    "rank_before",
+    "score",
+    "score_before",
+    "reasons",
+    "points",
+)
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999
 
