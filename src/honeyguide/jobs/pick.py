@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from honeyguide.core.fetching import addresses_of, failure_of, failure_of_answer, most_telling
 from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
 
-_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 HEADS_AT_MOST = 30  # PICK-11
@@ -183,16 +182,11 @@ class SitePick:
             rank, scored, picker.profile, picker.request.strategy, picker.options.cap, unwanted
         )
 
-    async def _compute(
-        self,
-        function: Callable[_Arguments, _Result],
-        *args: _Arguments.args,
-        **kwargs: _Arguments.kwargs,
-    ) -> _Result:
+    async def _compute(self, function: Callable[..., _Result], *args: object) -> _Result:
         """Call a function; in a thread if the homepage has many links, so that other sites need not wait."""
         if self.page is None or len(self.page.links) <= _LARGE:
-            return function(*args, **kwargs)
-        return await asyncio.to_thread(function, *args, **kwargs)
+            return function(*args)
+        return await asyncio.to_thread(function, *args)
 
     # --- the selected pages ---
 
@@ -320,30 +314,26 @@ class SitePick:
 
 
 def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
-    """Name the links whose head can still change the outcome, best first: they could reach the last place taken.
+    """Return the links whose head can still change the outcome, best first.
 
-    A head can only add points, so the score without it is a lower bound and a perfect head the upper one.
+    A head can only add points: the score without it is the lower bound, a perfect head the upper one.
     """
     best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and c.is_good}
     floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
-    full = len(now.selected) == len(perfect.selected)
-    bar = floor[-1] if full and floor else 0.0
+    is_full = len(now.selected) == len(perfect.selected)
+    bar = floor[-1] if is_full and floor else 0.0
     intrinsic = {
-        c.url: (c.parts["intrinsic"].value if c.parts and "intrinsic" in c.parts else 0.0)
-        for c in now.candidates
+        c.url: c.parts["intrinsic"].value for c in now.candidates if c.parts and "intrinsic" in c.parts
     }
-    open_urls = [url for url, value in best.items() if value >= bar]
-    return sorted(open_urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
+    urls = [url for url, value in best.items() if value >= bar]
+    return sorted(urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
 
 
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:
     if needs_scripts(page, body):
         return Why("partial", _NO_SCRIPTS)
-    why = (
-        "no inner page was worth choosing"
-        if selection.counts.get("candidates")
-        else "the homepage links to no inner page that could be chosen"
-    )
+    unlinked = "the homepage links to no inner page that could be chosen"
+    why = "no inner page was worth choosing" if selection.counts.get("candidates") else unlinked
     return Why("partial", f"{why}{_most_rejected(selection)}")
 
 
