@@ -1,8 +1,7 @@
-"""TOML to profiles: finding, joining, checking, hashing.
+"""TOML to profiles: `files` reads TOML, `extend` joins a profile with its parent, `shapes` has the allowed keys.
 
-Owns: where profiles come from and how their mistakes are reported. Must not know: what the rules mean (core does).
-Start reading at `load_profile`. `files` reads TOML, `extend` joins a profile with its parent, `shapes` has the allowed
-keys, `check` finds mistakes of structure, `conditions` reads `when`, `build` puts the profile together.
+`check` finds mistakes of structure, `conditions` reads `when`, `build` puts the profile together. Must not know: what the
+rules mean (core does). Start reading at `load_profile`.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ __all__ = ["bundled_profiles", "load_profile", "profile_source"]
 def load_profile(
     source: str | Path = "company", *, topic: str | None = None, related: tuple[str, ...] | None = None
 ) -> Profile:
-    """Load a bundled profile by name, or one of your own by path; `topic` and `related` replace what it says.
-
-    >>> load_profile("fire-protection").name
-    'fire-protection'
-    """
+    """Load a bundled profile by name, or one of your own by path; `topic` and `related` replace what it says."""
     if source in bundled_profiles():  # these do not change while we run; a file may
         return _load_bundled(str(source), topic, related)
     return _load(source, topic, related, is_checked=False)
@@ -48,31 +43,26 @@ def _load(
 
     file = str(source)
     own = read_profile(source).table
-    given: dict[str, Any] = {} if topic is None else {"pattern": topic}
-    if related is not None:
-        given["related"] = list(related) if isinstance(related, tuple) else related
+    terms = list(related) if isinstance(related, tuple) else related
+    new = {key: value for key, value in (("pattern", topic), ("related", terms)) if value is not None}
     if not is_checked:
         from honeyguide.config.check import check_shape  # imports pydantic, which takes a tenth of a second
 
         check_shape(own, file)
-        check_shape(_with_topic(own, given), file)
-    shape = ProfileShape.read(_with_topic(own, given))
-    return build(shape, file, ProfileShape.read(own) if given else None)
+        check_shape(_with_topic(own, new), file)
+    shape = ProfileShape.read(_with_topic(own, new))
+    return build(shape, file, ProfileShape.read(own) if new else None)
 
 
-def _with_topic(table: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    return {**table, "topic": {**table.get("topic", {}), **given}}
+def _with_topic(table: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    return {**table, "topic": {**table.get("topic", {}), **new}}
 
 
 def _is_plain(topic: str | None, related: tuple[str, ...] | None) -> bool:
     """Return whether a topic and related terms need no check: texts, none of them too long or with half letters."""
     from honeyguide.config.shapes import WORD_CHARS
 
-    return (
-        isinstance(topic, str | None)
-        and isinstance(related, tuple | None)
-        and all(
-            isinstance(word, str) and 0 < len(word) <= WORD_CHARS and word.isprintable()
-            for word in related or ()
-        )
-    )
+    if not isinstance(topic, str | None) or not isinstance(related, tuple | None):
+        return False
+    words = related or ()
+    return all(isinstance(w, str) and 0 < len(w) <= WORD_CHARS and w.isprintable() for w in words)

@@ -1,7 +1,6 @@
-"""From checked shapes to a core `Profile`.
+"""From checked shapes to a core `Profile`: what one part names must exist in another. Start reading at `build`.
 
-Owns: putting the parts together, and checking that what one part names exists in another.
-Must not know: files, TOML syntax. Start reading at `build`.
+Must not know: files, TOML syntax.
 """
 
 from __future__ import annotations
@@ -13,24 +12,11 @@ from honeyguide.config.conditions import RELATED, ConditionReader
 from honeyguide.config.files import limit_problems
 from honeyguide.config.shapes import stable_hash
 from honeyguide.core.page.faults import ContentRules
+from honeyguide.core.rules import profile as core
 from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
 from honeyguide.core.rules.facts import CARD, FactKind, plain
 from honeyguide.core.rules.language import Group, Rule, Scorecard, leaves
-from honeyguide.core.rules.profile import (
-    Band,
-    Bucket,
-    CrawlRules,
-    FamilyWords,
-    Kinds,
-    Level,
-    Profile,
-    Strategy,
-    Topic,
-    TrapLimits,
-    Traversal,
-    chain_of,
-)
 from honeyguide.core.rules.topic import CARDS, SCALE
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
@@ -47,7 +33,7 @@ if TYPE_CHECKING:
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
-def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None = None) -> Profile:
+def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None = None) -> core.Profile:
     """Put a profile together, or raise all mistakes of meaning at once.
 
     `own` is what the profile says without a topic from elsewhere, if `shape` has one.
@@ -56,7 +42,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
     cards = {name: builder.card(name, card) for name, card in shape.scorecard.items()}
     chains = builder.chains(cards)
     profile_hash = stable_hash(shape)
-    profile = Profile(
+    profile = core.Profile(
         name=shape.name,
         description=shape.description,
         hash=profile_hash,
@@ -80,12 +66,12 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={name: builder.traversal(name, t) for name, t in shape.traversal.items()},
         levels=tuple(
-            Level(level.name, level.at_least, level.advice)
+            core.Level(level.name, level.at_least, level.advice)
             for level in sorted(shape.plan.levels, key=lambda level: -level.at_least)
         ),
         query=builder.query(),
         topic=builder.topic,
-        crawl=CrawlRules(**shape.crawl.table()),
+        crawl=core.CrawlRules(**shape.crawl.table()),
         traps=_traps(shape),
     )
     if problems := builder.reader.problems:
@@ -102,7 +88,7 @@ class _Builder:
     def __init__(self, shape: shapes.ProfileShape) -> None:
         self.shape = shape
         pattern = None if shape.topic.pattern is None else compile_pattern(shape.topic.pattern)
-        self.topic = Topic(pattern, tuple(shape.topic.related))
+        self.topic = core.Topic(pattern, tuple(shape.topic.related))
         terms = {**shape.terms, RELATED: list(shape.topic.related)}
         self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
         self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
@@ -144,7 +130,7 @@ class _Builder:
         circles = set()
         for name in cards:
             try:
-                chain = chain_of(name, cards)
+                chain = core.chain_of(name, cards)
             except ValueError as error:
                 circle = frozenset(str(error).split(" -> "))
                 if str(error).endswith(f" -> {name}") and circle not in circles:
@@ -159,12 +145,11 @@ class _Builder:
         return chains
 
     def decisions(self, entries: list[shapes.DecisionShape], where: str) -> RuleList:
-        """Read an ordered list of filters or drops."""
         return RuleList(self.rule(shape, f"{where}[{shape.id}]") for shape in entries)
 
     def strategy(
         self, name: str, shape: shapes.StrategyShape, chains: Mapping[str, tuple[str, ...]]
-    ) -> Strategy:
+    ) -> core.Strategy:
         """Read a strategy, and find out which cards it needs."""
         where = f"strategy.{name}"
         card = self.shape.scorecard.get(shape.card)
@@ -176,7 +161,7 @@ class _Builder:
         drops = self.decisions(shape.drop, f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
         needed = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
-        return Strategy(
+        return core.Strategy(
             name=name,
             card=shape.card,
             cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
@@ -191,23 +176,23 @@ class _Builder:
             kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
         )
 
-    def kinds(self, entries: list[shapes.BucketShape], where: str) -> Kinds:
+    def kinds(self, entries: list[shapes.BucketShape], where: str) -> core.Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
         rules = [
             Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{b.name}].when"))
             for b in entries
         ]
-        return Kinds(
-            RuleList(rules), {b.name: Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
+        return core.Kinds(
+            RuleList(rules), {b.name: core.Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
         )
 
-    def families(self, shape: shapes.FamilyShape) -> FamilyWords:
+    def families(self, shape: shapes.FamilyShape) -> core.FamilyWords:
         """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
 
         def folded(name: str) -> tuple[str, ...]:
             return tuple(plain(word) for word in self.reader.words(getattr(shape, name), f"family.{name}"))
 
-        return FamilyWords(
+        return core.FamilyWords(
             min_size=shape.min_size,
             places=frozenset(folded("places")),
             states=frozenset(folded("states")),
@@ -216,7 +201,7 @@ class _Builder:
             generic=frozenset(folded("generic")),
         )
 
-    def traversal(self, name: str, shape: shapes.TraversalShape) -> Traversal:
+    def traversal(self, name: str, shape: shapes.TraversalShape) -> core.Traversal:
         """Read a traversal; without a topic, `breadth` and `depth` put every link into the highest band."""
         table = shape.table() | {"links": _bands(shape.links), "pages": _bands(shape.pages)}
         if shape.order != "score" and table["links"][0].lane == "skip":
@@ -224,7 +209,7 @@ class _Builder:
                 f'the highest band is skipped, but order = "{shape.order}" follows every link without a topic'
             )
             self.reader.wrong(f"traversal.{name}.links", what)
-        return Traversal(name, **table)
+        return core.Traversal(name, **table)
 
     def query(self) -> Query:
         """Read the query of the contextual score."""
@@ -236,16 +221,16 @@ class _Builder:
         return Query(shape.text, fields, shape.k1, shape.b)
 
 
-def _traps(shape: shapes.ProfileShape) -> TrapLimits:
+def _traps(shape: shapes.ProfileShape) -> core.TrapLimits:
     """Read where traps are recognised; words are compared folded."""
     table = shape.traps.table()
     for name in ("sessions", "soft_404"):
         table[name] = tuple(fold(word) for word in table[name])
-    return TrapLimits(**table)
+    return core.TrapLimits(**table)
 
 
-def _bands(entries: list[shapes.BandShape]) -> tuple[Band, ...]:
-    return tuple(Band(b.at_least, b.lane, b.bonus) for b in sorted(entries, key=lambda b: -b.at_least))
+def _bands(entries: list[shapes.BandShape]) -> tuple[core.Band, ...]:
+    return tuple(core.Band(b.at_least, b.lane, b.bonus) for b in sorted(entries, key=lambda b: -b.at_least))
 
 
 def _reads_topic(shape: shapes.CardShape) -> bool:

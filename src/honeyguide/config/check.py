@@ -1,7 +1,6 @@
-"""Mistakes of structure: what is wrong with a table that somebody wrote, all of it at once.
+"""Mistakes of structure, all at once: pydantic finds them, this module words them. Start reading at `check_shape`.
 
-Owns: the sentences for mistakes of structure. Must not know: what a key means (`shapes` has the keys, `build` reads
-them). pydantic does the checking. Start reading at `check_shape`.
+Must not know: what a key means (`shapes` has the keys, `build` reads them).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Location = tuple[str | int, ...]
+_SENTENCES = {"missing": "is required", "dataclass_type": "should be a table"}  # else pydantic's own
 
 
 def check_shape(raw: dict[str, Any], file: str) -> None:
@@ -36,11 +36,7 @@ def _checker() -> TypeAdapter[ProfileShape]:
 
 
 def key_path(location: Location, raw: Any = None) -> str:
-    """Write a place in a TOML file; entries of a list are named by id or name, because an index counts inherited ones.
-
-    >>> key_path(("scorecard", "link", "group", 0, "mode"), {"scorecard": {"link": {"group": [{"name": "url"}]}}})
-    'scorecard.link.group[url].mode'
-    """
+    """Write a place in a TOML file; entries of a list are named by id or name, because an index counts inherited ones."""
     path = ""
     for part in location:
         try:
@@ -53,16 +49,10 @@ def key_path(location: Location, raw: Any = None) -> str:
 
 
 def _problem(detail: ErrorDetails, raw: dict[str, Any]) -> Problem:
-    location, message = detail["loc"], detail["msg"]
-    match detail["type"]:
-        case "unexpected_keyword_argument":
-            what = f"unknown key; allowed are {', '.join(_keys(location))}"
-        case "missing":
-            what = "is required"
-        case "dataclass_type":
-            what = "should be a table"
-        case _:
-            what = message[0].lower() + message[1:]
+    location, kind, message = detail["loc"], detail["type"], detail["msg"]
+    what = _SENTENCES.get(kind, message[0].lower() + message[1:])
+    if kind == "unexpected_keyword_argument":
+        what = f"unknown key; allowed are {', '.join(_keys(location))}"
     return Problem(key_path(location, raw), what)
 
 

@@ -1,8 +1,7 @@
-"""Reading `when` tables into conditions.
+"""Reading `when` tables and `$terms` into conditions. Start reading at `ConditionReader.condition`.
 
-Owns: how conditions are written in TOML, `$terms`, and mistakes in them. Must not know: files, scoring.
-Start reading at `ConditionReader.condition`. Mistakes are collected, not raised, because all of a profile's are reported
-at once; what is returned in place of a mistake is never used.
+Must not know: files, scoring. Mistakes are collected, not raised, because all of a profile's are reported at once; what
+is returned in place of a mistake is never used.
 """
 
 from __future__ import annotations
@@ -66,10 +65,8 @@ class ConditionReader:
             case "all" | "any":
                 if not isinstance(value, list) or not value:
                     return self.wrong(where, "should be a list of conditions")
-                parts = tuple(
-                    self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value)
-                )
-                return All(parts) if key == "all" else AnyOf(parts)
+                parts = [self.condition(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(value)]
+                return All(tuple(parts)) if key == "all" else AnyOf(tuple(parts))
             case "not":
                 return Not(self.condition(value, where, depth + 1))
             case _:
@@ -90,40 +87,34 @@ class ConditionReader:
         """Look a fact up in the catalogue; cards are numbers."""
         if name in FIELDS:
             return FIELDS[name].kind
-        if name.startswith(CARD):
-            card = name.removeprefix(CARD)
-            if card in self.cards:
-                return FactKind.NUMBER
+        card = name.removeprefix(CARD)
+        if card == name:
+            self.wrong(where, f"no fact is named {name!r}; {suggestion(name, FIELDS, 'known are')}")
+        elif card in self.cards:
+            return FactKind.NUMBER
+        else:
             self.wrong(where, f"no scorecard is named {card!r}; there are {', '.join(sorted(self.cards))}")
-            return None
-        self.wrong(where, f"no fact is named {name!r}; {suggestion(name, FIELDS, 'known are')}")
         return None
 
     def _test(self, name: str, kind: FactKind, test: str, value: Any, where: str) -> Condition:
         if test not in _FOR_KIND[kind]:
-            return self.wrong(
-                where, f"{name} is a {kind.value}; allowed tests are {', '.join(_FOR_KIND[kind])}"
-            )
-        match test:
-            case "starts" | "ends" | "has" | "word":
+            allowed = ", ".join(_FOR_KIND[kind])
+            return self.wrong(where, f"{name} is a {kind.value}; allowed tests are {allowed}")
+        match test, kind:
+            case (("starts" | "ends" | "has" | "word"), _):
                 return Text(name, test, self.words(value, where))
-            case "is" if kind in (FactKind.TEXT, FactKind.TEXTS):
-                return Is(name, self.words(value, where))
-            case "is" if kind is FactKind.FLAG:
-                return (
-                    Is(name, (value,))
-                    if isinstance(value, bool)
-                    else self.wrong(where, "should be true or false")
-                )
-            case "is":
-                return Is(name, (self._number(value, where),))
-            case "matches":
+            case "matches", _:
                 pattern = self._pattern(value, where)
                 return ALWAYS if pattern is None else Matches(name, pattern)
-            case "below":
-                return Below(name, self._number(value, where))
+            case "is", FactKind.FLAG:
+                is_flag = isinstance(value, bool)
+                return Is(name, (value,)) if is_flag else self.wrong(where, "should be true or false")
+            case "is", FactKind.NUMBER:
+                return Is(name, (self._number(value, where),))
+            case "is", _:
+                return Is(name, self.words(value, where))
             case _:
-                return Above(name, self._number(value, where))
+                return (Below if test == "below" else Above)(name, self._number(value, where))
 
     def _number(self, value: Any, where: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
@@ -167,9 +158,8 @@ class ConditionReader:
         if mistake:
             self.wrong(where, mistake)
             return ()
-        if (
-            name not in self._read_terms
-        ):  # once, because terms that name another twice would double the work with each step
+        # Each term is read once, because terms that name another twice would double the work with each step.
+        if name not in self._read_terms:
             written = "topic.related" if name == RELATED else f"terms.{name}"
             self._read_terms[name] = self.words(self.terms[name], written, (*seen, name))
         return self._read_terms[name]

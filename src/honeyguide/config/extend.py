@@ -1,8 +1,7 @@
-"""Joining a profile with what it extends, piece by piece.
+"""Joining a profile with what it extends: what `add`, `remove`, `before` and `replace` mean.
 
-Owns: `extends`, and what `add`, `remove`, `before` and `replace` mean. Must not know: the types of keys, what they are for.
-Tables join key by key, lists of named entries (rules, groups, buckets, levels) entry by entry, lists of words by `add`
-and `remove`. Any other value takes the place of the inherited one. Start reading at `read_profile`.
+Must not know: the types of keys, what they are for. Start reading at `read_profile`. Tables join key by key, lists of named entries (rules, groups, buckets, levels) entry by entry, lists of words by `add`
+and `remove`. Any other value takes the place of the inherited one.
 """
 
 from __future__ import annotations
@@ -72,11 +71,7 @@ def unused_terms(profile: Extended) -> tuple[Problem, ...]:
 
 
 def extend(parent: Table, own: Table, file: str) -> Extended:
-    """Apply a profile's own table to its parent's; raises all mistakes in what it changes at once.
-
-    >>> extend({"terms": {"roof": ["slate", "tile"]}}, {"terms": {"roof": {"remove": ["tile"]}}}, "p.toml").table
-    {'terms': {'roof': ['slate']}}
-    """
+    """Apply a profile's own table to its parent's; raises all mistakes in what it changes at once."""
     paths = own.get("replace", [])
     join = _Join(paths if isinstance(paths, list) else [])
     if join.paths is not paths:

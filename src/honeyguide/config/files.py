@@ -1,7 +1,4 @@
-"""Finding and reading profile files.
-
-Owns: names, paths, TOML syntax, and how mistakes are worded and limited. Must not know: which keys exist.
-"""
+"""Finding and reading profile files; wording and limiting mistakes in them. Must not know: which keys exist."""
 
 from __future__ import annotations
 
@@ -64,18 +61,16 @@ def parse(text: str, file: str) -> dict[str, Any]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
             raise _error(file, f"has more than {_MAX_DOTS} dots; nest less deeply", f"line {number}")
-    too_deep = _error(
-        file, f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
-    )
+    too_deep = f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
     try:
         raw = tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or a plain one for a number with thousands of digits
         why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number is too long"
         raise _error(file, f"is not TOML: {why}") from None
     except RecursionError:
-        raise too_deep from None
+        raise _error(file, too_deep) from None
     if is_deeper(raw, MAX_DEPTH):
-        raise too_deep
+        raise _error(file, too_deep)
     return raw
 
 
@@ -95,11 +90,7 @@ def parent_of(raw: dict[str, Any], child: str | Path, file: str) -> str | Path |
 
 
 def limit_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Keep the first mistakes, and count the others.
-
-    >>> limit_problems([Problem("name", "is required")] * 60)[-1].what
-    '10 more mistakes; correct these first'
-    """
+    """Keep the first mistakes, and count the others."""
     kept = [Problem(_cut(one.where), _cut(one.what)) for one in problems[:MAX_PROBLEMS]]
     if more := len(problems) - len(kept):
         kept.append(Problem("", f"{more} more mistakes; correct these first"))
@@ -107,13 +98,7 @@ def limit_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Suggest the known name that is nearest; if none is near, list the known names.
-
-    >>> suggestion("absolut", ["absolute", "tier1"], "defined are")
-    'did you mean absolute?'
-    >>> suggestion("zebra", ["absolute", "tier1"], "defined are")
-    'defined are absolute, tier1'
-    """
+    """Suggest the known name that is nearest; if none is near, list the known names after `otherwise`."""
     from difflib import get_close_matches  # for mistakes only
 
     names = list(known)

@@ -1,8 +1,7 @@
-"""The keys that a profile may have, their types and bounds; a `Shape` is one table of a profile.
+"""The keys that a profile may have, their types and bounds; a `Shape` is one table. Start reading at `ProfileShape`.
 
-Owns: structure and ranges, reading tables that are known to be right, and hashing them. Must not know: what terms and
-conditions refer to (`build` checks that). pydantic checks tables against the same classes (`check`), and is imported
-only there because the import takes a tenth of a second. Start reading at `ProfileShape`.
+Must not know: what terms and conditions refer to (`build` checks that). pydantic checks tables against these classes in
+`check`, and is imported only there because the import takes a tenth of a second.
 """
 
 # No `from __future__ import annotations` here: tables are read by these annotations, which must be types, not texts.
@@ -13,22 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
-    from pydantic_core import CoreSchema
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin
 
 
 class ValueBounds:
@@ -37,7 +21,7 @@ class ValueBounds:
     def __init__(self, **bounds: float) -> None:
         self.bounds = bounds
 
-    def __get_pydantic_core_schema__(self, kind: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> Any:
         return {**handler(kind), **self.bounds}
 
 
@@ -51,19 +35,15 @@ class Shape:
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, kind: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+    def __get_pydantic_core_schema__(cls, kind: Any, handler: Any) -> Any:
         schema = handler(kind)
-        table: Any = handler.resolve_ref_schema(schema)
-        table["strict"] = False  # a strict dataclass takes no tables, only instances; its fields stay strict
+        # A strict dataclass takes no tables, only instances; its fields stay strict.
+        handler.resolve_ref_schema(schema)["strict"] = False
         return schema
 
     @classmethod
     def read(cls, raw: dict[str, Any]) -> Self:
-        """Read a table that is known to be right: checked, or one of the bundled profiles.
-
-        >>> BandShape.read({"at_least": 3, "lane": "deep"}).table()
-        {'at_least': 3.0, 'lane': 'deep', 'bonus': 0.0}
-        """
+        """Read a table that is known to be right: checked, or one of the bundled profiles."""
         kind: Any = cls
         read: Self = _reader(kind)(raw)
         return read
@@ -97,18 +77,13 @@ def _unchanged(raw: Any) -> Any:
 
 
 def stable_hash(data: Any) -> str:
-    """Hash what a profile says, not how its file looks.
-
-    >>> stable_hash({"b": 1, "a": 2}) == stable_hash({"a": 2, "b": 1})
-    True
-    """
+    """Hash what a profile says, not how its file looks."""
     text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_jsonable)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _jsonable(value: Any) -> Any:
-    """Turn what JSON has no type for into what it has: shapes into tables, dates into texts."""
-    return value.table() if isinstance(value, Shape) else str(value)
+    return value.table() if isinstance(value, Shape) else str(value)  # else a date
 
 
 WORD_CHARS = 200
@@ -121,8 +96,6 @@ Words = list[Annotated[str, ValueBounds(min_length=1, max_length=WORD_CHARS)]]
 
 
 class RuleShape(Shape):
-    """A rule of a scorecard."""
-
     id: Name
     reason: Sentence
     points: Number = 0.0
@@ -143,8 +116,6 @@ class DecisionShape(Shape):
 
 
 class GroupShape(Shape):
-    """A group of rules."""
-
     name: Name
     mode: Literal["first", "all"]
     rules: Annotated[list[RuleShape], ValueBounds(max_length=500)]
@@ -152,8 +123,6 @@ class GroupShape(Shape):
 
 
 class CardShape(Shape):
-    """A scorecard."""
-
     base: Number = 0.0
     range: Annotated[list[Number], ValueBounds(min_length=2, max_length=2)] | None = None
     decimals: Annotated[int, ValueBounds(ge=0, le=9)] = 6
@@ -168,15 +137,11 @@ class ScopeShape(Shape):
 
 
 class TextFieldShape(Shape):
-    """A field of the query."""
-
     weight: Annotated[float, ValueBounds(ge=0, le=1)]
     usual_words: Positive
 
 
 class QueryShape(Shape):
-    """The query of contextual scoring, with BM25's constants."""
-
     text: Sentence
     k1: Positive = 1.2
     b: Annotated[float, ValueBounds(ge=0, le=1)] = 0.75
@@ -184,8 +149,6 @@ class QueryShape(Shape):
 
 
 class BucketShape(Shape):
-    """A kind of page."""
-
     name: Name
     priority: int
     handicap: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
@@ -193,8 +156,6 @@ class BucketShape(Shape):
 
 
 class StrategyShape(Shape):
-    """How pick orders and takes."""
-
     card: Name
     cap: Annotated[int, ValueBounds(ge=1, le=1000)]
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
@@ -208,16 +169,12 @@ class StrategyShape(Shape):
 
 
 class BandShape(Shape):
-    """A range of scores."""
-
     at_least: Number
     lane: Literal["deep", "broad", "tail", "far", "skip"]
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
 class TraversalShape(Shape):
-    """How a crawl moves."""
-
     links: Annotated[list[BandShape], ValueBounds(min_length=1)]
     pages: Annotated[list[BandShape], ValueBounds(min_length=1)]
     tunnel: Annotated[int, ValueBounds(ge=0, le=100)] = 0
@@ -227,8 +184,6 @@ class TraversalShape(Shape):
 
 
 class CrawlShape(Shape):
-    """The numbers of the crawl itself."""
-
     lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] = 8
     window: Annotated[int, ValueBounds(ge=1, le=10_000)] = 64
     max_attempts: Annotated[int, ValueBounds(ge=1, le=100)] = 3
@@ -259,8 +214,6 @@ class TrapShape(Shape):
 
 
 class LevelShape(Shape):
-    """A name for a range of plan scores."""
-
     name: Name
     at_least: Number
     advice: Sentence
@@ -287,14 +240,10 @@ class ContentShape(Shape):
 
 
 class PlanShape(Shape):
-    """Settings of plan."""
-
     levels: Annotated[list[LevelShape], ValueBounds(min_length=1)]
 
 
 class TopicShape(Shape):
-    """What a crawl is about."""
-
     pattern: str | None = None
     related: Words = field(default_factory=list)
 

@@ -1,9 +1,7 @@
-"""BM25 of a link's texts against a query, on an absolute scale from 0 to 1.
+"""BM25 of a link's texts against a query, on an absolute scale from 0 to 1. Start reading at `contextual`.
 
-Owns: `Query`, `contextual`. Must not know: selection, profiles. Start reading at `contextual`.
-Ordinary BM25 weighs words by their rarity among the documents, so that a score changes when the page gets another link.
-Here word weights and usual lengths are fixed, and a field that is the query itself scores 1 (PICK-13): a score depends on
-the link alone.
+Must not know: selection, profiles. Ordinary BM25 weighs words by their rarity, so that a score changes when the page gets
+another link. Here word weights and usual lengths are fixed, and a field that is the query itself scores 1 (PICK-13).
 """
 
 from __future__ import annotations
@@ -102,9 +100,8 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
         if text is None:
             unknown.append(field)
             continue
-        folded = (
-            text if text.isascii() else fold(text)
-        )  # folding often leaves ASCII, because only a dash or quote was not
+        # Folding often leaves ASCII, because only a dash or quote was not.
+        folded = text if text.isascii() else fold(text)
         words = ascii_words(folded) if folded.isascii() else raw_words(folded)
         if is_silent(words):
             continue
@@ -118,7 +115,7 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
 
 
 def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:
-    """Sum up the BM25 of the terms that were found in a text, and name each term once."""
+    """Return the BM25 of the terms found in a text, and each term once."""
     distinct = list(dict.fromkeys(found))
     if len(distinct) == len(found):
         return sum([1 / (1 + norm)] * len(found)), found

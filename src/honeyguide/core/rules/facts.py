@@ -113,11 +113,7 @@ class Facts(dict[str, Value]):
 
 
 def join(texts: list[str]) -> str:
-    """Join texts to one fact, folded, without duplicates and empty ones.
-
-    >>> join(["Fire  Alarms", "", "fire alarms", "CCTV"]).split(JOIN)
-    ['fire alarms', 'cctv']
-    """
+    """Join texts to one fact, folded, without duplicates and empty ones."""
     folded = dict.fromkeys(map(fold, dict.fromkeys(texts)))  # menus repeat the same text
     folded.pop("", None)
     return JOIN.join(folded)
@@ -141,22 +137,14 @@ def plain(escaped: str) -> str:
 
 
 def stem_of(segment: str) -> str:
-    """Return a segment as a reader sees it, without its file extension.
-
-    >>> stem_of("Fire-Alarms.html")
-    'fire alarms'
-    """
+    """Return a segment as a reader sees it, without its file extension."""
     segment = segment.partition(";")[0] or segment  # drop path parameters
     name, dot, extension = segment.rpartition(".")
     return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
 
 
 def slug_of(segments: tuple[str, ...]) -> str:
-    """Name a page by its last path segment, or an index file by its folder; at the root it has no name.
-
-    >>> slug_of(("services", "index.html")), slug_of(("index.php",))
-    ('services', '')
-    """
+    """Name a page by its last path segment, or an index file by its folder; at the root it has no name."""
     if not segments:
         return ""
     slug = stem_of(segments[-1])
@@ -197,10 +185,8 @@ def _url(link: Link, _head: Head | None) -> str:
 
 
 def _target(link: Link, _head: Head | None) -> str:
-    text = link.url.text
-    return text[
-        text.index("/", 8) :
-    ].lower()  # past "http://" and one character of a host; faster than `Url.target`
+    text = link.url.text  # read directly, because that is faster than `Url.target`
+    return text[text.index("/", 8) :].lower()
 
 
 def _path(link: Link, _head: Head | None) -> str:

@@ -1,7 +1,6 @@
-"""The rule language: conditions, rules, groups, scorecards, and scores.
+"""The rule language: conditions, rules, groups, scorecards, and scores, as plain data. Start reading at `Scorecard`.
 
-Owns: the nodes and their meaning. Must not know: TOML, links, where facts come from, how nodes are evaluated.
-Start reading at `Scorecard`. The nodes are plain data: `compile.py` compiles them for one row at a time, `bulk` for whole
+Must not know: TOML, links, where facts come from. `compile.py` compiles the nodes for one row at a time, `bulk` for whole
 columns. A condition on an unknown fact is neither true nor false: a rule does not pay for it, nor for its `not`.
 """
 

@@ -1,6 +1,6 @@
-"""Topic relevance of links and pages (TOPIC-1, TOPIC-2): facts in, explained scores out.
+"""Topic relevance of links and pages (TOPIC-1, TOPIC-2): which facts the topic cards read.
 
-Owns: which facts the topic cards read. Must not know: the points (profiles have them), the queue (`core.crawl`).
+Must not know: the points (profiles have them), the queue (`core.crawl`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ def skip_rule(link: Link, profile: Profile) -> Rule | None:
 def topic_of(profile: Profile) -> Pattern:
     """Return the topic; raises ConfigError if the profile has none."""
     if profile.topic.pattern is None:
-        raise ConfigError(
-            profile.name, (Problem("topic.pattern", "no topic is given; name one, such as fire|alarm"),)
-        )
+        what = "no topic is given; name one, such as fire|alarm"
+        raise ConfigError(profile.name, (Problem("topic.pattern", what),))
     return profile.topic.pattern
