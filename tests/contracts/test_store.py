@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError
 from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.history import HistoryContract
 from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
+from honeyguide.testing.contracts.workers import WorkersContract
 from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
@@ -29,12 +31,16 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
 
-class TestMemoryStore(StoreContract, HistoryContract):
+class TestMemoryStore(StoreContract, HistoryContract, WorkersContract):
     def make_store(self) -> Store:
         return MemoryStore()
 
+    def make_workers(self) -> tuple[Store, Store]:
+        store = MemoryStore()
+        return store, MemoryStore(store)
 
-class TestSqliteStore(StoreContract, HistoryContract):
+
+class TestSqliteStore(StoreContract, HistoryContract, WorkersContract):
     @pytest.fixture(autouse=True)
     def folder(self) -> Iterator[None]:
         with TemporaryDirectory() as folder:
@@ -42,12 +48,20 @@ class TestSqliteStore(StoreContract, HistoryContract):
             self.stores: list[SqliteStore] = []
             yield
             for store in self.stores:
-                assert store.check() == ()
-                store.close()
+                with suppress(sqlite3.ProgrammingError):  # closed already
+                    store.close()
+            for path in self.path.glob("*.db"):
+                again = SqliteStore(path)
+                assert again.check() == ()
+                again.close()
 
     def make_store(self) -> Store:
         self.stores.append(SqliteStore(self.path / f"{len(self.stores)}.db"))
         return self.stores[-1]
+
+    def make_workers(self) -> tuple[Store, Store]:
+        self.stores += [SqliteStore(self.path / "0.db", busy_s=1.0) for _ in range(2)]
+        return self.stores[0], self.stores[1]
 
 
 @pytest.mark.parametrize("make", [lambda _: MemoryStore(), lambda path: SqliteStore(path / "h.db")])

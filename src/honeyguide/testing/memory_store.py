@@ -259,7 +259,7 @@ class MemoryQueue(MemoryRun):
             start_at = request.now + delay_s if is_kept else min(site.next_at, request.now + 2 * delay_s)
         entry.state, entry.worker, site.worker = State.LEASED, me, me
         site.next_at = max(site.next_at, start_at)
-        site.delay_s = request.delay_s if site.delay_s is None else site.delay_s
+        site.delay_s = request.delay_s or None if site.delay_s is None else site.delay_s
         parent = None if entry.parent is None else self.by_id[entry.parent - 1].url.text
         return Lease(
             entry=entry.id, claim=entry.claim or 0, url=entry.url, site=site.name, depth=found.depth, lane=found.lane,

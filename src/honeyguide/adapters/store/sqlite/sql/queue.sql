@@ -51,8 +51,9 @@ UPDATE site SET (head_rank, head_entry) =
 WHERE id = ?;
 
 -- name: hold_site
--- After a lease: as `refresh`, and the site is ours. What was counted of it is written along.
-UPDATE site SET leased = leased + ?, fetched = fetched + ?, next_at = max(next_at, ?), delay_s = coalesce(delay_s, ?), worker = ?,
+-- After a lease: as `refresh`, and the site is ours. What was counted of it is written along. That a site needs no pause is
+-- known after its robots.txt was read: see `pace`.
+UPDATE site SET leased = leased + ?, fetched = fetched + ?, next_at = max(next_at, ?), delay_s = coalesce(delay_s, nullif(?, 0.0)), worker = ?,
   (head_rank, head_entry) =
   (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
 WHERE id = ?;

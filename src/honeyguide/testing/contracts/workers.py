@@ -1,0 +1,193 @@
+"""What every store promises to two workers on one run: limits, leases, take-over, pace and counters.
+
+Owns: `WorkersContract`. Must not know: any adapter, any job. Derive a class and give it `make_workers`; pytest finds the rest.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
+from typing import TYPE_CHECKING
+
+from honeyguide.core.crawl import limits
+from honeyguide.core.crawl.frontier import Budgets, Discovered, Done, SitePace
+from honeyguide.core.crawl.judge import Findings
+from honeyguide.core.crawl.traps import ShapeLesson, ShapeLimit
+from honeyguide.ports.store import Intake
+from honeyguide.testing.contracts.builders import ask, digest, found, paths, spec
+
+if TYPE_CHECKING:
+    from honeyguide.core.crawl.frontier import ClaimRequest, Lease
+    from honeyguide.ports.store import Ledger, Queue, Store
+
+DELAY_S = 5.0
+
+
+class Worker:
+    """One worker of the run; each step is committed, so that the other one sees it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        run = store.runs.begin(spec(), 0.0)
+        self.queue: Queue = store.queue(run)
+        self.ledger: Ledger = store.ledger(run)
+
+    def add(self, *links: Discovered) -> None:
+        self.queue.add(links)
+        self._store.flush()
+
+    def claim(self, request: ClaimRequest) -> tuple[Lease, ...]:
+        claimed = self.queue.claim(request)
+        self._store.flush()
+        return claimed.leases
+
+    def commit(self, lease: Lease, **left: object) -> bool:
+        intake = Intake(Done(), **left)  # type: ignore[arg-type]  # a test may set any field
+        is_ours = self.queue.commit_page(lease, intake)
+        self._store.flush()
+        return is_ours
+
+    def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
+        leases = self.queue.adopt(request)
+        self._store.flush()
+        return leases
+
+    def renew(self, now: float, until: float) -> None:
+        self.queue.renew(now, until)
+        self._store.flush()
+
+    def release(self, now: float) -> None:
+        self.queue.release(now)
+        self._store.close()
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def limited(path: str, most: int) -> Discovered:
+    """Make a link of a shape with a limit."""
+    return found(path)._replace(limited=(ShapeLimit("TRAP-6", "facets a.example/", most, "combinations"),))
+
+
+class WorkersContract:
+    """The suite. `make_workers` gives two stores on one new, empty place each time."""
+
+    def make_workers(self) -> tuple[Store, Store]:
+        """Make two stores that share everything."""
+        raise NotImplementedError
+
+    def begin(self, *links: Discovered) -> tuple[Worker, Worker]:
+        one, other = map(Worker, self.make_workers())
+        one.add(*links)
+        return one, other
+
+    def test_no_page_is_claimed_twice(self) -> None:
+        workers = self.begin(*(found(f"/{n}") for n in range(20)))
+        taken = [lease for n in range(8) for lease in workers[n % 2].claim(ask(limit=3))]
+        assert sorted(paths(taken)) == sorted(f"/{n}" for n in range(20))
+        assert sorted(lease.claim for lease in taken) == list(range(1, 21))
+
+    def test_budgets_are_kept_together(self) -> None:
+        links = [found(f"/{n}") for n in range(9)]
+        links += [found(f"https://{host}.example/")._replace(is_external=True) for host in "bcde"]
+        workers = self.begin(*links)
+        budgets = Budgets(max_pages=6, max_pages_per_host=4, external_pages=3)
+        taken: list[Lease] = []
+        for n in range(6):
+            for lease in workers[n % 2].claim(ask(limit=2, budgets=budgets)):
+                assert workers[n % 2].commit(lease)
+                taken.append(lease)
+        assert len(taken) == 6
+        assert sum(lease.site == "a.example" for lease in taken) <= 4
+        assert sum(lease.is_external for lease in taken) <= 3
+        assert workers[0].ledger.counts().fetched == workers[1].ledger.counts().fetched == 6
+
+    def test_what_both_admit_of_a_shape_is_counted_together(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"))
+        leases = [worker.claim(ask())[0] for worker in (one, other)]
+        for worker, lease in zip((one, other), leases, strict=True):
+            new = [limited(f"/{lease.claim}?{n}", 10) for n in range(8)]
+            assert worker.commit(lease, findings=Findings(new=new))
+        assert [shape.admitted for shape in one.queue.shapes()] == [10]
+        assert (one.ledger.counts().out, one.ledger.counts().states["queued"]) == ({"TRAP-6": 6}, 10)
+
+    def test_what_both_learn_of_a_shape_is_counted_together(self) -> None:
+        workers = self.begin(*(found(f"/{n}") for n in range(4)))
+        for n in range(4):
+            (lease,) = workers[n % 2].claim(ask())
+            workers[n % 2].commit(lease, lesson=ShapeLesson("x", is_alike=n > 0, recent=((n,),)))
+        assert [shape.alike for shape in workers[0].queue.shapes()] == [3]
+
+    def test_urls_of_a_host_are_counted_together(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"))
+        before, limits.MAX_URLS_PER_HOST = limits.MAX_URLS_PER_HOST, 10
+        try:
+            for worker in (one, other):
+                (lease,) = worker.claim(ask())
+                worker.commit(lease, findings=Findings(new=[found(f"/{lease.claim}/{n}") for n in range(6)]))
+        finally:
+            limits.MAX_URLS_PER_HOST = before
+        assert one.ledger.urls_per_host() == {"a.example": 10}
+        assert one.ledger.counts().skipped == {"host-full": 4}
+
+    def test_links_that_both_meet_are_counted_together(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"), found("/c"))
+        for worker in (one, other):
+            (lease,) = worker.claim(ask())
+            worker.commit(lease, findings=Findings(again=[digest("/c")]))
+        assert one.ledger.known([digest("/c")])[digest("/c")].seen == 2
+
+    def test_a_lease_goes_to_another_when_the_heartbeat_expires(self) -> None:
+        one, other = self.begin(found("/a"))
+        (lease,) = one.claim(ask(0.0))
+        one.renew(500.0, 1100.0)
+        assert not other.claim(ask(1000.0))
+        (again,) = other.claim(ask(1100.0))
+        assert (again.url, again.claim) == (lease.url, 2)
+        assert not one.commit(lease)
+        assert other.commit(again)
+        assert one.ledger.counts().fetched == 1
+
+    def test_what_a_worker_leaves_is_taken_over_in_its_order(self) -> None:
+        one, other = self.begin(*(found(f"/{n}") for n in range(4)))
+        one.claim(ask(limit=3))
+        assert not other.adopt(ask(1.0, limit=9))  # it is alive
+        one.close()
+        taken = other.adopt(ask(2.0, limit=2))
+        assert [(lease.url.path, lease.claim) for lease in taken] == [("/0", 1), ("/1", 2)]
+        assert paths(other.claim(ask(2.0, limit=9))) == ["/2", "/3"]
+
+    # --- pace ---
+
+    def test_one_worker_at_a_time_has_a_site_with_a_pace(self) -> None:
+        one, other = self.begin(*(found(f"/{n}") for n in range(4)), found("https://b.example/", priority=1))
+        mine = one.claim(ask(limit=2, delay_s=DELAY_S))
+        assert [lease.start_at for lease in mine] == [0.0, 0.0]
+        (theirs,) = other.claim(ask(limit=9, delay_s=DELAY_S))
+        assert theirs.site == "b.example"
+        for lease in mine:
+            one.commit(lease, paces=(SitePace("a.example", 7.0, DELAY_S),))
+        next_ = other.claim(ask(4.0, limit=9, delay_s=DELAY_S))
+        assert [(lease.site, lease.start_at) for lease in next_] == [("a.example", 7.0)] * 2
+
+    def test_a_site_whose_worker_is_gone_rests_for_its_delay(self) -> None:
+        one, other = self.begin(*(found(f"/{n}") for n in range(4)))
+        first, _ = one.claim(ask(limit=2, delay_s=1.0))
+        one.commit(first, paces=(SitePace("a.example", 1.0, DELAY_S),))  # robots.txt asks for more
+        one.close()
+        (adopted,) = other.adopt(ask(2.0, delay_s=1.0))
+        (claimed,) = other.claim(ask(2.0, delay_s=1.0))
+        assert (adopted.start_at, claimed.start_at) == (7.0, 7.0)
+
+    def test_a_site_without_a_pace_is_shared(self) -> None:
+        one, other = self.begin(*(found(f"/{n}") for n in range(6)))
+        first, _ = one.claim(ask(limit=2, delay_s=0.0))
+        assert not other.claim(ask(limit=9, delay_s=0.0))  # robots.txt may yet ask for a delay
+        one.commit(first, paces=(SitePace("a.example", 0.0, 0.0),))
+        assert len(other.claim(ask(limit=9, delay_s=0.0))) == 4
+
+    def test_what_is_released_is_asked_for_after_its_pause(self) -> None:
+        one, other = self.begin(found("/a"))
+        one.claim(ask(delay_s=DELAY_S))
+        one.release(3.0)
+        (lease,) = other.adopt(ask(4.0, delay_s=DELAY_S))
+        assert (lease.claim, lease.start_at) == (1, 8.0)
