@@ -187,23 +187,23 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
         click.get_current_context().exit(PARTIAL)
 
 
-INTERRUPTED, TOLD = "interrupted", "told"
-TOLD_CODE = 128 + 15  # exit code of what SIGTERM has ended, as shells give it
+INTERRUPTED, TERMINATED = "interrupted", "terminated"
+TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it
 
 
-async def until_told(work: Awaitable[str]) -> str:
-    """Await work, which returns why it ended: `interrupted` after Ctrl-C, `told` after SIGTERM."""
+async def until_stopped(work: Awaitable[str]) -> str:
+    """Await work, which returns why it ended: `interrupted` after Ctrl-C, `terminated` after SIGTERM."""
     task = asyncio.current_task()
     reasons = [INTERRUPTED]
 
-    def told() -> None:
-        reasons.append(TOLD)
+    def stop() -> None:
+        reasons.append(TERMINATED)
         if task is not None:
             task.cancel()
 
     # Not on Windows, nor outside the main thread.
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
     try:
         return await work
     except asyncio.CancelledError:

@@ -25,7 +25,7 @@ from honeyguide.cli.commands.crawl.outputs import (
     shaped,
 )
 from honeyguide.cli.commands.crawl.runs import name_run
-from honeyguide.cli.files import INTERRUPTED, TOLD, TOLD_CODE, until_told
+from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.cli.output import is_plain, line_for_people, note
 from honeyguide.cli.progress import Progress, count_of, most_first
 from honeyguide.core.records import is_relevant, iso
@@ -55,7 +55,7 @@ STOPPED = {
     "external_pages": "--follow-external is used up, and the rest is complete",
     "max_time": f"--max-time is over; {RESUME}",
     INTERRUPTED: f"interrupted; {RESUME}",
-    TOLD: f"stopped by SIGTERM; {RESUME}",
+    TERMINATED: f"stopped by SIGTERM; {RESUME}",
     "resting": "what is left failed, or its site asks for a pause; run the same command later to try again",
     "shared": "another process is fetching what is left",
     "site_failing": "the site failed again and again; run the same command later to resume",
@@ -137,7 +137,7 @@ class Work:
         out.end(self._stored_pages())
         self._write_reports(result)
         self._tell(result, out.name)
-        if stopped in (INTERRUPTED, TOLD):
+        if stopped in (INTERRUPTED, TERMINATED):
             raise _exit(stopped)
         return result.is_done
 
@@ -156,7 +156,7 @@ class Work:
             return (await self.session.crawl(on_page, lambda run: self._begin(run, out), note)).stopped
 
         try:
-            return asyncio.run(until_told(stopped()))
+            return asyncio.run(until_stopped(stopped()))
         except KeyboardInterrupt:
             return INTERRUPTED
 
@@ -265,7 +265,7 @@ class Work:
 
 def _exit(stopped: str) -> BaseException:
     """Give what ends the command with the exit code of Ctrl-C, or of SIGTERM."""
-    return click.exceptions.Exit(TOLD_CODE) if stopped == TOLD else KeyboardInterrupt()
+    return click.exceptions.Exit(TERMINATED_CODE) if stopped == TERMINATED else KeyboardInterrupt()
 
 
 def _titled(counts: Counts) -> dict[str, Mapping[str, int]]:

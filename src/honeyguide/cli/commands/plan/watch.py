@@ -29,7 +29,7 @@ from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output, sh
 from honeyguide.cli.commands.crawl.runs import store_option
 from honeyguide.cli.commands.crawl.work import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.commands.plan.plan import policy_option
-from honeyguide.cli.files import INTERRUPTED, TOLD, check_distinct, format_of, until_told
+from honeyguide.cli.files import INTERRUPTED, TERMINATED, check_distinct, format_of, until_stopped
 from honeyguide.cli.options import all_options, fetch_options, moment, policy_of
 from honeyguide.cli.output import is_plain, line_for_people, no_color_option, note
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _STOPPED = {
     "until": "--until has come",
     "rounds": "--rounds are done",
-    **{reason: STOPPED[reason] for reason in (INTERRUPTED, TOLD)},
+    **{reason: STOPPED[reason] for reason in (INTERRUPTED, TERMINATED)},
 }
 
 
@@ -197,7 +197,7 @@ class _Work:
     async def _until_stopped(self, watching: Awaitable[str]) -> str:
         beating = asyncio.create_task(self._beat())
         try:
-            return await until_told(watching)
+            return await until_stopped(watching)
         finally:
             beating.cancel()
 
