@@ -10,9 +10,10 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Run, RunSpec, digest_of
-from honeyguide.core.url.url import Url
+from honeyguide.core.url.url import Tracking, Url
 from honeyguide.core.why import Why
-from honeyguide.jobs.watch import Taker, current, schedule
+from honeyguide.jobs.request import latest_runs
+from honeyguide.jobs.watch import schedule
 from honeyguide.ports.store import Store
 from honeyguide.testing.memory_store import MemoryStore
 
@@ -45,8 +46,8 @@ def begun(store: Store, key: str, queued: str = "", out: str = "") -> Run:
     return run
 
 
-def takers(store: Store) -> list[Taker]:
-    return [Taker(run, TRACKING) for run in current(store.runs.list())]
+def runs(store: Store) -> list[tuple[Run, Tracking]]:
+    return [(run, TRACKING) for run in latest_runs(store.runs.list())]
 
 
 def claimed(store: Store, run: Run, limit: int = 9) -> list[str]:
@@ -56,15 +57,15 @@ def claimed(store: Store, run: Run, limit: int = 9) -> list[str]:
 
 def test_the_order_is_that_of_the_plan(store: Store) -> None:
     run = begun(store, "k", "abcdef")
-    done = schedule(store, [url(path) for path in "dbf"], NOW, takers(store))
-    assert (done.runs, done.left, done.total) == ({run.id: 3}, (), 3)
+    done = schedule(store, [url(path) for path in "dbf"], NOW, runs(store))
+    assert (done.runs, done.unfetchable, done.total) == ({run.id: 3}, (), 3)
     assert claimed(store, run) == ["d", "b", "f"]
 
 
 def test_the_same_plan_once_more_changes_nothing(store: Store) -> None:
     run = begun(store, "k", "abc")
     for _ in range(3):
-        assert schedule(store, [url("c"), url("a")], NOW, takers(store)).total == 2
+        assert schedule(store, [url("c"), url("a")], NOW, runs(store)).total == 2
     assert store.ledger(run).counts().due == 2
     assert claimed(store, run) == ["c", "a"]
 
@@ -72,9 +73,9 @@ def test_the_same_plan_once_more_changes_nothing(store: Store) -> None:
 def test_each_url_goes_to_the_newest_run_that_can_fetch_it(store: Store) -> None:
     old = begun(store, "old", "abc")
     new = begun(store, "new", "cd", out="b")
-    done = schedule(store, [url(path) for path in "abcdx"], NOW, takers(store))
+    done = schedule(store, [url(path) for path in "abcdx"], NOW, runs(store))
     assert done.runs == {new.id: 2, old.id: 2}
-    assert done.left == (url("x"),)
+    assert done.unfetchable == (url("x"),)
     assert claimed(store, new) == ["c", "d"]
     assert claimed(store, old) == ["a", "b"]
 
@@ -82,16 +83,16 @@ def test_each_url_goes_to_the_newest_run_that_can_fetch_it(store: Store) -> None
 def test_a_run_that_was_started_over_is_left_alone(store: Store) -> None:
     begun(store, "k", "abc")
     again = begun(store, "k", "a")
-    assert [run.id for run in current(store.runs.list())] == [again.id]
-    assert schedule(store, [url("a"), url("b")], NOW, takers(store)).left == (url("b"),)
+    assert [run.id for run in latest_runs(store.runs.list())] == [again.id]
+    assert schedule(store, [url("a"), url("b")], NOW, runs(store)).unfetchable == (url("b"),)
 
 
 def test_what_is_being_fetched_is_left_out(store: Store) -> None:
     run = begun(store, "k", "ab")
-    schedule(store, [url("a")], NOW, takers(store))
+    schedule(store, [url("a")], NOW, runs(store))
     assert claimed(store, run, 1) == ["a"]
-    done = schedule(store, [url("a"), url("b")], NOW, takers(store))
-    assert (done.runs, done.left) == ({run.id: 1}, (url("a"),))
+    done = schedule(store, [url("a"), url("b")], NOW, runs(store))
+    assert (done.runs, done.unfetchable) == ({run.id: 1}, (url("a"),))
 
 
 def test_a_large_plan_with_gaps(store: Store) -> None:
@@ -104,9 +105,9 @@ def test_a_large_plan_with_gaps(store: Store) -> None:
         for parsed in [Url.parse(url(name))]
     ]
     store.queue(run).add(rows)
-    done = schedule(store, [url(name) for name in names], NOW, takers(store))
+    done = schedule(store, [url(name) for name in names], NOW, runs(store))
     assert done.total == len(rows)
-    assert done.left == tuple(url(name) for name in names if name.endswith("7"))
+    assert done.unfetchable == tuple(url(name) for name in names if name.endswith("7"))
     assert claimed(store, run, 4) == ["p0", "p1", "p2", "p3"]
 
 
@@ -119,8 +120,8 @@ def test_a_kill_in_the_middle_leaves_nothing_scheduled(tmp_path: Path) -> None:
     begun(store, "old", "abc")
     new = begun(store, "new", "cd")
 
-    def until_killed() -> Iterator[Taker]:
-        yield Taker(new, TRACKING)
+    def until_killed() -> Iterator[tuple[Run, Tracking]]:
+        yield new, TRACKING
         assert store.queue(new).counts().due == 2
         raise Killed
 

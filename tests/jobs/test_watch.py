@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from honeyguide.config import load_profile
+from honeyguide.jobs.request import CrawlRequest
 from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
+from honeyguide.ports.store import Store
 from honeyguide.testing.fakes import FrozenClock
 
 PROFILE = load_profile("news")
@@ -33,6 +37,9 @@ class Pages(WatchSession):
 
     def __init__(self, clock: Working, pages: int, planning_s: float = 0.0) -> None:
         self.clock = clock
+        self.runs = {1: (CrawlRequest(()), PROFILE)}
+        history = SimpleNamespace(latest_visits=self.latest)
+        self.store = cast("Store", SimpleNamespace(history=history, runs=SimpleNamespace(due=self.runs_due)))
         self.visits: list[tuple[float, int]] = []
         self.due: list[int] = []
         self.plans: list[list[int]] = []
@@ -46,9 +53,9 @@ class Pages(WatchSession):
     async def listen(self, now: float) -> None:
         assert now == self.clock.now()
 
-    def is_due(self, now: float) -> bool:
+    def runs_due(self, now: float) -> Sequence[int]:
         assert now == self.clock.now()
-        return bool(self.due)
+        return [1] if self.due else []
 
     def plan(self, count: int, now: float) -> int:
         assert now == self.clock.now()

@@ -1,18 +1,18 @@
-"""Crawling: the network, the reader, the store and sitemaps, put together for `jobs.crawl`.
+"""Crawling: the network, the reader, the store and sitemaps, put together for `jobs.crawl`; the result is data.
 
-Owns: what a crawl is made of, and its result as data. Must not know: arguments, terminals, files of outputs.
 Start reading at `crawl_site` for a library call, at `CrawlSession` for a front end that shows what happens.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.app.runs import opened_store, resume_request, rule_words
+from honeyguide.app.runs import opened_store, rule_words
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
 from honeyguide.core.crawl.placement import LANES
@@ -30,49 +30,27 @@ from honeyguide.errors import (
     UrlError,
 )
 from honeyguide.jobs.crawl import PageAttachments
-from honeyguide.jobs.request import CrawlRequest, traversal_of
+from honeyguide.jobs.request import CrawlRequest, latest_runs, traversal_of
 from honeyguide.ports.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import CrawlSummary
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.jobs.sitemaps import SitemapRequest
+    from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Ledger
 
     OnPage = Callable[[Record, PageAttachments], None]
     Note = Callable[[str], None]
 
+# Front ends import these from here.
 __all__ = [
-    "LANES",
-    "UNCHANGED",
-    "Budgets",
-    "Counts",
-    "CrawlJob",
-    "CrawlRequest",
-    "CrawlResult",
-    "CrawlSession",
-    "CrawlTally",
-    "FetchPolicy",
-    "PageAttachments",
-    "Profile",
-    "Run",
-    "Seeds",
-    "Store",
-    "WaitingSeed",
-    "cause_of",
-    "crawl_site",
-    "due_job",
-    "due_runs",
-    "lasting_name",
-    "load_profile",
-    "needs_topic",
-    "read_seeds",
-    "reopen_refused",
-    "sitemap_request",
-]
+    "LANES", "UNCHANGED", "Budgets", "Counts", "CrawlRequest", "FetchPolicy", "PageAttachments", "Profile", "Run",
+    "Store", "load_profile",
+]  # fmt: skip
 
 _PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
 _SEEDS_LOOKED_UP = 1_000  # whose state is looked up at the end
@@ -99,21 +77,26 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         return await session.crawl(on_page, lambda run: on_run and on_run(store, run), on_note)
 
 
-# --- what is asked for ---
+@asynccontextmanager
+async def opened_fetcher(policy: FetchPolicy) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
+    """Open a polite fetcher of the web, with the clock that it goes by."""
+    from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.http.client import HttpFetcher
+    from honeyguide.adapters.http.robots import read_robots
+    from honeyguide.jobs.politeness import PoliteFetcher
+
+    clock = SystemClock()
+    async with HttpFetcher(policy) as http:
+        yield PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy), clock
 
 
-class Seeds(NamedTuple):
-    """Where a crawl starts; `alternatives` are further addresses of a seed that was written as a bare name."""
-
-    urls: tuple[Url, ...]
-    alternatives: Mapping[Url, Sequence[Url]]
+# --- the request ---
 
 
-def read_seeds(texts: Iterable[str]) -> Seeds:
-    """Read seeds: URLs, or bare names, which may be reached with or without www and https."""
+def read_seeds(texts: Iterable[str]) -> tuple[tuple[Url, ...], dict[Url, list[Url]]]:
+    """Read seeds: URLs, or bare names, which come with further addresses: with or without www and https."""
     addresses = [addresses_of(text) for text in texts]
-    others = {first: rest for first, *rest in addresses if rest}
-    return Seeds(tuple(first for first, *_ in addresses), others)
+    return tuple(first for first, *_ in addresses), {first: rest for first, *rest in addresses if rest}
 
 
 def needs_topic(profile: Profile, traversal: str) -> bool:
@@ -154,7 +137,8 @@ class CrawlTally:
 
     def add(self, record: Record) -> None:
         """Count a visit."""
-        verdict, why = verdict_of(record), _last_reason(record)
+        last = record["points"][-1] if record["points"] else None  # of a failed visit it says why
+        verdict, why = verdict_of(record), None if last is None else Why(last["rule"], last["reason"])
         is_refused = why is not None and why.rule == AddressRefusedError.rule
         self.refused += is_refused
         self.fetched += not is_refused
@@ -164,12 +148,6 @@ class CrawlTally:
             self.failures[cause_of(why)] += 1
         if why is not None and record["action"] == "dropped" and record["lane"] == "seed":
             self.failed_seeds.append((record["url"], why))
-
-
-def _last_reason(record: Record) -> Why | None:
-    """Give the last reason of a page record: of a failed visit it says why."""
-    last = record["points"][-1] if record["points"] else None
-    return None if last is None else Why(last["rule"], last["reason"])
 
 
 def cause_of(why: Why) -> str:
@@ -266,19 +244,15 @@ class CrawlSession:
         self, on_page: OnPage, on_run: Callable[[Run], object] | None = None, on_note: Note | None = None
     ) -> CrawlSummary:
         """Crawl; visits are counted in `tally` after `on_page`."""
-        from honeyguide.adapters.clock import SystemClock  # see pick_sites
-        from honeyguide.adapters.html.content import HtmlReader
-        from honeyguide.adapters.http.client import HttpFetcher
-        from honeyguide.adapters.http.robots import read_robots
+        from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
         from honeyguide.jobs.crawl import Crawler
-        from honeyguide.jobs.politeness import PoliteFetcher
 
-        clock = SystemClock()
-        async with HttpFetcher(self.job.policy) as http:
-            read = partial(read_robots, token=self.job.policy.robots_token)
-            polite = PoliteFetcher(http, clock, read, self.job.policy)
+        async with opened_fetcher(self.job.policy) as (fetcher, clock):
             started_at = clock.now()
-            request, queue = await self._prepare(polite, on_note)
+            request, queue = await self._prepare(fetcher, on_note)
+            if request.max_time_s is not None:  # at least half of it is left for pages
+                left_s = request.max_time_s - (clock.now() - started_at)
+                request = replace(request, max_time_s=max(request.max_time_s / 2, left_s))
 
             def begin(run: Run) -> None:
                 self.run = run
@@ -292,8 +266,8 @@ class CrawlSession:
                 on_page(record, attachments)
                 self.tally.add(record)
 
-            crawler = Crawler(polite, HtmlReader(), clock, self.store, self.job.profile)
-            return await crawler.crawl(_less_time(request, clock.now() - started_at), take, begin)
+            crawler = Crawler(fetcher, HtmlReader(), clock, self.store, self.job.profile)
+            return await crawler.crawl(request, take, begin)
 
     async def _prepare(
         self, fetcher: PoliteFetcher, on_note: Note | None
@@ -314,8 +288,8 @@ class CrawlSession:
             return request, lambda _run: None
         sources = sitemap_request(self.job.sitemaps, request.seeds)
         listing = await list_pages(sources, fetcher, read_sitemap, setup_time_s(request.max_time_s))
-        for problem in listing.problems:
-            if on_note is not None:
+        if on_note is not None:
+            for problem in listing.problems:
                 on_note(problem)
         seeds = request.seeds or roots_of(listing.pages)
         request = replace(request, seeds=seeds)
@@ -361,24 +335,9 @@ class CrawlSession:
                 yield WaitingSeed(seed.text)
 
 
-def due_job(run: Run, limits: CrawlRequest, policy: FetchPolicy) -> CrawlJob:
-    """Make the job that visits what is due in a run, within the budget and time of `limits`."""
-    request, profile = resume_request(run)
-    request = replace(
-        request,
-        budgets=replace(request.budgets, max_pages=limits.budgets.max_pages),
-        max_time_s=limits.max_time_s,
-        links=limits.links,
-        concurrency=limits.concurrency,
-    )
-    return CrawlJob(request, policy, profile)
-
-
 def due_runs(store: Store) -> list[Run]:
     """Give the runs that have something scheduled, oldest first; a restarted run hides its predecessors."""
-    latest = {run.spec.key: run for run in store.runs.list()}
-    found = sorted(latest.values(), key=lambda run: run.id)
-    return [run for run in found if store.ledger(run).counts().due]
+    return [run for run in reversed(latest_runs(store.runs.list())) if store.ledger(run).counts().due]
 
 
 def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
@@ -386,10 +345,3 @@ def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
     for run in runs:
         store.queue(run).reopen(AddressRefusedError.rule)
     store.flush()
-
-
-def _less_time(request: CrawlRequest, spent_s: float) -> CrawlRequest:
-    """Take the time of preparing off `max_time_s`; at least half of it is left for pages."""
-    if request.max_time_s is None:
-        return request
-    return replace(request, max_time_s=max(request.max_time_s / 2, request.max_time_s - spent_s))

@@ -231,16 +231,16 @@ class PlanSession:
         `on_note` receives runs whose profile is gone; without it that is an error.
         """
         from honeyguide.app.runs import profile_of_run  # only for those who crawl
-        from honeyguide.jobs.watch import Taker, current, schedule
+        from honeyguide.jobs.request import latest_runs
+        from honeyguide.jobs.watch import schedule
 
         if self.stored is None:
             raise InputError("only a store has queues", file=self.name)
         self.stored.save_priors()
         store = self.stored.store
-        takers = [
-            Taker(run, profile_of_run(run, on_note).scope.tracking) for run in current(store.runs.list())
-        ]
-        return schedule(store, urls, now.timestamp(), takers)
+        latest = latest_runs(store.runs.list())
+        runs = [(run, profile_of_run(run, on_note).scope.tracking) for run in latest]
+        return schedule(store, urls, now.timestamp(), runs)
 
 
 def input_files(files: Sequence[str], *, is_skipping: bool) -> list[str]:

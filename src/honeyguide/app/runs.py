@@ -1,7 +1,6 @@
-"""The runs of a store: finding one, resuming it, and the records of what it found.
+"""The runs of a store: finding one, resuming it, the records of what it found, and the words for its rules.
 
-Owns: `open_store`, records of runs and links, and the words for the rules of a crawl. Must not know: arguments,
-terminals, file formats. Start reading at `find_run`, then `export_run`.
+Must not know: arguments, terminals, file formats. Start reading at `find_run`, then `export_run`.
 """
 
 from __future__ import annotations
@@ -147,9 +146,9 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
     return load_profile("base", topic=run.spec.topic)
 
 
-def resume_request(run: Run) -> tuple[CrawlRequest, Profile]:
-    """Make the request that fetches what is due in a run, and load the profile of the run."""
-    return resumed_request(run), profile_of_run(run)
+def resume_request(run: Run, limits: CrawlRequest | None = None) -> tuple[CrawlRequest, Profile]:
+    """Make the request that fetches what is due in a run, within `limits`, and load the profile of the run."""
+    return resumed_request(run, limits), profile_of_run(run)
 
 
 def run_record(run: Run) -> RunRecord:
@@ -191,35 +190,31 @@ def export_run(
     `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
     """
     with opened_store(path, read_only=True) as store:
-        frontier = store.ledger(find_run(store, number))
-        if rule is not None:
-            _check_rule(rule, frontier)
-        records = found_records(what, frontier, rule)
+        ledger = store.ledger(find_run(store, number))
+        if rule is not None and rule not in (rules := ledger.counts().out):  # probably misspelt
+            known = ", ".join(sorted(rules)) or "none"
+            raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
+        records = found_records(what, ledger, rule)
         if changed:
             records = (record for record in records if record["change"] in ("new", "changed"))
         yield records
 
 
-def _check_rule(rule: str, frontier: Ledger) -> None:
-    """Reject a rule that rejected nothing, because it is probably misspelt."""
-    rules = frontier.counts().out
-    if rule not in rules:
-        known = ", ".join(sorted(rules)) or "none"
-        raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
-
-
-def found_records(what: str, frontier: Ledger, rule: str | None = None) -> Iterator[Record]:
+def found_records(what: str, ledger: Ledger, rule: str | None = None) -> Iterator[Record]:
     """Give the records of one kind; of what was rejected, perhaps only what one rule rejected."""
     match what:
         case "pages":
-            return (record for _, record in frontier.pages())
+            return (record for _, record in ledger.pages())
         case "links":
-            return map(queue_record, frontier.rows())
+            return map(queue_record, ledger.rows())
         case "external":
-            return map(_external, frontier.rows(rule=OTHER_SITE))
+            names, rows = fields(ExternalRecord), ledger.rows(rule=OTHER_SITE)
         case _:
-            rows = frontier.rows() if rule is None else frontier.rows(rule=rule)
-            return (_rejected(row) for row in rows if row.why is not None and row.state.name == "DROPPED")
+            met = ledger.rows() if rule is None else ledger.rows(rule=rule)
+            rows = (row for row in met if row.why is not None and row.state.name == "DROPPED")
+            names = fields(RejectedRecord)
+    links = ({**queue_record(row), "site": _site_of(row.url)} for row in rows)
+    return ({name: link[name] for name in names} for link in links)
 
 
 def queue_record(row: FrontierRow) -> QueueRecord:
@@ -240,18 +235,11 @@ def queue_record(row: FrontierRow) -> QueueRecord:
     }
 
 
-def _external(row: FrontierRow) -> Record:
+def _site_of(url: str) -> str | None:
     try:
-        site = Url.parse(row.url).site
+        return Url.parse(url).site
     except UrlError:
-        site = None
-    link = {**queue_record(row), "site": site}
-    return {name: link[name] for name in fields(ExternalRecord)}
-
-
-def _rejected(row: FrontierRow) -> Record:
-    link: Record = queue_record(row)
-    return {name: link[name] for name in fields(RejectedRecord)}
+        return None
 
 
 def normalised(url: str | None) -> str | None:

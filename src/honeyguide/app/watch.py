@@ -1,21 +1,17 @@
-"""Watching: a store, a ranking and a crawler, put together for `jobs.watch`.
-
-Owns: what a watch is made of. Must not know: arguments, terminals. Start reading at `watch_store`.
-"""
+"""Watching: a store, a ranking and a crawler, put together for `jobs.watch`. Start reading at `watch_store`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.app.crawl import reopen_refused, sitemap_request
+from honeyguide.app.crawl import opened_fetcher, reopen_refused, sitemap_request
 from honeyguide.app.known import Excluded, StoreTable, read_store
 from honeyguide.app.runs import resume_request
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import HoneyguideError, InputError
-from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession, current
+from honeyguide.jobs.request import CrawlRequest, latest_runs
+from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -24,20 +20,11 @@ if TYPE_CHECKING:
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
-    from honeyguide.jobs.crawl import CrawlRequest
     from honeyguide.jobs.sitemaps import Listing, RobotsFetcher
     from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Store
 
-__all__ = [
-    "Round",
-    "WatchBudget",
-    "WatchRequest",
-    "read_store",
-    "watch_opened",
-    "watch_session",
-    "watch_store",
-]
+__all__ = ["Round", "WatchBudget", "WatchRequest", "read_store"]  # front ends import them from here
 
 
 async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
@@ -48,17 +35,10 @@ async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPoli
 
 async def watch_opened(store: Store, request: WatchRequest, policy: FetchPolicy) -> str:
     """Watch a store that is open already."""
-    from honeyguide.adapters.clock import SystemClock  # see pick_sites
-    from honeyguide.adapters.http.client import HttpFetcher
-    from honeyguide.adapters.http.robots import read_robots
-    from honeyguide.jobs.politeness import PoliteFetcher
-
-    clock = SystemClock()
     if policy.allow_private:
         reopen_refused(store, store.runs.list())
-    async with HttpFetcher(policy) as http:
-        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-        return await watch_session(store, request, polite, clock).watch()
+    async with opened_fetcher(policy) as (fetcher, clock):
+        return await watch_session(store, request, fetcher, clock).watch()
 
 
 def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, clock: Clock) -> WatchSession:
@@ -101,15 +81,13 @@ def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Colle
 
 def _resumable(store: Store, request: WatchRequest) -> dict[int, tuple[CrawlRequest, Profile]]:
     """Make the requests that resume runs; `on_note` receives those that cannot be resumed."""
-    found: dict[int, tuple[CrawlRequest, Profile]] = {}
-    problems = []
-    for run in current(store.runs.list()):
+    found, problems = {}, []
+    limits = CrawlRequest((), concurrency=request.concurrency)
+    for run in latest_runs(store.runs.list()):
         try:
-            resumed, profile = resume_request(run)
+            found[run.id] = resume_request(run, limits)
         except HoneyguideError as error:
             problems.append(str(error))
-        else:
-            found[run.id] = replace(resumed, concurrency=request.concurrency), profile
     if not found:
         raise InputError([*problems, "the store has no crawl yet; honeyguide crawl makes one"][0])
     for problem in problems:

@@ -1,8 +1,7 @@
 """A polite fetcher: robots.txt, pace, limits, retries and redirects around a fetcher that makes single requests.
 
-Owns: which host is requested, when and how often, and where redirects lead; each hop obeys the robots.txt and the pace
-of its own host. Must not know: HTTP clients, robots.txt syntax, real time. The arithmetic is in core/fetching.py.
-Start reading at `PoliteFetcher.fetch`.
+Each hop of a redirect obeys the robots.txt and the pace of its own host. Must not know: HTTP clients, robots.txt syntax,
+real time. The arithmetic is in core/fetching. Start reading at `PoliteFetcher.fetch`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from honeyguide.core.crawl.frontier import SitePace
 from honeyguide.core.fetching import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
@@ -52,20 +51,17 @@ class _Host:
     users: int = 0
 
 
-class _RobotsState(NamedTuple):
-    """The robots.txt of an origin: its rules, or no rules, or a failure that closes the origin."""
+@dataclass(slots=True)
+class _Origin:
+    """The robots.txt of an origin: its rules, or no rules, or a failure that closes the origin.
 
+    It is fetched by one request at a time: others wait for the lock and find the result.
+    """
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     rules: Robots | None = None
     closed: tuple[type[FetchError], str] | None = None
     fresh_until: float = 0.0
-
-
-@dataclass(slots=True)
-class _Origin:
-    """One fetch of robots.txt at a time: other requests wait for the lock and find its result."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    state: _RobotsState = field(default_factory=_RobotsState)
 
 
 @dataclass(slots=True)
@@ -73,10 +69,6 @@ class _TimeLeft:
     """The time that the requests for one page may still take, on all hosts together. Waiting does not count."""
 
     seconds: float
-
-    @property
-    def is_over(self) -> bool:
-        return self.seconds <= 0
 
 
 class PoliteFetcher:
@@ -114,7 +106,10 @@ class PoliteFetcher:
                 return got
             hops = (*hops, here.as_linked)
             is_moved &= got.status in _PERMANENT
-            self._check_hops(url, hops, there)
+            if there.as_linked in hops:
+                raise _dead_end(url, "its redirects go in a circle")
+            if len(hops) > self._policy.max_redirects:
+                raise _dead_end(url, f"more than {self._policy.max_redirects} redirects")
             self._check_time(url, left)
             here = there
 
@@ -137,23 +132,10 @@ class PoliteFetcher:
         host = self._host(site)
         return SitePace(site, host.pace.ready_at, host.delay_s)
 
-    # --- redirects ---
-
-    def _check_hops(self, url: Url, hops: tuple[str, ...], there: Url) -> None:
-        """Reject redirects that go in a circle, or are too many."""
-        if there.as_linked in hops:
-            raise _dead_end(url, "its redirects go in a circle")
-        if len(hops) > self._policy.max_redirects:
-            raise _dead_end(url, f"more than {self._policy.max_redirects} redirects")
-
     def _check_time(self, url: Url, left: _TimeLeft) -> None:
-        """Reject redirects that take too long in all."""
-        if left.is_over:
-            error = TimedOutError(
-                url.as_linked, f"its redirects took more than {self._policy.trip_timeout_s:g} s"
-            )
-            error.retryable = False
-            raise error
+        if left.seconds <= 0:
+            why = f"its redirects took more than {self._policy.trip_timeout_s:g} s"
+            raise _dead_end(url, why, TimedOutError)
 
     # --- robots.txt ---
 
@@ -168,31 +150,27 @@ class PoliteFetcher:
         self._host(url.site).delay_s = max(self._policy.delay_s, asked_s)
 
     async def _rules(self, url: Url, left: _TimeLeft) -> Robots | None:
-        state = await self._robots_state(url, left)
-        if state.closed:
-            kind, why = state.closed
-            rest_s = max(0.0, state.fresh_until - self._clock.now())
-            # A refused address stays refused, so there is no time to come back.
-            raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefusedError else rest_s)
-        return state.rules
-
-    async def _robots_state(self, url: Url, left: _TimeLeft) -> _RobotsState:
-        """Give the robots.txt state of an origin, from memory while it is fresh."""
+        """Give the rules of an origin, from memory while they are fresh."""
         key = f"{url.scheme}://{url.site}"
         origin = self._origins.pop(key, None) or _Origin()
         self._origins[key] = origin  # moved to the end: the least recently used is first
         if len(self._origins) > _KEPT_ROBOTS:
             at_rest = (name for name, one in self._origins.items() if name != key and not one.lock.locked())
             self._origins.pop(next(at_rest, ""), None)
-        if self._clock.now() >= origin.state.fresh_until:
+        if self._clock.now() >= origin.fresh_until:
             async with origin.lock:
-                if self._clock.now() >= origin.state.fresh_until:
-                    origin.state = await self._fetch_robots(Url.parse(f"{key}/robots.txt"), left)
-        return origin.state
+                if self._clock.now() >= origin.fresh_until:
+                    await self._fetch_robots(origin, Url.parse(f"{key}/robots.txt"), left)
+        if origin.closed:
+            kind, why = origin.closed
+            rest_s = max(0.0, origin.fresh_until - self._clock.now())
+            # A refused address stays refused, so there is no time to come back.
+            raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefusedError else rest_s)
+        return origin.rules
 
-    async def _fetch_robots(self, url: Url, left: _TimeLeft) -> _RobotsState:
+    async def _fetch_robots(self, origin: _Origin, url: Url, left: _TimeLeft) -> None:
         """RFC 9309 2.3.1: 2xx is read, endless 3xx and 4xx mean no rules, 5xx and no answer close the origin."""
-        policy = self._policy
+        rules, closed, lasts_s = None, None, self._policy.robots_retry_s
         try:
             got = await self._follow_robots(url, left)
         except FetchError as error:
@@ -201,14 +179,14 @@ class PoliteFetcher:
                 isinstance(error, AddressRefusedError | NameNotFoundError) and error.url == url.as_linked
             )
             closed = (type(error), error.why if is_site else f"robots.txt could not be fetched: {error.why}")
-            return _RobotsState(closed=closed, fresh_until=self._clock.now() + policy.robots_retry_s)
-        now = self._clock.now()
-        # 429 is a 4xx, but it means "not now" and not "no rules".
-        if got.status >= 500 or got.status == 429:
-            closed = (ForbiddenError, f"robots.txt answered {got.status}, which closes the site for now")
-            return _RobotsState(closed=closed, fresh_until=now + policy.robots_retry_s)
-        rules = self._read_robots(got.body) if got.status < 300 else None
-        return _RobotsState(rules=rules, fresh_until=now + policy.robots_ttl_s)
+        else:
+            # 429 is a 4xx, but it means "not now" and not "no rules".
+            if got.status >= 500 or got.status == 429:
+                closed = (ForbiddenError, f"robots.txt answered {got.status}, which closes the site for now")
+            else:
+                rules = self._read_robots(got.body) if got.status < 300 else None
+                lasts_s = self._policy.robots_ttl_s
+        origin.rules, origin.closed, origin.fresh_until = rules, closed, self._clock.now() + lasts_s
 
     async def _follow_robots(self, url: Url, left: _TimeLeft) -> Fetched:
         """Fetch robots.txt and follow its redirects, to other hosts too; if they do not end, the last 3xx is the answer."""
@@ -252,7 +230,7 @@ class PoliteFetcher:
         A head is only a hint (PICK-11): it is tried once.
         """
         is_blocked = self._blocked_s(url) > self._policy.max_wait_s
-        return part is Part.HEAD or attempt > self._policy.retries or left.is_over or is_blocked
+        return part is Part.HEAD or attempt > self._policy.retries or left.seconds <= 0 or is_blocked
 
     async def _fetch_once(
         self, url: Url, validators: Validators | None, part: Part, left: _TimeLeft
@@ -300,7 +278,9 @@ class PoliteFetcher:
         """Wait until the host may be requested and a slot is free; returns with the slot held and the start recorded."""
         while True:
             while (wait_s := host.pace.wait_s(self._clock.now())) > 0:
-                self._check_patience(url)
+                if (blocked_s := self._blocked_s(url)) > self._policy.max_wait_s:
+                    why = f"its host asked us to come back in {blocked_s:.0f} s"
+                    raise AskedToWaitError(url.as_linked, why, retry_after_s=blocked_s)
                 await self._clock.sleep(wait_s)
             await self._everywhere.acquire()
             now = self._clock.now()
@@ -309,12 +289,6 @@ class PoliteFetcher:
                 host.pace = host.pace.started(now, gap)
                 return
             self._everywhere.release()
-
-    def _check_patience(self, url: Url) -> None:
-        blocked_s = self._blocked_s(url)
-        if blocked_s > self._policy.max_wait_s:
-            why = f"its host asked us to come back in {blocked_s:.0f} s"
-            raise AskedToWaitError(url.as_linked, why, retry_after_s=blocked_s)
 
     def _blocked_s(self, url: Url) -> float:
         return self._host(url.site).pace.blocked_s(self._clock.now())
@@ -342,9 +316,9 @@ def _next_hop(url: Url, got: Fetched) -> Url | None:
         raise _dead_end(url, f"it redirects to {shown(location)}: {error.why}") from error
 
 
-def _dead_end(url: Url, why: str) -> UnreachableError:
+def _dead_end(url: Url, why: str, kind: type[FetchError] = UnreachableError) -> FetchError:
     """Make the error for a URL that leads nowhere; it is not retried."""
-    error = UnreachableError(url.as_linked, why)
+    error = kind(url.as_linked, why)
     error.retryable = False
     return error
 

@@ -1,8 +1,7 @@
 """What a crawl is asked to do, and what of it the store keeps so that the run can be resumed.
 
-Owns: `CrawlRequest`, the `CrawlContext` and `RunSpec` made from it, the JSON of `RunSpec.request`, and which address a
-seed stands for. Must not know: how profiles are loaded, how pages are fetched. Budgets are not kept: whoever resumes a
-run brings their own. Start reading at `CrawlRequest`.
+Budgets are not kept: whoever resumes a run brings their own. Must not know: how profiles are loaded, how pages are
+fetched. Start reading at `CrawlRequest`.
 """
 
 from __future__ import annotations
@@ -74,15 +73,14 @@ class CrawlRequest:
 
 
 def _to_json(request: CrawlRequest, profile: Profile) -> str:
-    """Write the part of a request that identifies a run; empty values are left out."""
     values = {name: getattr(request, name) for name in (*_TYPES, *_LISTS) if name != "follow_external"}
     values["profile"] = request.profile or profile.name
     values["follow_external"] = request.budgets.external_pages > 0
     return json.dumps({name: value for name, value in values.items() if value not in (None, False, "", ())})
 
 
-def resumed_request(run: Run) -> CrawlRequest:
-    """Read the request that fetches what is due in a run; one that another version made may not have it."""
+def resumed_request(run: Run, limits: CrawlRequest | None = None) -> CrawlRequest:
+    """Read the request that fetches what is due in a run, within `limits`; another version may not have kept it."""
     try:
         values = json.loads(run.spec.request or "")
         is_ours = all(map(_is_kept, values, values.values()))
@@ -94,8 +92,9 @@ def resumed_request(run: Run) -> CrawlRequest:
             "made it; add --due to the command that made it"
         )
     values.update({name: _texts(values[name]) for name in _LISTS if name in values})
-    budgets = Budgets(external_pages=int(values.pop("follow_external", False)))
-    return CrawlRequest((), budgets=budgets, command=run.spec.command, only_due=True, spec=run.spec, **values)
+    limits = limits or CrawlRequest(())
+    budgets = replace(limits.budgets, external_pages=int(values.pop("follow_external", False)))
+    return replace(limits, budgets=budgets, command=run.spec.command, only_due=True, spec=run.spec, **values)
 
 
 def _is_kept(name: str, value: Any) -> bool:
@@ -105,7 +104,7 @@ def _is_kept(name: str, value: Any) -> bool:
 
 
 def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
-    """Give texts as a tuple; a lone text, as a library call or an older version may pass it, is one of them."""
+    # A library call or an older version may pass a lone text.
     return (value,) if isinstance(value, str) else tuple(value)
 
 
@@ -158,6 +157,11 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
         profile_hash=profile.own_hash,
         request=_to_json(request, profile),
     )
+
+
+def latest_runs(runs: Iterable[Run]) -> list[Run]:
+    """Give the latest run of each key, the newest first: a restarted run hides its predecessors."""
+    return sorted({run.spec.key: run for run in runs}.values(), key=lambda run: -run.id)
 
 
 def _key_part(patterns: tuple[str, ...]) -> object:

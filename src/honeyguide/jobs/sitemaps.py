@@ -1,7 +1,7 @@
 """The pages that the sitemaps of a crawl list.
 
-Owns: following indexes, finding sitemaps by robots.txt, and limits over all of them. Must not know: XML, HTTP. Start
-reading at `list_pages`, which gets a function that parses a sitemap; `queue_listed` queues the pages.
+Owns: following indexes, finding sitemaps by robots.txt, and limits over all of them. Must not know: XML, HTTP.
+Start reading at `list_pages`; `queue_listed` queues the pages.
 """
 
 from __future__ import annotations
@@ -68,110 +68,101 @@ async def list_pages(
     limit_s: float | None = None,
 ) -> Listing:
     """List the pages of all sitemaps; a failure of one that the user named raises, others are `problems`."""
-    listing = Listing()
+    reading = _Reading(source, read)
     most_s = MAX_S if limit_s is None else min(MAX_S, limit_s)
     try:
         async with asyncio.timeout(most_s):
-            await _list_all(request, source, read, listing)
+            await reading.read_all(request)
     except TimeoutError:
-        listing.problems.append(f"sitemaps took more than {most_s:g} s; the others are skipped")
-    return listing
+        reading.listing.problems.append(f"sitemaps took more than {most_s:g} s; the others are skipped")
+    return reading.listing
 
 
 @dataclass(slots=True)
-class _SitemapQueue:
-    """Sitemaps in the order they were found, each once, up to one more than allowed."""
+class _Reading:
+    """One sitemap after the other, in the order they were found, each once; one more than allowed is queued."""
 
-    waiting: deque[tuple[Url, int]] = field(default_factory=deque)
+    source: RobotsFetcher
+    read: Callable[[bytes], Sitemap]
+    listing: Listing = field(default_factory=Listing)
+    queue: deque[tuple[Url, int]] = field(default_factory=deque)
     known: set[Url] = field(default_factory=set)
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.known) > MAX_FILES
+    async def read_all(self, request: SitemapRequest) -> None:
+        """Read until no sitemap is left or a limit is reached."""
+        problems = self.listing.problems
+        self._enqueue(request.addresses, 0)
+        for sitemap in request.files:
+            self._enqueue(self._add_pages(sitemap, None), 1)
+        for site in request.sites:
+            self._enqueue(await self._named_by_robots(site), 1)
+        count = useless = 0
+        while self.queue and not self.listing.is_cut:
+            url, level = self.queue.popleft()
+            if count >= MAX_FILES:
+                problems.append(f"more than {MAX_FILES} sitemaps; the others are skipped")
+                return
+            count += 1
+            sitemap = await self._fetch(url, is_named=level == 0)
+            useless += not sitemap.pages and not sitemap.more
+            if useless >= MAX_USELESS:
+                problems.append(f"{useless} sitemaps list nothing; the others are skipped")
+                return
+            more = self._add_pages(sitemap, url)
+            if level + 1 < MAX_LEVELS:
+                self._enqueue(more, level + 1)
 
-    def add(self, urls: Iterable[Url], level: int) -> None:
+    def _enqueue(self, urls: Iterable[Url], level: int) -> None:
         for url in urls:
-            if self.is_full:
+            if len(self.known) > MAX_FILES:
                 return
             if url not in self.known:
                 self.known.add(url)
-                self.waiting.append((url, level))
+                self.queue.append((url, level))
 
+    async def _fetch(self, url: Url, *, is_named: bool) -> Sitemap:
+        """Fetch a sitemap; a failure is a problem, or raises if the user named it."""
+        try:
+            got = await fetch_or_fail(url, self.source.fetch(url, part=Part.FILE))
+            why = "" if got.status == 200 else f"answered {got.status}"
+        except FetchError as error:
+            why = error.why
+        if not why:
+            return self.read(got.body)
+        if is_named:
+            raise InputError(f"cannot be fetched: {why}", file=url.as_linked)
+        self.listing.problems.append(f"sitemap {url.as_linked}: {why}")
+        return self.read(b"")
 
-async def _list_all(
-    request: SitemapRequest, source: RobotsFetcher, read: Callable[[bytes], Sitemap], listing: Listing
-) -> None:
-    """Read one sitemap after the other, until none is left or a limit is reached."""
-    queue = _SitemapQueue()
-    queue.add(request.addresses, 0)
-    for sitemap in request.files:
-        queue.add(_add_pages(sitemap, None, listing), 1)
-    for site in request.sites:
-        queue.add(await _named_by_robots(site, source, listing), 1)
-    count = useless = 0
-    while queue.waiting and not listing.is_cut:
-        url, level = queue.waiting.popleft()
-        if count >= MAX_FILES:
-            listing.problems.append(f"more than {MAX_FILES} sitemaps; the others are skipped")
-            return
-        count += 1
-        sitemap = await _fetch(url, source, read, listing if level else None)
-        useless += not sitemap.pages and not sitemap.more
-        if useless >= MAX_USELESS:
-            listing.problems.append(f"{useless} sitemaps list nothing; the others are skipped")
-            return
-        more = _add_pages(sitemap, url, listing)
-        if level + 1 < MAX_LEVELS:
-            queue.add(more, level + 1)
+    async def _named_by_robots(self, site: Url) -> list[Url]:
+        try:
+            robots = await fetch_or_fail(site, self.source.robots(site))
+        except FetchError as error:
+            self.listing.problems.append(f"{site.site}: {error.why}")
+            return []
+        found = list(_urls(robots.sitemaps if robots else (), site))
+        if not found:
+            self.listing.problems.append(f"robots.txt of {site.site} names no sitemap")
+        return found
 
-
-async def _fetch(
-    url: Url, source: RobotsFetcher, read: Callable[[bytes], Sitemap], listing: Listing | None
-) -> Sitemap:
-    """Fetch a sitemap; a failure is noted in the `listing`, or raises if there is none."""
-    try:
-        got = await fetch_or_fail(url, source.fetch(url, part=Part.FILE))
-        why = "" if got.status == 200 else f"answered {got.status}"
-    except FetchError as error:
-        why = error.why
-    if not why:
-        return read(got.body)
-    if listing is None:
-        raise InputError(f"cannot be fetched: {why}", file=url.as_linked)
-    listing.problems.append(f"sitemap {url.as_linked}: {why}")
-    return read(b"")
-
-
-async def _named_by_robots(site: Url, source: RobotsFetcher, listing: Listing) -> list[Url]:
-    try:
-        robots = await fetch_or_fail(site, source.robots(site))
-    except FetchError as error:
-        listing.problems.append(f"{site.site}: {error.why}")
-        return []
-    found = list(_urls(robots.sitemaps if robots else (), site))
-    if not found:
-        listing.problems.append(f"robots.txt of {site.site} names no sitemap")
-    return found
-
-
-def _add_pages(sitemap: Sitemap, base: Url | None, listing: Listing) -> Iterator[Url]:
-    """Add the pages of a sitemap to the listing; gives the sitemaps that it lists."""
-    for text, lastmod in sitemap.pages:
-        if len(listing.pages) >= MAX_PAGES:
-            listing.is_cut = True
-            listing.problems.append(f"more than {MAX_PAGES:,} pages in sitemaps; the others are skipped")
-            break
-        for url in _urls((text,), base):
-            listing.pages.setdefault(url, lastmod)
-    return _urls(sitemap.more, base)
+    def _add_pages(self, sitemap: Sitemap, base: Url | None) -> Iterator[Url]:
+        """Add the pages of a sitemap to the listing; gives the sitemaps that it lists."""
+        listing = self.listing
+        for text, lastmod in sitemap.pages:
+            if len(listing.pages) >= MAX_PAGES:
+                listing.is_cut = True
+                listing.problems.append(f"more than {MAX_PAGES:,} pages in sitemaps; the others are skipped")
+                break
+            for url in _urls((text,), base):
+                listing.pages.setdefault(url, lastmod)
+        return _urls(sitemap.more, base)
 
 
 def _urls(texts: Iterable[str], base: Url | None) -> Iterator[Url]:
-    """Parse URLs, and skip what is none."""
     for text in texts:
         try:
             yield Url.parse(text, base)
-        except UrlError:
+        except UrlError:  # what is no URL is skipped
             continue
 
 

@@ -1,23 +1,20 @@
-"""Watch: plan and crawl in a loop, within a budget, until stopped.
-
-Owns: when to plan, how many pages a round may fetch, how long to rest, and how a plan gets into the queues. Must not
-know: how URLs are ranked, HTTP, SQL. Start reading at `WatchSession.watch`.
+"""Watch: plan and crawl in a loop, within a budget, until stopped. Start reading at `WatchSession.watch`.
 
 The budget is a sliding hour, counted from the visits in the history, whichever process made them. So a watch that was
 killed and started again keeps it. Scheduled visits stay scheduled: the next round, or the next process, fetches them
-in the order of the plan before it plans again.
+in the order of the plan before it plans again. Must not know: how URLs are ranked, HTTP, SQL.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError
-from honeyguide.jobs.request import context_of
+from honeyguide.jobs.request import context_of, latest_runs
 from honeyguide.jobs.sitemaps import Listing, queue_listed
 
 if TYPE_CHECKING:
@@ -146,15 +143,14 @@ class WatchSession:
         while not budget.is_over(clock.now(), rounds):
             await self.listen(clock.now())
             now = clock.now()
-            latest = self.latest(budget.per_hour, now - HOUR_S)
+            latest = self.store.history.latest_visits(budget.per_hour, now - HOUR_S)
             room = min(budget.room(latest, now), budget.share(now - begun))
             planned, fetched, planning_s = await self._round(room, now + budget.cycle_s)
             rounds += 1
             begun, ended = now, clock.now()
-            latest = self.latest(budget.per_hour, ended - HOUR_S)
-            next_at = max(
-                begun + budget.cycle_s, ended + _REST_PER_PLAN * planning_s, budget.free_at(latest, ended)
-            )
+            latest = self.store.history.latest_visits(budget.per_hour, ended - HOUR_S)
+            rest_s = _REST_PER_PLAN * planning_s
+            next_at = max(begun + budget.cycle_s, ended + rest_s, budget.free_at(latest, ended))
             spent = budget.per_hour - budget.room(latest, ended)
             self.request.on_round(
                 Round(
@@ -179,7 +175,8 @@ class WatchSession:
         because its site asks for a pause: then the next best are planned.
         """
         clock = self.clock
-        fetched = await self.fetch(room) if room > 0 and self.is_due(clock.now()) else 0
+        is_due = room > 0 and not self.runs.keys().isdisjoint(self.store.runs.due(clock.now()))
+        fetched = await self.fetch(room) if is_due else 0
         planned, planning_s = 0, 0.0
         for turn in range(_PLANS):
             if fetched >= room or (turn and clock.now() >= until):
@@ -192,14 +189,6 @@ class WatchSession:
             planned += more
             fetched += await self.fetch(room - fetched)
         return planned, fetched, planning_s
-
-    def latest(self, limit: int, since: float) -> Sequence[float]:
-        """Give the times of the latest visits, the last one first."""
-        return self.store.history.latest_visits(limit, since)
-
-    def is_due(self, now: float) -> bool:
-        """Tell whether something is scheduled that may be fetched."""
-        return any(run in self.runs for run in self.store.runs.due(now))
 
     async def listen(self, now: float) -> None:
         """Read sitemaps and feeds again, if it is time to; what cannot be read is no reason to stop."""
@@ -232,57 +221,43 @@ class WatchSession:
 
     def plan(self, count: int, now: float) -> int:
         """Schedule the best URLs that are not scheduled already and that some run can fetch; gives how many."""
-        takers = [
-            Taker(run, self.runs[run.id][1].scope.tracking)
-            for run in current(self.store.runs.list())
-            if run.id in self.runs
-        ]
+        latest = [run for run in latest_runs(self.store.runs.list()) if run.id in self.runs]
+        runs = [(run, self.runs[run.id][1].scope.tracking) for run in latest]
         if now >= self._forget_at:
             self._unfetchable.clear()  # another process may have been fetching it
             self._forget_at = now + HOUR_S
         found = 0
         for _ in range(_TRIES):
-            scheduled = schedule(
-                self.store, self.best_urls(count - found, now, self._unfetchable), now, takers
-            )
+            urls = self.best_urls(count - found, now, self._unfetchable)
+            scheduled = schedule(self.store, urls, now, runs)
             found += scheduled.total
-            self._unfetchable.update(scheduled.left)
-            if found >= count or not scheduled.left:
+            self._unfetchable.update(scheduled.unfetchable)
+            if found >= count or not scheduled.unfetchable:
                 break
         return found
 
     async def fetch(self, count: int) -> int:
         """Fetch what is scheduled, at most `count` pages, the newest run first; gives how many were fetched."""
         left = count
+        # How long a site that asks for pauses may hold up the others: a cycle, or what a page with its tries takes.
+        round_s = max(self.request.budget.cycle_s, _MIN_ROUND_S)
         for number in self.store.runs.due(self.clock.now()):
             if left <= 0 or number not in self.runs:
                 continue
             request, profile = self.runs[number]
-            limit_s = self._patience_s.get(number, self._round_s)
+            limit_s = self._patience_s.get(number, round_s)
             request = replace(request, budgets=replace(request.budgets, max_pages=left), max_time_s=limit_s)
             before = next(run.fetched for run in self.store.runs.list() if run.id == number)
             summary = await self.crawler(profile).crawl(request, self.request.on_page)
             fetched = summary.counts.fetched - before
             # A page that takes longer than a round would be begun again in each: the next round is longer.
             is_vain = summary.stopped == "max_time" and not fetched
-            self._patience_s[number] = 2 * limit_s if is_vain else self._round_s
+            self._patience_s[number] = 2 * limit_s if is_vain else round_s
             left -= fetched
         return count - left
 
-    @property
-    def _round_s(self) -> float:
-        """How long a site that asks for pauses may hold up the others: a cycle, or what a page with its tries takes."""
-        return max(self.request.budget.cycle_s, _MIN_ROUND_S)
-
 
 # --- a plan in the queues ---
-
-
-class Taker(NamedTuple):
-    """A run that may fetch URLs, and the parameters that it ignores when it compares them."""
-
-    run: Run
-    tracking: Tracking
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +265,7 @@ class Scheduled:
     """How many URLs each run will fetch, and which URLs none can."""
 
     runs: Mapping[int, int]
-    left: tuple[str, ...] = ()
+    unfetchable: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -298,25 +273,20 @@ class Scheduled:
         return sum(self.runs.values())
 
 
-def current(runs: Iterable[Run]) -> list[Run]:
-    """Give the latest run of each key, the newest first: a restarted run hides its predecessors."""
-    return sorted({run.spec.key: run for run in runs}.values(), key=lambda run: -run.id)
-
-
-def schedule(store: Store, urls: Sequence[str], at: float, takers: Iterable[Taker]) -> Scheduled:
+def schedule(store: Store, urls: Sequence[str], at: float, runs: Iterable[tuple[Run, Tracking]]) -> Scheduled:
     """Schedule URLs in their order, each in the first run that can fetch it, in one transaction.
 
     A run cannot fetch a URL that it never met, that its rules rejected, or that is being fetched just now. Scheduling
-    the same plan again changes nothing.
+    the same plan again changes nothing. `Tracking` has the parameters that a run ignores when it compares URLs.
     """
     parsed = [Url.parse(url) for url in urls]
     left = list(range(len(urls)))
     counts: dict[int, int] = {}
     with store.transaction():
-        for run, tracking in takers:
+        for run, tracking in runs:
             due = [ScheduledVisit(digest_of(parsed[place], tracking), at, place) for place in left]
             scheduled = store.queue(run).schedule(due)
-            left = [one.place for one in due if one.digest not in scheduled]
+            left = [visit.place for visit in due if visit.digest not in scheduled]
             if len(left) < len(due):
                 counts[run.id] = len(due) - len(left)
     store.flush()

@@ -1,7 +1,6 @@
-"""`honeyguide crawl`: follow a topic through a site.
+"""`honeyguide crawl`: follow a topic through a site. The command, its options, and the request made from them.
 
-Owns: the command, its options, and the typed request made from them. Must not know: how a crawl works (`app.crawl`), how
-pages are written (`outputs.py`). Start reading at `crawl`, then `Work.run` in work.py.
+Start reading at `crawl`, then `Work.run` in work.py.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
 
 import click
 
@@ -19,17 +18,16 @@ from honeyguide.app.crawl import (
     Budgets,
     CrawlJob,
     CrawlRequest,
-    due_job,
     due_runs,
     lasting_name,
     load_profile,
     needs_topic,
     read_seeds,
 )
-from honeyguide.app.runs import find_run, opened_store, sites_of
+from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
 from honeyguide.cli.commands.crawl.runs import STORE
-from honeyguide.cli.commands.crawl.work import OutputOptions, Work
+from honeyguide.cli.commands.crawl.work import CrawlOptions, Work
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
@@ -44,97 +42,37 @@ from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from honeyguide.app.crawl import FetchPolicy, Seeds
-
 PROFILE, TRAVERSAL = "docs", "focused"
 _MOST_COMMAND = 500  # characters of the command that the store remembers
-
-
-def _what_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what is looked for, and how far to go."""
-    options = (
-        click.option("--topic", metavar="PATTERN", help="What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs need none."),
-        click.option("--related", multiple=True, metavar="TERM", help="A term near to the topic; may be repeated."),
-        click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Name or path of the profile."),
-        click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="The order of pages: focused, hybrid, bfs, dfs, or another of the profile."),
-        click.option("--max-pages", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages in all."),
-        click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
-        click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
-        click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
-        click.option("--include", multiple=True, metavar="PATTERN", help="Follow only URLs that match; may be repeated, then one match is enough."),
-        click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
-        click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Also fetch at most N pages of other sites."),
-    )  # fmt: skip
-    return all_options(options, command)
-
-
-def _where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add where seeds come from and pages go to."""
-    options = (
-        click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of seeds; may be repeated."),
-        click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated."),
-        click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command resumes it."),
-        click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all pages of the crawl to a file."),
-        any_format_option,
-        click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
-        click.option("--content", is_flag=True, help="Add the main content of each page as Markdown."),
-        click.option("--markdown", metavar="DIR", help="Write each page as a Markdown file with front matter."),
-        click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
-        reports_option,
-        click.option("--restart", is_flag=True, help="Start a new run, even if the store has this crawl."),
-        click.option("--due", is_flag=True, help="Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."),
-        click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: only in this crawl, by the number that runs shows."),
-        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
-    )  # fmt: skip
-    return all_options(options, command)
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlOptions:
-    """The options of `crawl`, as click reads them; options about politeness are in the `policy`."""
-
-    seeds: tuple[str, ...]
-    inputs: tuple[str, ...]
-    sitemaps: tuple[str, ...]
-    store: str
-    file: str | None
-    output: str | None
-    links: bool
-    content: bool
-    markdown: str | None
-    warc: str | None
-    reports: tuple[str, ...]
-    restart: bool
-    due: bool
-    run: int | None
-    quiet: bool
-    topic: str | None
-    related: tuple[str, ...]
-    profile: str
-    traversal: str
-    max_pages: int | None
-    max_pages_per_host: int | None
-    max_depth: int | None
-    max_time: float | None
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    follow_external: int
-    concurrency: int
-    policy: FetchPolicy
-
-    @property
-    def has_seeds(self) -> bool:
-        """Whether anything says where to start."""
-        return bool(self.seeds or self.inputs or self.sitemaps)
-
-    @property
-    def budgets(self) -> Budgets:
-        """How many pages may be fetched."""
-        return Budgets(self.max_pages, self.max_pages_per_host, self.follow_external)
-
+_OPTIONS = (
+    # where seeds come from, and where pages go
+    click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of seeds; may be repeated."),
+    click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated."),
+    click.option("--store", default=STORE, show_default=True, metavar="FILE", help="Where the crawl is kept; the same command resumes it."),
+    click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all pages of the crawl to a file."),
+    any_format_option,
+    click.option("--links", is_flag=True, help="Add the links of each page, with their scores."),
+    click.option("--content", is_flag=True, help="Add the main content of each page as Markdown."),
+    click.option("--markdown", metavar="DIR", help="Write each page as a Markdown file with front matter."),
+    click.option("--warc", metavar="FILE", help="Append what was fetched to a WARC file."),
+    reports_option,
+    click.option("--restart", is_flag=True, help="Start a new run, even if the store has this crawl."),
+    click.option("--due", is_flag=True, help="Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."),
+    click.option("--run", type=click.IntRange(1, MOST), metavar="N", help="With --due: only in this crawl, by the number that runs shows."),
+    click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
+    # what is looked for, and how far to go
+    click.option("--topic", metavar="PATTERN", help="What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs need none."),
+    click.option("--related", multiple=True, metavar="TERM", help="A term near to the topic; may be repeated."),
+    click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Name or path of the profile."),
+    click.option("--traversal", default=TRAVERSAL, show_default=True, metavar="NAME", help="The order of pages: focused, hybrid, bfs, dfs, or another of the profile."),
+    click.option("--max-pages", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages in all."),
+    click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
+    click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
+    click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
+    click.option("--include", multiple=True, metavar="PATTERN", help="Follow only URLs that match; may be repeated, then one match is enough."),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
+    click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Also fetch at most N pages of other sites."),
+)  # fmt: skip
 
 # Options that identify a crawl, besides its seeds.
 _IDENTITY = (
@@ -151,8 +89,7 @@ _IDENTITY = (
     ),
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
-@_where_options
-@_what_options
+@partial(all_options, _OPTIONS)
 @fetch_options("Requests at once; the order of pages does not depend on it.", 32)
 @no_color_option
 def crawl(**values: Any) -> None:
@@ -168,48 +105,32 @@ def crawl(**values: Any) -> None:
     """
     names = [field.name for field in fields(CrawlOptions)][:-1]
     options = CrawlOptions(**{name: values[name] for name in names}, policy=policy_of(values))
-    outputs = _outputs(options)
+    options = _with_format(options)
     _check_due(options)
-    is_done = (
-        _crawl_due(options, outputs) if options.due and not options.has_seeds else _crawl(options, outputs)
-    )
-    if not is_done:
+    if not (_crawl_due(options) if options.due and not options.has_seeds else _crawl(options)):
         click.get_current_context().exit(PARTIAL)
 
 
 # --- checks ---
 
 
-def _outputs(options: CrawlOptions) -> OutputOptions:
-    """Settle where records go and how they are written; what cannot be written is rejected before the crawl."""
-    file, output = options.file, options.output
+def _with_format(options: CrawlOptions) -> CrawlOptions:
+    """Choose the format of pages; what cannot be written is rejected before the crawl."""
+    file = None if options.file == "-" else options.file
     read = [*options.inputs, *(text for text in options.sitemaps if "://" not in text)]
     check_distinct(read, (file, options.store, options.warc, *options.reports))
     check_reports(options.reports, "crawl")
-    path = None
-    if file in (None, "-"):
-        check_printable(output)
-        output = output or ("table" if sys.stdout.isatty() else "jsonl")
+    if file is not None:
+        output = format_of(file, options.output, ALL_FORMATS)
     else:
-        path, output = Path(str(file)), format_of(str(file), output, ALL_FORMATS)
+        output = check_printable(options.output or ("table" if sys.stdout.isatty() else None))
     if output == "csv" and (options.links or options.content):
         raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
     if output == "parquet" and options.content:
         raise click.UsageError(
             "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
         )
-    return OutputOptions(
-        store=options.store,
-        file=path,
-        output=output,
-        links=options.links,
-        content=options.content,
-        markdown=options.markdown,
-        warc=options.warc,
-        reports=options.reports,
-        restart=options.restart,
-        quiet=options.quiet,
-    )
+    return replace(options, file=file, output=output)
 
 
 def _check_due(options: CrawlOptions) -> None:
@@ -236,9 +157,9 @@ def _option(name: str) -> str:
 # --- the crawl ---
 
 
-def _crawl(options: CrawlOptions, outputs: OutputOptions) -> bool:
+def _crawl(options: CrawlOptions) -> bool:
     """Crawl from seeds, or resume that; True if nothing is left to do."""
-    seeds = _read_seeds(options)
+    seeds, alternatives = read_seeds(_seed_texts(options))
     profile = load_profile(options.profile, topic=options.topic, related=options.related or None)
     if needs_topic(profile, options.traversal):
         raise click.UsageError(
@@ -246,9 +167,9 @@ def _crawl(options: CrawlOptions, outputs: OutputOptions) -> bool:
             "--traversal bfs and --traversal dfs need none."
         )
     request = CrawlRequest(
-        seeds=seeds.urls,
+        seeds=seeds,
         traversal=options.traversal,
-        budgets=options.budgets,
+        budgets=Budgets(options.max_pages, options.max_pages_per_host, options.follow_external),
         max_depth=options.max_depth,
         max_time_s=options.max_time,
         include=options.include,
@@ -261,16 +182,16 @@ def _crawl(options: CrawlOptions, outputs: OutputOptions) -> bool:
         profile=lasting_name(options.profile),
         related=options.related or None,
     )
-    show_hosts = len({url.site for url in seeds.urls}) > 1 or options.follow_external > 0
-    job = CrawlJob(request, options.policy, profile, options.sitemaps, seeds.alternatives)
-    work = Work(job, outputs, show_hosts)
+    show_hosts = len({seed.site for seed in seeds}) > 1 or options.follow_external > 0
+    job = CrawlJob(request, options.policy, profile, options.sitemaps, alternatives)
+    work = Work(job, options, show_hosts)
     if not options.due:
         return work.run(opened_store(options.store))
     with opened_store(options.store, create=False) as store:
         return work.run(nullcontext(store))
 
 
-def _crawl_due(options: CrawlOptions, outputs: OutputOptions) -> bool:
+def _crawl_due(options: CrawlOptions) -> bool:
     """Visit what is due, run by run; True if nothing is left to do."""
     limits = CrawlRequest(
         seeds=(), max_time_s=options.max_time, links=options.links, concurrency=options.concurrency
@@ -280,8 +201,8 @@ def _crawl_due(options: CrawlOptions, outputs: OutputOptions) -> bool:
             runs = due_runs(store) if options.run is None else [find_run(store, options.run)]
         if not runs:
             note("nothing is due; honeyguide plan --store FILE --enqueue schedules the pages of a plan")
-        if len(runs) > 1 and (outputs.file is not None or options.reports):
-            numbers, option = ", ".join(str(run.id) for run in runs), "-o" if outputs.file else "--report"
+        if len(runs) > 1 and (options.file is not None or options.reports):
+            numbers, option = ", ".join(str(run.id) for run in runs), "-o" if options.file else "--report"
             raise InputError(
                 f"{option} follows one crawl, and pages of several are due; choose one with --run: {numbers}"
             )
@@ -291,18 +212,18 @@ def _crawl_due(options: CrawlOptions, outputs: OutputOptions) -> bool:
             if left == 0:
                 note("--max-pages is used up; run the same command again for the rest")
                 return False
-            limits = replace(limits, budgets=Budgets(left))
-            work = Work(due_job(run, limits, options.policy), outputs, show_hosts)
+            request, profile = resume_request(run, replace(limits, budgets=Budgets(left)))
+            work = Work(CrawlJob(request, options.policy, profile), options, show_hosts)
             is_done &= work.run(nullcontext(store))
             left = None if left is None else left - work.progress.done
         return is_done
 
 
-def _read_seeds(options: CrawlOptions) -> Seeds:
+def _seed_texts(options: CrawlOptions) -> list[str]:
     """Read all seeds, each once; rows of a list that are no seeds are named and skipped."""
     if not options.seeds and not options.inputs:
         if any(text != "auto" for text in options.sitemaps):
-            return read_seeds(())
+            return []
         raise click.UsageError("Give a SEED, a list of seeds with -i FILE, or a --sitemap.")
     rows, _ = named_rows(options.seeds, options.inputs)
     bad = [row for row in rows if row.problem]
@@ -313,7 +234,7 @@ def _read_seeds(options: CrawlOptions) -> Seeds:
         raise InputError(f"no seed can be used; the first: {bad[0].problem}")
     if bad:
         note(f"{count_of(len(bad), 'seed')} skipped; the first: {bad[0].problem}")
-    return read_seeds(row.text for row in rows if not row.problem)
+    return [row.text for row in rows if not row.problem]
 
 
 def _command(options: CrawlOptions) -> str:

@@ -1,14 +1,12 @@
-"""`honeyguide runs` and `honeyguide export`: the crawls of a store, and what each found.
+"""`honeyguide runs` and `honeyguide export`: the crawls of a store, and what each found; `app.runs` makes the records.
 
-Owns: the two commands, and the options that name a store and a run. Must not know: what is in a record (`app.runs`).
-Start reading at `runs`.
+Other commands take the options that name a store and a run from here.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +35,7 @@ from honeyguide.core.records.fields import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
@@ -58,11 +56,7 @@ _NOUNS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
 store_option: Decorator = click.option(
-    "--store",
-    default=STORE,
-    show_default=True,
-    metavar="FILE",
-    help="The store that crawls are kept in.",
+    "--store", default=STORE, show_default=True, metavar="FILE", help="The store that crawls are kept in."
 )
 run_option: Decorator = click.option(
     "--run",
@@ -103,15 +97,6 @@ def _row(record: Record) -> list[str]:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Destination:
-    """Where exported records go; without a file, to standard output."""
-
-    file: str | None
-    output: str
-    record_type: Any
-
-
 @click.command(
     cls=Command,
     examples=(
@@ -147,33 +132,24 @@ def export(  # noqa: PLR0913 - click passes each option by its name
 ) -> None:
     """Write what a crawl found: pages, links, external links, or rejected URLs.
 
-    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes. Links are all URLs that the crawl met, in the order of discovery; external
-    links lead to other sites, each with the number of pages that link it.
+    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes. Links are
+    all URLs that the crawl met, in the order of discovery; external links lead to other sites, each with the number
+    of pages that link it.
     """
     if rule is not None and what != "out":
         raise click.UsageError("--rule selects rejected URLs: export out.")
     if changed and what != "pages":
         raise click.UsageError("--changed selects visits of pages: export pages.")
-    destination = _destination(what, None if file == "-" else file, output)
-    check_distinct((store,), (destination.file,))
-    if destination.file is not None:
-        check_table(Path(destination.file), destination.output, destination.record_type)
+    file, record_type = None if file == "-" else file, RECORDS[what]
+    chosen = format_of(file, output, ALL_FORMATS) if file else check_printable(output)
+    check_distinct((store,), (file,))
+    if file is not None:
+        check_table(Path(file), chosen, record_type)
     with rejected_options(), export_run(store, what, run, rule=rule, changed=changed) as records:
-        count = _write(records, destination)
-    if destination.file is not None and not quiet:
-        tell_written((destination.file,), count, _NOUNS[what])
-
-
-def _destination(what: str, file: str | None, output: str | None) -> _Destination:
-    kind = format_of(file, output, ALL_FORMATS) if file else check_printable(output)
-    return _Destination(file, kind, RECORDS[what])
-
-
-def _write(records: Iterable[Record], destination: _Destination) -> int:
-    if destination.file is not None:
-        return write_table(Path(destination.file), destination.output, records, destination.record_type)
-    write_records(
-        "csv" if destination.output == "csv" else "jsonl", records, column_names(destination.record_type)
-    )
-    sys.stdout.flush()
-    return 0
+        if file is None:
+            write_records("csv" if chosen == "csv" else "jsonl", records, column_names(record_type))
+            sys.stdout.flush()
+        else:
+            count = write_table(Path(file), chosen, records, record_type)
+    if file is not None and not quiet:
+        tell_written((file,), count, _NOUNS[what])

@@ -1,14 +1,14 @@
-"""One process that works on a crawl: pages to their outputs, progress, and the words at the end.
+"""One process that works on a crawl: pages to their outputs, progress, and the words at the end on standard error.
 
-Owns: `Work`, and the sentences on standard error. Must not know: options and their rules (`crawl.py`), how a crawl works
-(`app.crawl`), how pages are written (`outputs.py`). Start reading at `Work.run`.
+Must not know: which options go together (`crawl.py`), how a crawl works (`app.crawl`), how pages are written
+(`outputs.py`). Start reading at `Work.run`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +18,7 @@ import click
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
 from honeyguide.app.files import MARKDOWN, PageFile, PageTable, StoredPages
 from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
-from honeyguide.cli.commands.crawl.outputs import (
-    PrintedPages,
-    begin_output,
-    keeper_of,
-    shaped,
-)
+from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output, keeper_of, shaped
 from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.cli.output import is_plain, line_for_people, note
@@ -31,10 +26,19 @@ from honeyguide.cli.progress import Progress, count_of, most_first
 from honeyguide.core.records import is_relevant, iso
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from honeyguide.app.crawl import Counts, CrawlResult, PageAttachments, Profile, Run, Store, WaitingSeed
+    from honeyguide.app.crawl import (
+        Counts,
+        CrawlResult,
+        FetchPolicy,
+        PageAttachments,
+        Profile,
+        Run,
+        Store,
+        WaitingSeed,
+    )
     from honeyguide.cli.commands.crawl.outputs import Keeper, Output
     from honeyguide.core.records import Record
 
@@ -65,19 +69,42 @@ STOPPED = {
 
 
 @dataclass(frozen=True, slots=True)
-class OutputOptions:
-    """Where pages go: `file` with the `output` format, or standard output; and what is written besides."""
+class CrawlOptions:
+    """The options of `crawl`. Pages go to the `file` in the format `output`, or to standard output."""
 
+    seeds: tuple[str, ...]
+    inputs: tuple[str, ...]
+    sitemaps: tuple[str, ...]
     store: str
-    file: Path | None
+    file: str | None
     output: str
-    links: bool = False
-    content: bool = False
-    markdown: str | None = None
-    warc: str | None = None
-    reports: tuple[str, ...] = ()
-    restart: bool = False
-    quiet: bool = False
+    links: bool
+    content: bool
+    markdown: str | None
+    warc: str | None
+    reports: tuple[str, ...]
+    restart: bool
+    due: bool
+    run: int | None
+    quiet: bool
+    topic: str | None
+    related: tuple[str, ...]
+    profile: str
+    traversal: str
+    max_pages: int | None
+    max_pages_per_host: int | None
+    max_depth: int | None
+    max_time: float | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    follow_external: int
+    concurrency: int
+    policy: FetchPolicy
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether anything says where to start."""
+        return bool(self.seeds or self.inputs or self.sitemaps)
 
 
 @dataclass(slots=True)
@@ -85,7 +112,7 @@ class Work:
     """One process that works on a crawl; `show_hosts` prints whole URLs, because pages have several hosts."""
 
     job: CrawlJob
-    options: OutputOptions
+    options: CrawlOptions
     show_hosts: bool = False
     progress: Progress = field(init=False)
     session: CrawlSession = field(init=False)
@@ -95,7 +122,7 @@ class Work:
 
     def __post_init__(self) -> None:
         total = self.job.request.budgets.max_pages
-        self.progress = Progress("page", total=total, step=_STEP, details=lambda _now: self._details())
+        self.progress = Progress("page", total=total, step=_STEP, details=self._details)
 
     def run(self, opening: AbstractContextManager[Store]) -> bool:
         """Crawl, and say how it went; True if nothing is left to do. Ctrl-C and SIGTERM are raised at the very end.
@@ -104,27 +131,19 @@ class Work:
         """
         options = self.options
         kept = {"content": options.content, "markdown": options.markdown, "warc": options.warc}
-        keeper = keeper_of(kept, self.job.policy.agent)
-        try:
-            out = self._output()
-            try:
-                with opening as store:
-                    self.session = CrawlSession(store, self.job)
-                    return self._run(out, keeper)
-            finally:
-                out.close()
-        finally:
-            keeper.close()
+        keeping = closing(keeper_of(kept, options.policy.agent))
+        with keeping as keeper, closing(self._output()) as out, opening as store:
+            self.session = CrawlSession(store, self.job)
+            return self._run(out, keeper)
 
     def _output(self) -> Output:
         options = self.options
         extras = (MARKDOWN,) if options.content else ()
         if options.file is None:
-            only_due = self.job.request.only_due
-            return PrintedPages(options.output, extras, whole=self.show_hosts, again=only_due)
+            return PrintedPages(options.output, extras, whole=self.show_hosts, again=options.due)
         if options.output != "jsonl":
-            return PageTable(options.file, options.output, restart=options.restart)
-        return PageFile(options.file, extras, restart=options.restart)
+            return PageTable(Path(options.file), options.output, restart=options.restart)
+        return PageFile(Path(options.file), extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: Keeper) -> bool:
         session = self.session
@@ -142,8 +161,6 @@ class Work:
         return result.is_done
 
     def _crawl(self, out: Output, keeper: Keeper) -> str:
-        """Crawl; gives why it stopped."""
-
         def on_page(record: Record, attachments: PageAttachments) -> None:
             values = keeper.keep(record, attachments)
             (row,) = shaped((record,), links=self.options.links)
@@ -163,13 +180,11 @@ class Work:
     def _begin(self, run: Run, out: Output) -> None:
         """Bring the output in step with the run, and count what earlier processes did."""
         session, progress = self.session, self.progress
-        if self.job.request.only_due:
+        begin_output(out, self._stored_pages())
+        if self.options.due:
             due = session.ledger.counts().due
             progress.total = min(due, progress.total or due)
-            if out.name:
-                begin_output(out, self._stored_pages())
             return
-        begin_output(out, self._stored_pages())
         if run.fetched and not out.name and session.ledger.counts().states["done"]:
             newest = session.store.runs.list()[-1].id
             command = f"honeyguide export pages{name_run(self.options.store, run.id, newest)}"
@@ -178,7 +193,6 @@ class Work:
         self._relevant_before = sum(map(is_relevant, session.pages())) if run.fetched else 0
 
     def _stored_pages(self) -> StoredPages:
-        """Say what the store says, in the form of the output."""
         session, links = self.session, self.options.links
         return StoredPages(lambda: shaped(session.pages(), links=links), session.are_pending)
 
@@ -194,10 +208,8 @@ class Work:
 
     # --- in words ---
 
-    def _details(self) -> Iterator[str]:
-        yield from self._relevant()
-        if self._lanes:
-            yield f"queued {queue_words(self._lanes)}"
+    def _details(self, _now: float) -> list[str]:
+        return [*self._relevant(), *([f"queued {queue_words(self._lanes)}"] if self._lanes else [])]
 
     def _relevant(self) -> list[str]:
         """Say how many pages are relevant; without a topic, nothing."""
@@ -209,7 +221,7 @@ class Work:
     def _summary(self, result: CrawlResult) -> str:
         progress = self.progress
         elapsed = progress.elapsed(time.monotonic())
-        if self.job.request.only_due:
+        if self.options.due:
             return f"{revisit_words(result.tally.verdicts)}; {elapsed}"
         if result.causes and not result.counts.states["done"]:
             return f"no page could be fetched: {', '.join(result.causes[:_NOTES])}; {elapsed}"
@@ -217,14 +229,13 @@ class Work:
         return f"{', '.join([count_of(progress.all_done, 'page'), *earlier, *self._relevant()])}; {elapsed}"
 
     def _tell(self, result: CrawlResult, output: str) -> None:
-        """Say on standard error how the crawl ended."""
         tally, options, counts = result.tally, self.options, result.counts
         notes = [f"{url}: {why.text}" for url, why in tally.failed_seeds]
         if tally.refused and not tally.fetched and not notes:
             notes.append(refused_words(tally.refused))
         for text in [*notes, *map(waiting_words, result.waiting)][:_NOTES]:
             note(text)
-        if self.job.request.only_due and tally.failures:
+        if options.due and tally.failures:
             note(failed_words(tally.failures))
         if options.quiet:
             return
@@ -241,7 +252,6 @@ class Work:
         click.echo("\n".join(map(line_for_people, lines)), err=True)
 
     def _write_reports(self, result: CrawlResult) -> None:
-        """Write a report for people into each file."""
         if not self.options.reports:
             return
         from honeyguide.report import write_sheet  # only for those who want one
@@ -273,7 +283,6 @@ def _titled(counts: Counts) -> dict[str, Mapping[str, int]]:
 
 
 def _rule_lines(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
-    """List rules, the most frequent first, with what they mean."""
     if not counts:
         return []
     if title == _NO_PAGES:

@@ -212,7 +212,7 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         if options.enqueue:
             urls = [entry.scored.url for entry in found.entries]
             scheduled = session.enqueue(urls, options.now, note)
-            _tell_scheduled(scheduled.runs, scheduled.left, session.name)
+            _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
 
 
 def _query(options: _Options) -> PlanQuery:
