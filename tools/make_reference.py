@@ -24,6 +24,7 @@ import honeyguide
 from honeyguide.cli.main import root
 from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
+from honeyguide.core.records import answers as record_answers
 from honeyguide.core.records import fields as record_fields
 from honeyguide.core.rules.facts import FIELDS
 
@@ -335,11 +336,11 @@ def _choices(option: click.Option) -> str:
 def records() -> str:
     """Write the page about records: the tables of fields, in the frame of records_page.md."""
     page = Path(__file__).with_name("records_page.md").read_text("utf-8")
-    source = inspect.getsource(record_fields)
-    for name in re.findall(r"^class (\w+)\(TypedDict\):$", source, re.MULTILINE):
-        if f"{{{name}}}" not in page:
-            raise LookupError(f"records_page.md has no place for {name}")
-        page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(record_fields, name))))
+    for module in (record_fields, record_answers):
+        for name in re.findall(r"^class (\w+)\(TypedDict\):$", inspect.getsource(module), re.MULTILINE):
+            if f"{{{name}}}" not in page:
+                raise LookupError(f"records_page.md has no place for {name}")
+            page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(module, name))))
     return page
 
 
@@ -370,7 +371,9 @@ def _field_type(hint: Any) -> str:
         return f"list of {_field_type(args[0])}"
     if get_origin(hint) is dict:
         return f"{_field_type(args[1])} by name"
-    return {str: "text", int: "integer", float: "number", bool: "boolean"}.get(hint) or f"{hint.__name__}"
+    return {str: "text", int: "integer", float: "number", bool: "boolean", Any: "any"}.get(
+        hint
+    ) or f"{hint.__name__}"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------

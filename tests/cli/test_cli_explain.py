@@ -122,7 +122,7 @@ def test_as_csv(run: Run, crawled: Path) -> None:
     assert crawled.exists()
     result = run("explain", f"{DOCS}/about", "--format", "csv")
     assert result.exit_code == 0
-    assert result.stdout.startswith("schema,url,run,state,verdict_kind,")
+    assert result.stdout.startswith("schema,text,url,request_url,key,")
     assert "Seen once" not in result.stdout  # sentences are for people, and for JSON lines
 
 

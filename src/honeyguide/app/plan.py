@@ -27,6 +27,7 @@ from honeyguide.app.arguments import (
 from honeyguide.app.files import check_output, write_file
 from honeyguide.app.known import StoreTable, open_known, read_store
 from honeyguide.core.records import SCHEMA, iso, point_records
+from honeyguide.core.records.answers import PlanChangeRecord
 from honeyguide.core.records.fields import PlanRecord, columns
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
@@ -54,17 +55,7 @@ __all__ = [
 
 OWN_POLICIES = tuple(POLICIES)
 PLAN_COLUMNS = columns(PlanRecord)
-DIFF_COLUMNS = (
-    "schema",
-    "url",
-    "change",
-    "rank",
-    "rank_before",
-    "score",
-    "score_before",
-    "reasons",
-    "points",
-)
+DIFF_COLUMNS = columns(PlanChangeRecord)
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999
 

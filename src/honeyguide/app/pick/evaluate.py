@@ -22,6 +22,8 @@ from honeyguide.core.pick.evaluate import (
     match_sites,
 )
 from honeyguide.core.records import SCHEMA
+from honeyguide.core.records.answers import EvalRecord
+from honeyguide.core.records.fields import columns
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,10 +37,7 @@ if TYPE_CHECKING:
     Changes = Mapping[str, Sequence[Change]]
 
 __all__ = ["Change", "Evaluation", "PickCounts"]  # front ends import them from here
-COLUMNS = (
-    "schema", "kind", "site", "verdict", "picks", "core", "good", "junk", "core_pages", "labels", "has_record",
-    "entered", "left", "moved",
-)  # fmt: skip
+COLUMNS = columns(EvalRecord)
 _NAMED_AT_MOST = 10  # sites in a sentence
 
 

@@ -16,6 +16,8 @@ from honeyguide.app.arguments import profile_of, url_of
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Link, Occurrence, Page
 from honeyguide.core.records import SCHEMA, position_names
+from honeyguide.core.records.answers import ListedLinkRecord, UrlRecord, UrlStep, UrlVerdictRecord
+from honeyguide.core.records.fields import columns
 from honeyguide.core.url import scope
 from honeyguide.core.url.url import Url, display, explain
 from honeyguide.errors import InputError, UrlError
@@ -42,12 +44,9 @@ _NOT_HTML = (
     b"\xff\xd8\xff",
     b"\x1f\x8b",
 )  # documents, images, archives
-LINK_COLUMNS = (
-    "schema", "url", "request_url", "anchor_text", "title", "rel", "position", "context", "occurrences",
-    "verdict", "rule", "detail", "positions",
-)  # fmt: skip
-VERDICT_COLUMNS = ("schema", "href", "url", "verdict", "rule", "id", "detail")
-URL_COLUMNS = ("schema", "text", "base", "url", "request_url", "key", "display", "steps")
+LINK_COLUMNS = columns(ListedLinkRecord)
+VERDICT_COLUMNS = columns(UrlVerdictRecord)
+URL_COLUMNS = columns(UrlRecord)
 
 
 # --- pages ------------------------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def classify(
     return scope.classify(href, url_of(page), profile_of(profile).scope, start)
 
 
-def verdict_record(href: str, page: str | Url, seed: str | None = None) -> Record:
+def verdict_record(href: str, page: str | Url, seed: str | None = None) -> UrlVerdictRecord:
     """Classify a link, as a record."""
     verdict = classify(href, page, seed=seed)
     return {
@@ -212,11 +211,11 @@ def link_records(page: Page) -> Iterator[Record]:
         yield {**dict.fromkeys(LINK_COLUMNS), **known}
 
 
-def url_record(text: str, base: str | None = None) -> Record:
+def url_record(text: str, base: str | None = None) -> UrlRecord:
     """Explain a URL: its forms, and each step that changes it; raises `UrlError`."""
     page = None if base is None else Url.parse(base)
     parsed = Url.parse(text, page)
-    steps = [
+    steps: list[UrlStep] = [
         {"rule": step.rule, "name": step.name, "before": step.before, "after": step.after}
         for step in explain(text, page)
         if step.changed

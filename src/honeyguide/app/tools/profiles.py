@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
 from honeyguide.core.records import SCHEMA
+from honeyguide.core.records.answers import ProfileCheckRecord, ProfileRecord
+from honeyguide.core.records.fields import columns
 from honeyguide.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
 
-LIST_COLUMNS = ("schema", "name", "description", "strategies", "hash")
-CHECK_COLUMNS = ("schema", "file", "ok", "name", "hash", "replaced", "problems")
+LIST_COLUMNS = columns(ProfileRecord)
+CHECK_COLUMNS = columns(ProfileCheckRecord)
 _DEFAULT = "portfolio"  # the strategy of select and pick
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
-def list_profiles() -> Iterator[Record]:
+def list_profiles() -> Iterator[ProfileRecord]:
     """List the profiles that come with Honeyguide."""
     for name in bundled_profiles():
         profile = load_profile(name)

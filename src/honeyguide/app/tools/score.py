@@ -13,6 +13,8 @@ from honeyguide.app.arguments import count_of, least_of, position_of, profile_on
 from honeyguide.app.tools.pages import parse_page
 from honeyguide.core.page.page import Page
 from honeyguide.core.records import SCHEMA, point_records
+from honeyguide.core.records.answers import LinkScoreRecord, PageScoreRecord
+from honeyguide.core.records.fields import columns
 from honeyguide.core.rules.topic import page_score
 from honeyguide.core.text.printable import tidy
 
@@ -21,15 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.core.records import Record
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
 
-LINK_COLUMNS = (
-    "schema", "url", "anchor_text", "context", "relevance_score", "position", "reasons", "points", "unknown",
-)  # fmt: skip
-PAGE_COLUMNS = ("schema", "url", "title", "relevance_score", "reasons", "points", "unknown")
+LINK_COLUMNS = columns(LinkScoreRecord)
+PAGE_COLUMNS = columns(PageScoreRecord)
 
 
 class ScoredLink(NamedTuple):
@@ -39,7 +38,7 @@ class ScoredLink(NamedTuple):
     score: Score
 
     @property
-    def record(self) -> Record:
+    def record(self) -> LinkScoreRecord:
         """The record of the link."""
         position = self.row.position
         return {
@@ -108,7 +107,7 @@ def score_page(
     return page_score(parsed, profile_on(profile, topic))
 
 
-def page_score_record(page: Page, score: Score) -> Record:
+def page_score_record(page: Page, score: Score) -> PageScoreRecord:
     """Make the record of a scored page."""
     return {
         "schema": SCHEMA,

@@ -11,12 +11,13 @@ from honeyguide.cli.command import Command
 from honeyguide.cli.commands.crawl.runs import run_option, store_option
 from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import note, output_options, say, write_records
+from honeyguide.core.records.answers import ExplainRecord
+from honeyguide.core.records.fields import columns
 
 if TYPE_CHECKING:
     from honeyguide.cli.output import Format
 
-COLUMNS = ("schema", "url", "run", "state", "verdict.kind", "verdict.rule", "relevance_score", "lane", "priority", "depth",
-           "parent", "seen", "attempts", "rejected.rule", "rejected.reason")  # fmt: skip
+COLUMNS = columns(ExplainRecord, "steps", "visits", "sentences")
 
 
 @click.command(

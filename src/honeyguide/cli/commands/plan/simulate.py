@@ -35,6 +35,8 @@ from honeyguide.cli.output import (
     say,
 )
 from honeyguide.cli.progress import Progress
+from honeyguide.core.records.answers import OutcomeRecord
+from honeyguide.core.records.fields import columns
 from honeyguide.errors import InputError, shown
 from honeyguide.report import write_sheet
 from honeyguide.report.curves import LEGEND, curves_sheet
@@ -46,10 +48,7 @@ if TYPE_CHECKING:
     from honeyguide.app.simulate import Outcome
     from honeyguide.cli.output import Format
 
-COLUMNS = (
-    "schema", "world", "budget", "policy", "is_reference", "freshness", "freshness_late", "of_best",
-    "of_all_knowing", "mean_age_h", "nothing_share", "discovery_h", "fetches", "days",
-)  # fmt: skip
+COLUMNS = columns(OutcomeRecord, "curve", "hosts")
 _TABLE = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
 _REPORTS = (".html", ".htm")
 _HINTS = {"worlds": "WORLD", "start": "--from", "host_limit": "--host-limit"}  # where fields are no options

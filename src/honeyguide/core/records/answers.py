@@ -1,0 +1,269 @@
+"""Records of commands that answer a question about URLs, links, pages, picks, plans, policies and profiles.
+
+Owns: their fields, as `fields.py` does for picks, crawls and plans. Must not know: how records are made.
+"""
+
+from typing import Any, TypedDict
+
+from honeyguide.core.records.fields import Number, PageReason, PageRecord, Point, Rejection
+
+# --- crawl ---
+
+
+class UrlStep(TypedDict):
+    """A step that changes a URL."""
+
+    rule: str  # id of the rule
+    name: str  # name of the step
+    before: str  # the URL before it
+    after: str  # the URL after it
+
+
+class VerdictFields(TypedDict):
+    """What scope says about a URL."""
+
+    kind: str  # `inside`, `outside` or `skip`
+    rule: str  # the rule that decided
+    id: str  # id of the requirement
+    detail: str | None  # what the rule saw: the host, the extension, the scheme
+
+
+class SightingFields(TypedDict):
+    """A remembered page that links the URL, or a sitemap that lists it."""
+
+    parent: str | None  # the page
+    anchor_text: str | None  # text of the link
+    position: str | None  # where on the page it is
+    lastmod: str | None  # what the sitemap says
+    relevance_score: Number | None  # 0 to 10
+    points: list[Point]  # what each rule paid to the score
+    bonus: list[Point]  # what is paid to the priority alone
+    lane: str | None  # the lane it queues in
+
+
+class VisitFields(TypedDict):
+    """A visit."""
+
+    run: int  # number of the crawl
+    at: str  # when
+    status: int | None  # HTTP status
+
+
+class HistoryFields(TypedDict):
+    """What is remembered of a URL across crawls."""
+
+    first_seen: str  # when it was first met
+    seen_at: str | None  # the last visit that led to a page
+    changed_at: str | None  # when its content changed, as far as visits tell
+    changes: int  # visits that found it changed
+    unchanged: int  # visits that found it unchanged
+    failures: int  # failed visits in a row
+    kind: str  # `page`, `hub` or another class
+    rate: list[float] | None  # what is believed of its change rate
+    found: list[float] | None  # the same of the new links that visits find
+    lastmod: str | None  # what a sitemap says
+    moved_to: str | None  # where it redirects to
+
+
+class ExplainRecord(TypedDict):
+    """`explain`: what a crawl knows of a URL."""
+
+    schema: int  # 2
+    text: str  # as given
+    url: str  # the spelling that the crawl has met, if it has
+    request_url: str | None  # the URL as it is requested
+    key: str  # pages with equal keys are the same
+    steps: list[UrlStep]  # what normalisation changed
+    read_as: str  # `text` as a normalised URL
+    run: int  # number of the crawl
+    command: str | None  # its command
+    verdict: VerdictFields  # what scope says
+    state: str | None  # `queued`, `leased`, `done` or `dropped`; null if it was not met
+    relevance_score: Number | None  # of its best link, 0 to 10
+    lane: str | None  # the lane it queues in
+    priority: Number | None  # its priority there
+    depth: int | None  # links from a seed
+    parent: str | None  # the page whose link gave it its place
+    seen: int  # how many pages link it
+    sightings: list[SightingFields]  # the first pages that link it
+    attempts: int  # failed attempts
+    due_at: str | None  # not before this time
+    rejected: Rejection | None  # why it was rejected, or has to wait
+    page: PageRecord | None  # the record of its last visit
+    visits: list[VisitFields]  # all visits
+    read: PageRecord | None  # the last visit that read the page, if that is an earlier one
+    history: HistoryFields | None  # what is remembered across crawls
+    sentences: list[str]  # all of it for people
+
+
+# --- pick ---
+
+
+class EvalRecord(TypedDict):
+    """`eval`: one site. JSON lines end with a record of the run: `kind` is `total`, and it has the sums of all sites."""
+
+    schema: int  # 2
+    kind: str  # `site`
+    site: str  # host and port
+    verdict: str | None  # `ok`, `BAD`, or `BAD, no record`
+    picks: int | None  # how many pages were picked, up to `--cap`
+    core: int | None  # core pages among them
+    good: int | None  # core or acceptable pages among them
+    junk: int | None  # junk among them
+    core_pages: int | None  # pages that the labels call core
+    labels: list[str] | None  # the label of each pick, in order; `unlabelled` if there is none
+    has_record: bool | None  # false if the picks have no record of the site
+    entered: list[PageReason] | None  # with `--compare`: pages that entered
+    left: list[PageReason] | None  # pages that left
+    moved: list[PageReason] | None  # pages that moved
+
+
+# --- plan ---
+
+
+class PlanExplainRecord(TypedDict):
+    """`plan --explain`: one URL. `signals` has what is known of it, by column."""
+
+    schema: int  # 2
+    rank: int  # 1 for the best of all URLs
+    url: str  # as given
+    policy: str  # the recrawl policy
+    score: Number  # 0 to 100
+    level: str  # name of its level
+    advice: str  # advice of the level
+    reasons: list[str]  # why it has this score, for people
+    points: list[Point]  # what each rule paid
+    next_due: str | None  # as in the plan
+    where: str  # the row of the input
+    signals: dict[str, Any]  # what is known, by column
+    rules: list[Point]  # every rule of the card; points are null if it did not pay
+    unknown: list[str]  # facts that are not known
+
+
+class PlanChangeRecord(TypedDict):
+    """`plan --diff`: one change since an earlier plan. Plans in CSV name no rules: there `rule` may be null."""
+
+    schema: int  # 2
+    url: str  # as given
+    change: str  # `entered`, `left` or `changed`
+    rank: int | None  # rank now
+    rank_before: int | None  # rank before
+    score: Number | None  # score now
+    score_before: Number | None  # score before
+    reasons: list[str]  # a sentence if points alone do not explain it; the reasons of the points
+    points: list[Point]  # rules whose points differ; of a URL that entered, all that pay now
+
+
+class OutcomeRecord(TypedDict):
+    """`simulate recrawl`: one policy, or bound, in one world with one budget."""
+
+    schema: int  # 2
+    world: str  # name of the world
+    budget: str  # fetches in a time
+    policy: str  # name of the policy or bound
+    is_reference: bool  # true for a bound
+    freshness: float  # share of pages, weighted by importance, whose copy matches the live page
+    freshness_late: float  # the same in the second half
+    of_best: float | None  # share of the best that can be had
+    of_all_knowing: float | None  # share of what knowing every change would give
+    mean_age_h: float | None  # hours that copies were out of date, on average
+    nothing_share: float | None  # share of fetches that found nothing new
+    discovery_h: float | None  # hours until a new page is fetched
+    fetches: int | None  # how many fetches
+    days: list[float]  # freshness of the first five days
+    curve: list[float]  # freshness of equal parts of the run
+    hosts: dict[str, int]  # fetches by host
+
+
+# --- tools ---
+
+
+class ListedLinkRecord(TypedDict):
+    """`links`: one URL of a page; a link that is no URL comes last."""
+
+    schema: int  # 2
+    url: str  # the normalised URL, or the text of the href
+    request_url: str | None  # the URL as it is requested
+    anchor_text: str | None  # text of the first occurrence that has one
+    title: str | None  # title attribute
+    rel: str | None  # rel attribute
+    position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link
+    context: str | None  # text around it
+    occurrences: int | None  # how often the page links it
+    verdict: str  # `inside`, `outside` or `skip`
+    rule: str  # the rule that decided
+    detail: str | None  # what the rule saw
+    positions: list[str]  # all positions where the page has the link, in its order
+
+
+class LinkScoreRecord(TypedDict):
+    """`score link`, `score links`: one link against a topic."""
+
+    schema: int  # 2
+    url: str  # the normalised URL
+    anchor_text: str | None  # as given
+    context: str | None  # as given
+    relevance_score: Number  # 0 to 10
+    position: str | None  # as given
+    reasons: list[str]  # why it has this score, for people
+    points: list[Point]  # what each rule paid
+    unknown: list[str]  # facts that are not known
+
+
+class PageScoreRecord(TypedDict):
+    """`score page`: one page against a topic."""
+
+    schema: int  # 2
+    url: str  # the normalised URL
+    title: str | None  # title of the page
+    relevance_score: Number  # 0 to 10
+    reasons: list[str]  # why it has this score, for people
+    points: list[Point]  # what each rule paid
+    unknown: list[str]  # facts that are not known
+
+
+class UrlVerdictRecord(TypedDict):
+    """`url classify`: one link."""
+
+    schema: int  # 2
+    href: str  # as given
+    url: str | None  # the normalised URL
+    verdict: str  # `inside`, `outside` or `skip`
+    rule: str  # the rule that decided
+    id: str  # id of the requirement
+    detail: str | None  # what the rule saw
+
+
+class UrlRecord(TypedDict):
+    """`url explain`: one URL."""
+
+    schema: int  # 2
+    text: str  # as given
+    base: str | None  # the page that it stands on
+    url: str  # the normalised URL
+    request_url: str  # the URL as it is requested
+    key: str  # pages with equal keys are the same
+    display: str  # the URL for people
+    steps: list[UrlStep]  # what normalisation changed
+
+
+class ProfileRecord(TypedDict):
+    """`profile list`: one profile."""
+
+    schema: int  # 2
+    name: str  # its name
+    description: str  # what it is for
+    strategies: list[str]  # names of its strategies
+    hash: str  # hash of its content
+
+
+class ProfileCheckRecord(TypedDict):
+    """`profile check`: one file."""
+
+    schema: int  # 2
+    file: str  # as given
+    ok: bool  # whether it can be loaded
+    name: str | None  # its name
+    hash: str | None  # hash of its content
+    replaced: list[str]  # cards and lists of its parent that it replaces as a whole
+    problems: list[str]  # one sentence each
