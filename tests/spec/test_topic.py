@@ -7,7 +7,8 @@ import pytest
 from honeyguide import load_profile, score_link, score_page
 from honeyguide.core.crawl.placement import place
 from honeyguide.core.page.page import Link, Occurrence, Position
-from honeyguide.core.rules.topic import link_score, skip_rule
+from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.topic import link_score
 from honeyguide.core.url.url import Url
 
 HYBRID = load_profile("docs").traversals["hybrid"]
@@ -124,7 +125,7 @@ def test_priority_is_link_plus_bonus_with_reasons() -> None:
     ],
 )
 def test_skips(rule: str, url: str, skipped: bool) -> None:
-    found = skip_rule(Link(Url.parse(url)), load_profile("docs"))
+    found = load_profile("docs").skips.first(Facts(Link(Url.parse(url))))
     assert (found is not None) == skipped, rule
 
 

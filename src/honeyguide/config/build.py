@@ -6,7 +6,7 @@ Must not know: files, TOML syntax.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.config.conditions import RELATED, ConditionReader
 from honeyguide.config.files import limit_problems
@@ -25,11 +25,12 @@ from honeyguide.core.url.url import Tracking
 from honeyguide.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from honeyguide.config import shapes
 
 
+_Entry = TypeVar("_Entry")
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
@@ -65,10 +66,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={name: builder.traversal(name, t) for name, t in shape.traversal.items()},
-        levels=tuple(
-            core.Level(level.name, level.at_least, level.advice)
-            for level in sorted(shape.plan.levels, key=lambda level: -level.at_least)
-        ),
+        levels=_from_highest(core.Level, shape.plan.levels),
         query=builder.query(),
         topic=builder.topic,
         crawl=core.CrawlRules(**shape.crawl.table()),
@@ -105,7 +103,6 @@ class _Builder:
         return Rule(when=when, **extras)
 
     def card(self, name: str, shape: shapes.CardShape) -> Scorecard:
-        """Read a scorecard."""
         where = f"scorecard.{name}"
         ids: set[str] = set()
         groups = []
@@ -178,13 +175,10 @@ class _Builder:
 
     def kinds(self, entries: list[shapes.BucketShape], where: str) -> core.Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
-        rules = [
-            Rule(b.name, b.name, when=self.reader.condition(b.when, f"{where}[{b.name}].when"))
-            for b in entries
-        ]
-        return core.Kinds(
-            RuleList(rules), {b.name: core.Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
-        )
+        conditions = [self.reader.condition(b.when, f"{where}[{b.name}].when") for b in entries]
+        rules = [Rule(b.name, b.name, when=when) for b, when in zip(entries, conditions, strict=True)]
+        buckets = {b.name: core.Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
+        return core.Kinds(RuleList(rules), buckets)
 
     def families(self, shape: shapes.FamilyShape) -> core.FamilyWords:
         """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
@@ -203,16 +197,15 @@ class _Builder:
 
     def traversal(self, name: str, shape: shapes.TraversalShape) -> core.Traversal:
         """Read a traversal; without a topic, `breadth` and `depth` put every link into the highest band."""
-        table = shape.table() | {"links": _bands(shape.links), "pages": _bands(shape.pages)}
-        if shape.order != "score" and table["links"][0].lane == "skip":
+        bands = {key: _from_highest(core.Band, getattr(shape, key)) for key in ("links", "pages")}
+        if shape.order != "score" and bands["links"][0].lane == "skip":
             what = (
                 f'the highest band is skipped, but order = "{shape.order}" follows every link without a topic'
             )
             self.reader.wrong(f"traversal.{name}.links", what)
-        return core.Traversal(name, **table)
+        return core.Traversal(name, **shape.table() | bands)
 
     def query(self) -> Query:
-        """Read the query of the contextual score."""
         shape = self.shape.query
         for name in shape.fields:
             if name not in QUERY_FIELDS:
@@ -229,8 +222,8 @@ def _traps(shape: shapes.ProfileShape) -> core.TrapLimits:
     return core.TrapLimits(**table)
 
 
-def _bands(entries: list[shapes.BandShape]) -> tuple[core.Band, ...]:
-    return tuple(core.Band(b.at_least, b.lane, b.bonus) for b in sorted(entries, key=lambda b: -b.at_least))
+def _from_highest(kind: Callable[..., _Entry], entries: Iterable[Any]) -> tuple[_Entry, ...]:
+    return tuple(kind(**entry.table()) for entry in sorted(entries, key=lambda entry: -entry.at_least))
 
 
 def _reads_topic(shape: shapes.CardShape) -> bool:

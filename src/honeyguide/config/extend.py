@@ -24,10 +24,7 @@ _REFERENCE = re.compile(r"\"\$([^\"]+)\"")
 
 # Lists of named entries: the key that holds the name, and a key that an entry needs if it is not inherited.
 _NAMED = {
-    "filter": ("id", "reason"),
-    "skip": ("id", "reason"),
-    "drop": ("id", "reason"),
-    "rules": ("id", "reason"),
+    **dict.fromkeys(("filter", "skip", "drop", "rules"), ("id", "reason")),
     "group": ("name", "mode"),
     "bucket": ("name", "priority"),
     "levels": ("name", "advice"),
@@ -65,9 +62,8 @@ def unused_terms(profile: Extended) -> tuple[Problem, ...]:
     """Report the terms of a profile's own file that no rule uses: a misspelt name has no effect."""
     used = dict.fromkeys(_REFERENCE.findall(json.dumps(profile.table, default=str, ensure_ascii=False)))
     unused = [name for name in profile.own.get("terms", {}) if name not in used]
-    return limit_problems(
-        [Problem(f"terms.{n}", f"no rule uses it; {suggestion(n, used, 'used are')}") for n in unused]
-    )
+    near = {name: suggestion(name, used, "used are") for name in unused}
+    return limit_problems([Problem(f"terms.{name}", f"no rule uses it; {near[name]}") for name in unused])
 
 
 def extend(parent: Table, own: Table, file: str) -> Extended:

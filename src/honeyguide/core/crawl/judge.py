@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
 from honeyguide.core.crawl.placement import Placement, band_of, is_better, place, rank_of
 from honeyguide.core.crawl.traps import soft_404
-from honeyguide.core.rules.topic import link_score, page_score, skip_rule
+from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.topic import link_score, page_score
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import OTHER_SITE, LinkKind, classify_url
@@ -298,7 +299,7 @@ class _Judge:
 
     def _unwanted(self, link: Link) -> Why | None:
         ground = self.ground
-        skip = skip_rule(link, ground.profile)
+        skip = ground.profile.skips.first(Facts(link))  # TOPIC-6
         if skip is not None:
             return Why(skip.id, skip.reason)
         if not ground.include and not ground.exclude:

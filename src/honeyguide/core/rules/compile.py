@@ -1,6 +1,6 @@
 """Scorecards and rule lists compiled to Python functions, which evaluate one row of facts at a time.
 
-Owns: the row evaluator. Must not know: TOML, which rules exist. Start reading at `CompiledCard`.
+Must not know: TOML, which rules exist. Start reading at `CompiledCard`.
 Each card becomes one generated function, because a closure per condition costs three times as much; property tests compare
 it with a plain evaluator. The generated text contains only numbers and quoted words of a profile: other values are bound
 to names, so that a profile cannot run code.
@@ -106,16 +106,12 @@ def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
     for rule in group.rules:
         reason = Reason(rule.id, half_up(rule.points, decimals), rule.reason, rule.quiet, rule.tag)
         if rule.per is None:
-            lines += [
-                f"    {word} {writer.holds(rule.when)}:",
-                f"        total += {reason.points!r}; pays({writer.bind(reason)})",
-            ]
+            lines.append(f"    {word} {writer.holds(rule.when)}:")
+            lines.append(f"        total += {reason.points!r}; pays({writer.bind(reason)})")
         else:
             paid = f"pay({writer.bind(rule)}, {decimals}, {writer.name(rule.per)})"
-            lines += [
-                f"    {word} {writer.holds(rule.when)} and {writer.read(rule.per)} is not None:",
-                f"        reason = {paid}; total += reason.points; pays(reason)",
-            ]
+            lines.append(f"    {word} {writer.holds(rule.when)} and {writer.read(rule.per)} is not None:")
+            lines.append(f"        reason = {paid}; total += reason.points; pays(reason)")
         word = "elif" if group.mode == "first" else "if"
     if group.at_most is not None:
         cap = writer.bind(group.at_most)
@@ -202,11 +198,9 @@ class _Writer:
             case Is(field, values):
                 known = self.bind(frozenset(values))
                 one = f"{value} in {known}"
-                return (
-                    f"({one} or (JOIN in {value} and not {known}.isdisjoint({value}.split(JOIN))))"
-                    if _has_parts(field)
-                    else one
-                )
+                if not _has_parts(field):
+                    return one
+                return f"({one} or (JOIN in {value} and not {known}.isdisjoint({value}.split(JOIN))))"
             case Text():
                 return self._text(leaf, value)
             case Matches(field, pattern):

@@ -151,10 +151,10 @@ def slug_of(segments: tuple[str, ...]) -> str:
     return slug if slug != "index" else stem_of(segments[-2]) if len(segments) > 1 else ""
 
 
-def _folders(segments: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders of a page; for an index file without the one that names it."""
-    is_index = len(segments) > 1 and stem_of(segments[-1]) == "index"
-    return segments[: -2 if is_index else -1]
+def _folders(link: Link, _head: Head | None) -> str:
+    segments = link.url.segments
+    is_named = len(segments) > 1 and stem_of(segments[-1]) == "index"  # an index file is named by its folder
+    return JOIN.join([plain(segment.partition(";")[0]) for segment in segments[: -2 if is_named else -1]])
 
 
 _LABEL_WORDS = 6  # a longer anchor text is a sentence or a teaser, which may mention anything
@@ -207,9 +207,7 @@ FILL: Mapping[str, Fill] = {
     "target": _target,
     "plain_path": lambda link, _: plain(link.url.path),
     "segment": lambda link, _: stem_of(segments[0]) if (segments := link.url.segments) else "",
-    "folders": lambda link, _: JOIN.join(
-        [plain(segment.partition(";")[0]) for segment in _folders(link.url.segments)]
-    ),
+    "folders": _folders,
     "slug": lambda link, _: slug_of(link.url.segments),
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),

@@ -13,7 +13,7 @@ from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from honeyguide.core.page.page import Link, Page
-    from honeyguide.core.rules.language import Rule, Score
+    from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.text.pattern import Pattern
 
@@ -38,11 +38,6 @@ def page_score(page: Page, profile: Profile) -> Score:
         mentions=float(topic.count(fold(page.text), MENTIONS_ENOUGH)),
     )
     return profile.score("page", facts)
-
-
-def skip_rule(link: Link, profile: Profile) -> Rule | None:
-    """Return the rule that keeps a crawl away from a link (TOPIC-6), if one does."""
-    return profile.skips.first(Facts(link))
 
 
 def topic_of(profile: Profile) -> Pattern:

@@ -65,11 +65,9 @@ def _fold_ordinary(text: str) -> str | None:
     folded = data.translate(_ORDINARY)
     if b"  " in folded or folded[:1] == b" " or folded[-1:] == b" ":
         return None
-    odd = [
-        (char, _ALONE[char]) for char in set(data.translate(None, _PRINTED).decode("utf-8", "surrogatepass"))
-    ]
     whole = folded.decode("utf-8", "surrogatepass")
-    for char, to in odd:
+    for char in set(data.translate(None, _PRINTED).decode("utf-8", "surrogatepass")):
+        to = _ALONE[char]
         if to is None:
             return None
         if to != char:
