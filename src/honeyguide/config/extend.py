@@ -1,7 +1,8 @@
 """Joining a profile with what it extends: what `add`, `remove`, `before` and `replace` mean.
 
-Must not know: the types of keys, what they are for. Start reading at `read_profile`. Tables join key by key, lists of named entries (rules, groups, buckets, levels) entry by entry, lists of words by `add`
-and `remove`. Any other value takes the place of the inherited one.
+Must not know: the types of keys, what they are for. Start reading at `read_profile`. Tables join key by key, lists of
+named entries (rules, groups, buckets, levels) entry by entry, lists of words by `add` and `remove`. Any other value takes
+the place of the inherited one.
 """
 
 from __future__ import annotations

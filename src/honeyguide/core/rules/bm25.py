@@ -83,12 +83,7 @@ class Contextual(NamedTuple):
 
 
 def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
-    """Score texts by field name, case-blind; an unknown text pays nothing, and the score names it.
-
-    >>> query = Query("fire alarm", (TextField("title", 0.5, 8), TextField("anchor", 0.5, 3)))
-    >>> contextual(query, {"title": "fire alarm", "anchor": None}.get).score.value
-    0.5
-    """
+    """Score texts by field name, case-blind; an unknown text pays nothing, and the score names it."""
     reasons: list[Reason] = []
     matched: dict[str, None] = {}
     unknown: list[str] = []

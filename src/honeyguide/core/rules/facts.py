@@ -1,8 +1,7 @@
-"""The facts that rules may read: their names, their kinds, and how a link provides them.
+"""The facts that rules may read: their names, their kinds, and how a link provides them. Start reading at `FIELDS`.
 
-Owns: `FIELDS`, `Facts`, `FILL`. Must not know: which rules exist. Start reading at `FIELDS`.
-A fact is computed when a rule first reads it, because most cards read few. An unknown fact is None: conditions on it are
-neither true nor false, and the score names it.
+Must not know: which rules exist. A fact is computed when a rule first reads it, because most cards read few. An unknown
+fact is None: conditions on it are neither true nor false, and the score names it.
 """
 
 from __future__ import annotations

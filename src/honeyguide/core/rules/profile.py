@@ -1,7 +1,6 @@
-"""The `Profile`: all rules, scores and limits that decisions read, as data.
+"""The `Profile`: all rules, scores and limits that decisions read, loaded and compiled. Start reading at `Profile`.
 
-Owns: the types of a loaded and compiled profile. Must not know: TOML, files.
-Start reading at `Profile`; `honeyguide.config` builds one from TOML.
+Must not know: TOML, files; `honeyguide.config` builds a profile from them.
 """
 
 from __future__ import annotations

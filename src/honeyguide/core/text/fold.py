@@ -102,11 +102,7 @@ def fold_case(text: str) -> str:
 
 
 def tokens(folded: str) -> list[str]:
-    """Cut folded text into words without an English plural s, so that `alarms` matches `alarm`.
-
-    >>> tokens("fire alarms & access-control")
-    ['fire', 'alarm', 'access', 'control']
-    """
+    """Cut folded text into words without an English plural s, so that `alarms` matches `alarm`."""
     return [singular(word) for word in raw_words(folded)]
 
 

@@ -42,8 +42,8 @@ class Pattern:
     source: str
     terms: tuple[str, ...] | None
     engine: Any = field(repr=False, compare=False)
-    is_short: bool = field(default=False, repr=False, compare=False)  # of few terms
-    joints: tuple[str, ...] = field(default=(), repr=False, compare=False)  # where two of them share letters
+    # The texts in which two terms share letters; None if there are too many to count term by term.
+    joints: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
 
     def search(self, folded: str) -> bool:
         """Return whether the pattern occurs."""
@@ -56,7 +56,7 @@ class Pattern:
 
     def count(self, folded: str, limit: int = 1_000) -> int:
         """Count occurrences that do not overlap, up to `limit`."""
-        if self.is_short and self.terms is not None:
+        if self.joints is not None and self.terms is not None:
             counts = [count for term in self.terms if (count := folded.count(term))]
             if len(counts) <= 1 or not any(joint in folded for joint in self.joints):
                 return min(sum(counts), limit)  # terms that share no letters can be counted one by one
@@ -94,19 +94,20 @@ def _literal(source: str, folded: str) -> Pattern:
         raise PatternError(source, why, position=position, hint="remove the extra |")
     if len(terms) < _MANY_TERMS:
         engine = re.compile("|".join(map(re.escape, terms)))
-        joints = _joints(terms) if len(terms) <= _FEW_TERMS else ()
-        return Pattern(source, terms, engine, len(terms) <= _FEW_TERMS >= len(joints), joints)
+        return Pattern(source, terms, engine, _joints(terms))
     import re2  # here, because it is a compiled library that most topics never need
 
     return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
 
 
-def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
+def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the texts in which two terms share letters: one contains another, or ends as another begins.
 
     >>> _joints(("fire", "alarm")), _joints(("fire", "fire alarm")), _joints(("coroutine", "event loop"))
     ((), ('fire alarm',), ('coroutinevent loop',))
     """
+    if len(terms) > _FEW_TERMS:
+        return None
     found: dict[str, None] = {}
     for one, other in permutations(terms, 2):
         if one in other:
@@ -114,7 +115,7 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...]:
         for size in range(1, len(other)):
             if one.endswith(other[:size]):
                 found[one + other[size:]] = None
-    return tuple(found)
+    return tuple(found) if len(found) <= _FEW_TERMS else None
 
 
 def _regular(source: str, folded: str) -> Pattern:

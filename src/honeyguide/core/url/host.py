@@ -22,11 +22,7 @@ _ACE = "xn--"
 
 @lru_cache(maxsize=256)  # a crawl meets few hosts and many URLs
 def parse_host(text: str) -> str:
-    """Return the one ASCII spelling of a host.
-
-    >>> parse_host("Bücher.example"), parse_host("0x7F.1"), parse_host("[2001:DB8:0:0::1]")
-    ('xn--bcher-kva.example', '127.0.0.1', '[2001:db8::1]')
-    """
+    """Return the one ASCII spelling of a host: `0x7F.1` is `127.0.0.1`."""
     if text.startswith("["):
         if not text.endswith("]"):
             raise UrlError(text, "the bracket of its IPv6 address is not closed")
