@@ -1,12 +1,12 @@
 """Crawl: follow a topic through a site, and survive being killed.
 
-Owns: the loop around `core.crawl.step`: it fetches what it is told to, reads pages, commits. Must not know: rules
-(core), SQL (the store), HTTP, HTML, robots.txt (the fetcher it is given behaves by itself).
-Start reading at `Crawler.crawl`; a page's way into the store is `_Session._apply`.
+Owns: the loop around `core.crawl.machine`: it fetches, reads pages and commits. Must not know: rules (core), SQL (the
+store), HTTP, HTML, robots.txt (the fetcher is polite by itself). Start reading at `Crawler.crawl`; a page's way into the
+store is `_Session._apply`.
 
-A page is in the store whole or not at all. Pages that come one right after the other share a commit, a few of them;
-whenever there is nothing to do but wait, everything is committed. `on_page` is called before a page is written, so a killed
-process may hand over pages twice, but never lose one: the store says which pages there are.
+A page is in the store whole or not at all. A few pages that arrive one right after the other share a commit; before the
+crawl waits, everything is committed. `on_page` is called before the commit, so a killed process may hand over a page
+twice, but never loses one.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ class Crawler:
         on_page: Callable[[Record, PageAttachments], None],
         on_run: Callable[[Run], None] | None = None,
     ) -> CrawlSummary:
-        """Crawl until a budget or the site is used up; raises only what makes going on impossible.
+        """Crawl until a budget or the site is used up.
 
-        `on_run` learns the run before anything is fetched: outputs follow it, and sitemaps are queued in it.
+        `on_run` receives the run before anything is fetched: outputs follow it, and sitemaps are queued in it.
         """
-        ground = context_of(request, self.profile)
+        context = context_of(request, self.profile)
         spec = spec_of(request, self.profile)
         if request.only_due and all(run.spec.key != spec.key for run in self.store.runs.list()):
             raise InputError(
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
         run = self.store.runs.begin(spec, self.clock.now(), fresh=request.restart)
-        session = _Session(self, request, ground, run, on_page)
+        session = _Session(self, request, context, run, on_page)
         stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:
             if on_run is not None:
@@ -99,7 +99,7 @@ class Crawler:
             stopped = ""  # nothing more can be written
             raise
         finally:
-            await session.put_away()
+            await session.cancel_fetches()
             if stopped:
                 session.release()
                 self.store.runs.end(run, stopped, self.clock.now())
@@ -107,7 +107,7 @@ class Crawler:
 
 
 def _of_this_process(budgets: Budgets, run: Run) -> Budgets:
-    """Count from now on: what a run has fetched before is no reason to fetch less of what is due."""
+    """Count from now on, because pages of earlier processes do not limit what is due."""
     most = budgets.max_pages
     return Budgets(
         None if most is None else run.fetched + most, None, _NO_LIMIT if budgets.external_pages else 0
@@ -121,20 +121,20 @@ class _Session:
         self,
         crawler: Crawler,
         request: CrawlRequest,
-        ground: CrawlContext,
+        context: CrawlContext,
         run: Run,
         on_page: Callable[[Record, PageAttachments], None],
     ) -> None:
         self._crawler = crawler
         self._request = request
-        self._ground = ground
+        self._context = context
         self._run = run
         self._on_page = on_page
         self._store = crawler.store
         self._clock = crawler.clock
         self._queue: Queue = crawler.store.queue(run)
         self._intake: PageIntake
-        self._rules = crawler.profile.crawl.for_traversal(ground.traversal)
+        self._rules = crawler.profile.crawl.for_traversal(context.traversal)
         budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
         limits = machine.CrawlLimits(self._rules, budgets, request.max_time_s, request.only_due)
         self._state = machine.CrawlState(limits, crawler.clock.now())
@@ -179,18 +179,18 @@ class _Session:
         return self._stopped
 
     async def _until_woken(self) -> None:
-        """Wait for something to arrive, but not for so long that others would take what is ours: a commit renews it."""
+        """Wait for a result, but no longer than the heartbeat allows, which a commit sends."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._rules.lease_s / 4):
                 await self._wake.wait()
 
     def _begin(self) -> tuple[Lease, ...]:
-        """Queue the seeds, take over what was left behind, restore what traps had learnt, and how many URLs there are."""
+        """Queue the seeds, take over the leases of dead workers, and restore what traps had learnt."""
         now = self._clock.now()
         request, queue = self._request, self._queue
         with self._store.transaction():
-            self._ground.traps.restore(queue.shapes())
-            seeds = seeds_of(request.seeds, self._ground)
+            self._context.traps.restore(queue.shapes())
+            seeds = seeds_of(request.seeds, self._context)
             queue.add(seeds)
             if not request.only_due:
                 self._set_depth(request.max_depth)
@@ -201,15 +201,16 @@ class _Session:
                 for site in again.sites:
                     queue.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
-            request_ = ClaimRequest(now, self._room(), now + self._rules.lease_s, delay_s=self._delay_s)
-            adopted = self._not_deep(queue.adopt(request_))
+            until = now + self._rules.lease_s
+            adopted = queue.adopt(ClaimRequest(now, self._adoptable(), until, delay_s=self._delay_s))
+            adopted = self._not_deep(adopted)
         self._store.flush()
         external = self._state.limits.budgets.external_pages
-        self._intake = PageIntake(self._crawler, self._run, self._ground, external)
+        self._intake = PageIntake(self._crawler, self._run, self._context, external)
         return adopted
 
-    def _room(self) -> int:
-        """Say how many pages that an earlier process left are asked for at once: a smaller budget may be used up by now."""
+    def _adoptable(self) -> int:
+        """How many leases of a dead worker to take over: no more than the window, and no more than max_pages leaves."""
         most = self._request.budgets.max_pages
         if self._request.only_due:
             return 0
@@ -218,13 +219,13 @@ class _Session:
         )
 
     def _set_depth(self, limit: int | None) -> None:
-        """Queue what another limit put out, and put out what is queued: the limit of this command counts."""
+        """Queue what another depth limit rejected, and reject what is too deep by the limit of this command."""
         self._queue.reopen("max-depth", limit)
         if limit is not None:
             self._queue.drop_deep(limit)
 
     def _not_deep(self, leases: tuple[Lease, ...]) -> tuple[Lease, ...]:
-        """Put out what was left behind and is beyond the limit; what was had before may be had again."""
+        """Reject leases beyond the depth limit; a page that was fetched before may be fetched again."""
         kept = []
         for lease in leases:
             why = None if lease.is_recrawl else too_deep(lease.depth, self._request.max_depth)
@@ -278,8 +279,8 @@ class _Session:
                 assert_never(command)
         return None
 
-    async def put_away(self) -> None:
-        """Cancel what is in flight; whoever goes on with the run fetches it again."""
+    async def cancel_fetches(self) -> None:
+        """Cancel fetches in flight; whoever resumes the run repeats them."""
         waiting = [*self._tasks.values(), *([self._timer] if self._timer else [])]
         for task in waiting:
             task.cancel()
@@ -304,7 +305,7 @@ class _Session:
     # --- leases ---
 
     def _claim(self, ask: ClaimRequest) -> Claimed:
-        """Ask the store; what belongs to a family that was closed since it was queued is put out here."""
+        """Claim leases; URLs of a shape that was closed since they were queued are rejected here."""
         kept: list[Lease] = []
         ask = replace(ask, delay_s=self._delay_s)
         with self._store.transaction():
@@ -327,7 +328,7 @@ class _Session:
         return Claimed(tuple(kept), granted.rest)
 
     def _trap(self, lease: Lease) -> Why | None:
-        return None if lease.is_seed or lease.is_recrawl else self._ground.traps.closed(lease.url)
+        return None if lease.is_seed or lease.is_recrawl else self._context.traps.closed(lease.url)
 
     async def _fetch(self, lease: Lease, validators: Validators | None) -> None:
         """Fetch one page; whatever happens, its result is there afterwards."""

@@ -262,18 +262,19 @@ class _PageReading:
         change = None
         if verdict is not None and known is not None and known.seen_at is not None:
             change = describe_change(verdict, known.seen_at)
+        is_elsewhere = fetched is not None and fetched.url != self._lease.url
         crawled = Crawled(
-            self._at,
-            action,
-            fetched.status if fetched else None,
-            fetched.url.text if fetched and fetched.url != self._lease.url else None,
-            self.page.title if self.page else None,
-            known.content if action == "unchanged" and known else self._content,
-            fetched.elapsed_s if fetched else None,
-            judged.score if judged else None,
-            why,
-            judged.findings.scored if judged and self._context.score_all else None,
-            change,
+            at=self._at,
+            action=action,
+            status=fetched.status if fetched else None,
+            final_url=fetched.url.text if fetched and is_elsewhere else None,
+            title=self.page.title if self.page else None,
+            content=known.content if action == "unchanged" and known else self._content,
+            elapsed_s=fetched.elapsed_s if fetched else None,
+            score=judged.score if judged else None,
+            why=why,
+            links=judged.findings.scored if judged and self._context.score_all else None,
+            change=change,
         )
         return page_record(self._lease, crawled)
 

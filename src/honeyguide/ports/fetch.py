@@ -73,7 +73,6 @@ class Fetcher(Protocol):
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Return a `Fetched`, or raise a `FetchError` and nothing else."""
-        ...
 
 
 @runtime_checkable
@@ -83,15 +82,12 @@ class PacedFetcher(Fetcher, Protocol):
     @property
     def delay_s(self) -> float:
         """The pause that every site gets."""
-        ...
 
     def wait_until(self, site: str, until: float) -> None:
         """Ask a site nothing before then, because another worker has asked it."""
-        ...
 
     def pace_of(self, site: str) -> SitePace:
         """Say when a site may be asked again, with what its robots.txt asks for."""
-        ...
 
 
 class Clock(Protocol):
@@ -99,11 +95,9 @@ class Clock(Protocol):
 
     def now(self) -> float:
         """Seconds since 1970 UTC; never runs backwards within a run."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Return when `now` has advanced by that much."""
-        ...
 
 
 class Robots(Protocol):
@@ -112,16 +106,13 @@ class Robots(Protocol):
     @property
     def crawl_delay_s(self) -> float | None:
         """The Crawl-delay of our group, unbounded; None if it states none."""
-        ...
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
         """The sitemaps that it lists, as written."""
-        ...
 
     def allows(self, url: Url) -> bool:
         """Whether we may request this URL of the file's origin."""
-        ...
 
 
 RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes
@@ -140,12 +131,9 @@ class PageReader(Protocol):
 
     def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
         """Read links, title, headings and visible text."""
-        ...
 
     def head(self, body: bytes, content_type: str | None) -> Head:
         """Read title and description from the beginning of a document."""
-        ...
 
     def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
         """Read the main content."""
-        ...

@@ -15,22 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from honeyguide.core.crawl.frontier import (
-        Claimed,
-        ClaimRequest,
-        Counts,
-        Discovered,
-        FrontierRow,
-        KnownState,
-        Lease,
-        Outcome,
-        QueuedUrl,
-        Run,
-        RunSpec,
-        ScheduledVisit,
-        Sighting,
-        SitePace,
-    )
+    from honeyguide.core.crawl import frontier
+    from honeyguide.core.crawl.frontier import Discovered, FrontierRow, KnownState, Lease, Run, Sighting
     from honeyguide.core.crawl.judge import Findings
     from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
     from honeyguide.core.records import Record
@@ -65,7 +51,7 @@ class Intake:
     (URL-10). `visits` are for the history, `paces` of the sites that were asked.
     """
 
-    outcome: Outcome
+    outcome: frontier.Outcome
     record: Record | None = None
     findings: Findings | None = None
     content: str | None = None
@@ -74,7 +60,7 @@ class Intake:
     add_site: str | None = None
     lesson: ShapeLesson | None = None
     visits: tuple[Visit, ...] = ()
-    paces: tuple[SitePace, ...] = ()
+    paces: tuple[frontier.SitePace, ...] = ()
 
 
 class Queue(Protocol):
@@ -82,110 +68,85 @@ class Queue(Protocol):
 
     def add(self, found: Sequence[Discovered]) -> int:
         """Queue URLs that are not known yet and that no page links; returns how many were new."""
-        ...
 
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
         """Answer everything that judging the page of a lease asks: of its links, and of what it says."""
-        ...
 
     def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         """Tell what is known of URLs; those that are not known are left out."""
-        ...
 
-    def claim(self, request: ClaimRequest) -> Claimed:
+    def claim(self, request: frontier.ClaimRequest) -> frontier.Claimed:
         """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
-        ...
 
     def commit_page(self, lease: Lease, intake: Intake) -> bool:
         """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
-        ...
 
-    def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
+    def adopt(self, request: frontier.ClaimRequest) -> tuple[Lease, ...]:
         """Take over the leases of workers that are gone, in claim order, up to the limit; the rest is queued."""
-        ...
 
     def renew(self, now: float, until: float) -> None:
         """Send a heartbeat: our leases stay ours until then."""
-        ...
 
     def release(self, now: float) -> None:
         """Leave all our leases to whoever comes next."""
-        ...
 
     def block(self, site: str, until: float | None) -> None:
         """Grant nothing of a site before then; None ends its pause."""
-        ...
 
-    def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
+    def schedule(self, visits: Sequence[frontier.ScheduledVisit]) -> frozenset[int]:
         """Queue known URLs when their time comes, before everything else; returns the identities that were scheduled.
 
         A URL that is being fetched, or that was rejected before it was ever fetched, is left alone.
         """
-        ...
 
     def add_site(self, site: str) -> None:
         """Make a site part of the crawl: its links are inside (URL-10)."""
-        ...
 
     def external_pages(self) -> int:
         """Count the pages of other sites that were fetched, or are being fetched."""
-        ...
 
     def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
         """List what was rejected as another site's (URL-11) that is part of the crawl by now, as it was discovered."""
-        ...
 
     def requeue(self, found: Sequence[Discovered]) -> None:
         """Place again what was rejected, or waits to be tried again, or reject it by another rule; sightings stay."""
-        ...
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
         """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
-        ...
 
     def drop_deep(self, max_depth: int) -> int:
         """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
-        ...
 
     def shapes(self) -> Sequence[UrlShape]:
         """List what is known of shapes of URLs, the oldest first."""
-        ...
 
 
 class Ledger(Protocol):
     """What a run has done so far; reading it changes nothing."""
 
-    def counts(self) -> Counts:
+    def counts(self) -> frontier.Counts:
         """Count the run."""
-        ...
 
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
         """List all entries in the order of discovery, or those that a rule rejected."""
-        ...
 
     def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
         """Find one entry, with the pages that link it."""
-        ...
 
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
         """List the records of pages in claim order, each with its claim number."""
-        ...
 
     def sites(self) -> frozenset[str]:
         """List the sites that are part of the crawl."""
-        ...
 
     def urls_per_host(self) -> Mapping[str, int]:
         """Count the known URLs of each host; those of other sites, which are only counted, are one host."""
-        ...
 
     def seeds(self) -> tuple[Url, ...]:
         """List where the run began, in its order."""
-        ...
 
     def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         """Tell what is known of URLs; those that are not known are left out."""
-        ...
 
 
 class History(Protocol):
@@ -193,75 +154,58 @@ class History(Protocol):
 
     def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit. One that was only led on to another page is none of its own: it is noted there."""
-        ...
 
     def get(self, digest: int) -> HistoryEntry | None:
         """Look up what is known of a URL."""
-        ...
 
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """List everything that is known, in the order of identities."""
-        ...
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """List the visits of a URL: run, time, status; oldest first."""
-        ...
 
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
         """List the times of the latest visits, the last one first; those long before `since` may be left out."""
-        ...
 
     def contents(self) -> Iterator[SeenContent]:
         """List what visits read, page by page, oldest first."""
-        ...
 
     def rates(self, limit: int) -> Iterator[Watched]:
         """List what is believed of the change rates of some pages."""
-        ...
 
-    def unvisited(self) -> Iterator[QueuedUrl]:
+    def unvisited(self) -> Iterator[frontier.QueuedUrl]:
         """List the queued URLs of all runs that were never visited, in the order of discovery."""
-        ...
 
-    def find_unvisited(self, digest: int) -> QueuedUrl | None:
+    def find_unvisited(self, digest: int) -> frontier.QueuedUrl | None:
         """Find one of them."""
-        ...
 
     def scheduled(self) -> frozenset[int]:
         """List the identities of what a plan has scheduled and nobody has fetched yet."""
-        ...
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         """Note what sitemaps say of pages by their identity, visited or not."""
-        ...
 
     def site(self, name: str) -> Site:
         """Look up what is known of a site as a whole."""
-        ...
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Save the usual change rate of a site's pages, by kind."""
-        ...
 
 
 class Runs(Protocol):
     """The runs of a store. A run is one command: giving the same command again resumes it."""
 
-    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+    def begin(self, spec: frontier.RunSpec, now: float, *, fresh: bool = False) -> Run:
         """Resume the run of that key, or start one; `fresh` always starts one."""
-        ...
 
     def end(self, run: Run, why: str, now: float) -> None:
         """Note why a worker stopped working on a run."""
-        ...
 
     def due(self, now: float) -> Sequence[int]:
         """List the runs that have something scheduled for now, the newest first."""
-        ...
 
     def list(self) -> Sequence[Run]:
         """List all runs, oldest first."""
-        ...
 
 
 class Store(Protocol):
@@ -270,29 +214,22 @@ class Store(Protocol):
     @property
     def runs(self) -> Runs:
         """All runs."""
-        ...
 
     @property
     def history(self) -> History:
         """What is remembered across runs."""
-        ...
 
     def queue(self, run: Run) -> Queue:
         """Open the queue of a run, to work on it."""
-        ...
 
     def ledger(self, run: Run) -> Ledger:
         """Open a run to read it."""
-        ...
 
     def transaction(self) -> AbstractContextManager[None]:
         """Do several things as one: if they fail, everything since the last `flush` is undone, as by a kill."""
-        ...
 
     def flush(self) -> None:
         """Commit: what was done until now survives the process. If that fails, none of it was done."""
-        ...
 
     def close(self) -> None:
         """Commit and let go."""
-        ...

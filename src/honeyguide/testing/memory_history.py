@@ -5,6 +5,7 @@ Owns: `MemoryHistory`. Must not know: SQL, jobs.
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
-    from honeyguide.testing.memory_store import MemoryRuns
+    from honeyguide.testing.memory_run import MemoryRuns
 
 
 class MemoryHistory:
@@ -38,7 +39,6 @@ class MemoryHistory:
         self._every: dict[PageClass, AgeProfile] = {}
 
     def record(self, visit: Visit, run: int) -> HistoryEntry:
-        """Note a visit."""
         old = self.get(visit.digest)
         if old is None and visit.moved_from is not None:
             old = heir_of(self.get(visit.moved_from), visit)
@@ -56,43 +56,36 @@ class MemoryHistory:
         return known
 
     def get(self, digest: int) -> HistoryEntry | None:
-        """Look up what is known of a URL."""
         known = self._known.get(digest)
         if known is None:
             return None
         return known._replace(lastmod=self._lastmods.get(digest), born_at=self._born.get(digest))
 
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
-        """List everything that is known, in the order of identities."""
         for digest in sorted(self._known):
             if (after is None or digest > after) and (known := self.get(digest)) is not None:
                 yield known
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
-        """List the visits of a URL: run, time, status; oldest first."""
         return [(run, visit.at, visit.status) for run, visit in self._visits if visit.digest == digest]
 
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
-        """List the times of the latest visits, the last one first."""
         del since
         return [visit.at for _, visit in islice(reversed(self._visits), limit)]
 
     def contents(self) -> Iterator[SeenContent]:
-        """List what visits read, page by page, oldest first."""
         for visit in sorted((visit for _, visit in self._visits), key=lambda visit: visit.digest):
             known = self._known[visit.digest]
             if visit.content is not None:
                 yield SeenContent(known.url, known.relevance, known.kind, visit.at, visit.content)
 
     def rates(self, limit: int) -> Iterator[Watched]:
-        """List what is believed of the change rates of some pages."""
         rated = (
             Watched(known.site, known.kind, known.rate) for known in self.known() if known.rate is not None
         )
         return islice(rated, limit)
 
     def unvisited(self) -> Iterator[QueuedUrl]:
-        """List the queued URLs of all runs that were never visited, in the order of discovery."""
         newest: dict[int, int] = {}
         queued = [
             (run, e)
@@ -107,20 +100,16 @@ class MemoryHistory:
                 yield QueuedUrl(digest, entry.url.text, found.score, found.hub_depth, self._born.get(digest))
 
     def find_unvisited(self, digest: int) -> QueuedUrl | None:
-        """Find one of them."""
         return next((one for one in self.unvisited() if one.digest == digest), None)
 
     def scheduled(self) -> frozenset[int]:
-        """List the identities of what a plan has scheduled and nobody has fetched yet."""
         entries = (entry for data in self._runs.data.values() for entry in data.by_id)
         return frozenset(e.found.digest for e in entries if e.is_due and e.state != State.DROPPED)
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
-        """Note what sitemaps say of pages, visited or not."""
         self._lastmods.update(lastmods)
 
     def site(self, name: str) -> Site:
-        """Look up what is known of a site as a whole."""
         site = self._sites.get(name, UNKNOWN_SITE)
         if not self._every:
             return site
@@ -131,6 +120,5 @@ class MemoryHistory:
         return replace(site, ages=ages)
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
-        """Save the usual change rate of a site's pages, by kind."""
         site = self.site(name)
         self._sites[name] = replace(site, priors={**site.priors, **priors})

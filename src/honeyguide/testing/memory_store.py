@@ -6,19 +6,17 @@ Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not kn
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import limits
 from honeyguide.core.crawl.frontier import (
     Claimed,
-    Counts,
     Done,
     Dropped,
     FrontierRow,
-    KnownState,
     Lease,
     NoClaim,
     Retry,
@@ -29,172 +27,25 @@ from honeyguide.core.crawl.frontier import (
     is_open,
     rest_of,
     rest_of_full,
+    start_at,
     too_deep,
 )
 from honeyguide.core.crawl.placement import rank_again, rank_due
 from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
-from honeyguide.errors import AddressRefusedError
 from honeyguide.ports.store import PageView
 from honeyguide.testing.memory_history import MemoryHistory
+from honeyguide.testing.memory_run import MemoryEntry, MemoryRun, MemoryRuns, MemorySite, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.core.crawl.frontier import (
-        ClaimRequest,
-        Discovered,
-        Outcome,
-        RunSpec,
-        ScheduledVisit,
-        Sighting,
-    )
+    from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Outcome, ScheduledVisit, Sighting
     from honeyguide.core.crawl.judge import Findings
     from honeyguide.core.crawl.traps import ShapeLesson
-    from honeyguide.core.records import Record
     from honeyguide.core.url.url import Url
     from honeyguide.ports.store import Intake
-
-
-@dataclass(slots=True)
-class MemoryEntry:
-    """One URL of a run; `found` is the evidence that gave it its place."""
-
-    id: int
-    found: Discovered
-    url: Url
-    state: State
-    rank: int
-    parent: int | None
-    why: Why | None = None
-    seen: int = 0
-    attempts: int = 0
-    visits: int = 0
-    claim: int | None = None
-    worker: int | None = None
-    due_at: float | None = None
-    sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether it may be claimed now."""
-        return self.state == State.QUEUED and self.due_at is None
-
-    @property
-    def is_due(self) -> bool:
-        """Whether it was scheduled and not fetched since; what was refused for its address may yet be."""
-        is_refused = self.why is not None and self.why.rule == AddressRefusedError.rule
-        is_open = self.state < State.DONE or (self.state == State.DONE and self.due_at is not None)
-        return self.rank < 0 and (is_open or (self.state == State.DROPPED and is_refused))
-
-
-@dataclass(slots=True)
-class MemorySite:
-    """One site of a run, its counters and its pace."""
-
-    name: str
-    is_external: bool = False
-    is_inside: bool = False
-    urls: int = 0
-    fetched: int = 0
-    leased: int = 0
-    blocked_until: float = 0.0
-    worker: int | None = None
-    next_at: float = 0.0
-    delay_s: float | None = None
-
-
-class MemoryRun:
-    """The data of one run, and what can be read of it: a `Ledger`."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.entries: dict[int, MemoryEntry] = {}  # by digest
-        self.by_id: list[MemoryEntry] = []
-        self.sites_: dict[str, MemorySite] = {}
-        self.records: dict[int, Record] = {}
-        self.contents: dict[str, list[str]] = {}
-        self.shapes_: dict[str, UrlShape] = {}
-        self.skipped: Counter[str] = Counter()
-        self.totals: Counter[str] = Counter()
-
-    def counts(self) -> Counts:
-        """Count the run."""
-        states = Counter(entry.state for entry in self.by_id)
-        out = Counter(e.why.rule for e in self.by_id if e.state == State.DROPPED and e.why is not None)
-        return Counts(
-            states={state.name.lower(): states[state] for state in State},
-            lanes=Counter(entry.found.lane for entry in self.by_id if entry.state == State.QUEUED),
-            out=out,
-            skipped=dict(self.skipped),
-            fetched=self.totals["fetched"],
-            external_links=out[OTHER_SITE],
-            due=sum(entry.is_due for entry in self.by_id),
-        )
-
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
-        """List all entries in the order of discovery, or those that a rule rejected."""
-        for entry in self.by_id[after:]:
-            if rule is None or (entry.why is not None and entry.why.rule == rule):
-                yield self._row(entry)
-
-    def _row(self, entry: MemoryEntry) -> FrontierRow:
-        found = entry.found
-        return FrontierRow(
-            entry=entry.id, url=entry.url.as_linked, state=entry.state, lane=found.lane, priority=found.priority,
-            score=found.score, depth=found.depth, parent=self.url_of(entry.parent), seen=entry.seen,
-            attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why,
-        )  # fmt: skip
-
-    def url_of(self, number: int | None) -> str | None:
-        """Give the URL of an entry by its number."""
-        return None if number is None else self.by_id[number - 1].url.as_linked
-
-    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Find one entry, with the pages that link it."""
-        entry = self.entries.get(digest)
-        if entry is None:
-            return None
-        return self._row(entry), tuple((self.url_of(number), seen) for number, seen in entry.sightings)
-
-    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """List the records of pages in claim order, each with its claim number."""
-        return ((claim, self.records[claim]) for claim in sorted(self.records) if claim > after)
-
-    def sites(self) -> frozenset[str]:
-        """List the sites that are part of the crawl."""
-        return frozenset(site.name for site in self.sites_.values() if site.is_inside)
-
-    def urls_per_host(self) -> Mapping[str, int]:
-        """Count the known URLs of each host."""
-        return {site.name: site.urls for site in self.sites_.values() if site.urls}
-
-    def seeds(self) -> tuple[Url, ...]:
-        """List where the run began."""
-        return tuple(entry.url for entry in self.by_id if entry.found.is_seed)
-
-    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
-        found = ((digest, self.entries.get(digest)) for digest in digests)
-        return {digest: _state_of(entry) for digest, entry in found if entry is not None}
-
-    def shapes(self) -> Sequence[UrlShape]:
-        """List what is known of shapes of URLs."""
-        return list(self.shapes_.values())
-
-    def site(self, name: str, *, is_external: bool = False) -> MemorySite:
-        """Give a site; it is added when it is first met."""
-        return self.sites_.setdefault(name, MemorySite(name, is_external))
-
-    def site_of(self, entry: MemoryEntry) -> MemorySite:
-        """Give the site of an entry."""
-        return self.site(entry.found.site or entry.url.site)
-
-
-def _state_of(entry: MemoryEntry) -> KnownState:
-    rule = entry.why.rule if entry.why else None
-    return KnownState(entry.state, entry.rank, entry.seen, rule, entry.url.text.startswith("https:"))
 
 
 class MemoryQueue(MemoryRun):
@@ -209,7 +60,6 @@ class MemoryQueue(MemoryRun):
     # --- leases ---
 
     def claim(self, request: ClaimRequest) -> Claimed:
-        """Lease the best URLs, site first."""
         self._sweep(request.now)
         leases: list[Lease] = []
         outstanding = Counter(request.outstanding)
@@ -252,20 +102,16 @@ class MemoryQueue(MemoryRun):
         """Make an entry ours, and its site."""
         site, found, me = self.site_of(entry), entry.found, self._worker
         self._workers[me] = max(self._workers.get(me, 0.0), request.until)
-        start_at = 0.0
-        if request.delay_s is not None:
-            delay_s = max(request.delay_s, site.delay_s or 0.0)
-            is_kept = site.worker not in (None, me)  # its worker is gone, and may have asked it a moment ago
-            start_at = request.now + delay_s if is_kept else min(site.next_at, request.now + 2 * delay_s)
+        starts = start_at(request, site.next_at, site.delay_s, is_abandoned=site.worker not in (None, me))
         entry.state, entry.worker, site.worker = State.LEASED, me, me
-        site.next_at = max(site.next_at, start_at)
+        site.next_at = max(site.next_at, starts)
         site.delay_s = request.delay_s or None if site.delay_s is None else site.delay_s
         parent = None if entry.parent is None else self.by_id[entry.parent - 1].url.text
         return Lease(
             entry=entry.id, claim=entry.claim or 0, url=entry.url, site=site.name, depth=found.depth, lane=found.lane,
             priority=found.priority, link_score=found.score, weak_pages=found.weak_pages, hub_depth=found.hub_depth,
             parent=parent, attempt=entry.attempts, is_seed=found.is_seed, is_external=site.is_external,
-            is_recrawl=entry.visits > 0, is_known=self._history.get(found.digest) is not None, start_at=start_at,
+            is_recrawl=entry.visits > 0, is_known=self._history.get(found.digest) is not None, start_at=starts,
         )  # fmt: skip
 
     def _left_behind(self, now: float, me: int | None = None) -> list[MemoryEntry]:
@@ -275,31 +121,27 @@ class MemoryQueue(MemoryRun):
         return sorted(left, key=lambda entry: entry.claim or 0)
 
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
-        """Take over the leases of workers that are gone; what is over the limit is queued."""
         left = self._left_behind(request.now)
-        for entry in left[request.limit :]:
-            self._give_back(entry)
+        self._give_back(left[request.limit :])
         return tuple(self._take(entry, request) for entry in left[: request.limit])
 
-    def _give_back(self, entry: MemoryEntry) -> None:
-        self.site_of(entry).leased -= 1
-        entry.state, entry.worker = State.QUEUED, None
+    def _give_back(self, left: Sequence[MemoryEntry]) -> None:
+        for entry in left:
+            self.site_of(entry).leased -= 1
+            entry.state, entry.worker = State.QUEUED, None
 
     def _sweep(self, now: float) -> None:
-        for entry in self._left_behind(now, self._worker):
-            self._give_back(entry)
+        self._give_back(self._left_behind(now, self._worker))
         for entry in self.by_id:
             if entry.due_at is not None and entry.due_at <= now and entry.state in (State.QUEUED, State.DONE):
                 entry.attempts = 0 if entry.state == State.DONE else entry.attempts
                 entry.due_at, entry.state = None, State.QUEUED
 
     def renew(self, now: float, until: float) -> None:
-        """Send a heartbeat."""
         del now
         self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
 
     def release(self, now: float) -> None:
-        """Leave all our leases to whoever comes next."""
         for entry in self.by_id:
             if entry.state == State.LEASED and entry.worker == self._worker:
                 entry.worker = None
@@ -310,35 +152,29 @@ class MemoryQueue(MemoryRun):
     def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
         waiting = []
         for entry in self.by_id:
-            site = self.site_of(entry) if entry.state == State.QUEUED else None
-            is_wanted = entry.rank < 0 or not request.only_due
-            if site is None or (entry.due_at is None and not is_wanted):
-                continue
-            if entry.due_at is not None and (entry.rank < 0) != request.only_due:
-                continue
-            until = site.blocked_until if entry.due_at is None else entry.due_at
-            waiting.append(WaitingSite(site.name, until, site.fetched + site.leased, site.is_external))
+            is_due, is_ready = entry.rank < 0, entry.due_at is None
+            is_wanted = is_due == request.only_due or (is_ready and is_due)
+            if entry.state == State.QUEUED and is_wanted:
+                site = self.site_of(entry)
+                until = site.blocked_until if entry.due_at is None else entry.due_at
+                waiting.append(WaitingSite(site.name, until, site.fetched + site.leased, site.is_external))
         return rest_of(request, waiting, self.external_pages(), held)
 
     def external_pages(self) -> int:
-        """Count the pages of other sites that were fetched, or are being fetched."""
         return sum(site.fetched + site.leased for site in self.sites_.values() if site.is_external)
 
     # --- pages ---
 
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
-        """Answer everything that judging the page of a lease asks."""
         twins = tuple(self.contents.get(content, ())[:20]) if content else ()
-        return PageView(
-            self._holds(lease), self.known(digests), twins, self.sites(), tuple(self.shapes_.values())
-        )
+        known, shapes = self.known(digests), tuple(self.shapes_.values())
+        return PageView(self._holds(lease), known, twins, self.sites(), shapes)
 
     def _holds(self, lease: Lease) -> bool:
         entry = self.by_id[lease.entry - 1]
         return (entry.state, entry.claim, entry.worker) == (State.LEASED, lease.claim, self._worker)
 
     def commit_page(self, lease: Lease, intake: Intake) -> bool:
-        """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
         if not self._holds(lease):
             return False
         entry, fetches = self.by_id[lease.entry - 1], is_fetch(intake.outcome)
@@ -440,7 +276,7 @@ class MemoryQueue(MemoryRun):
         entry = self.entries[found.digest]
         if found.sighting is not None:
             entry.sightings.append((parent, found.sighting))
-        if _state_of(entry).is_settled:
+        if state_of(entry).is_settled:
             return
         if found.site is not None:
             self.site(found.site, is_external=found.is_external)
@@ -468,19 +304,16 @@ class MemoryQueue(MemoryRun):
     # --- the rest ---
 
     def add(self, found: Sequence[Discovered]) -> int:
-        """Queue URLs that are not known yet; returns how many were new."""
         new = [one for one in found if one.digest not in self.entries]
         self._insert(new, None)
         return len(new)
 
     def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
-        """List what was rejected as another site's that is part of the crawl by now."""
         out = {Why(OTHER_SITE, site) for site in self.sites()}
         rejected = [entry for entry in self.by_id if entry.why in out]
         return [(self._row(entry), tuple(seen for _, seen in entry.sightings)) for entry in rejected]
 
     def requeue(self, found: Sequence[Discovered]) -> None:
-        """Place again what was rejected, or waits to be tried again; who has seen it stays as it is."""
         placed = self._within_limits([one._replace(site=one.url.site) for one in found if not one.is_seed])
         self.site(limits.OUTSIDE).urls -= len(placed)
         for one in (*(one for one in found if one.is_seed), *placed):
@@ -502,16 +335,13 @@ class MemoryQueue(MemoryRun):
             entry.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)
 
     def block(self, site: str, until: float | None) -> None:
-        """Grant nothing of a site before then; None ends its pause."""
         self.sites_[site].blocked_until = max(self.sites_[site].blocked_until, until) if until else 0.0
 
     def add_site(self, site: str) -> None:
-        """Make a site part of the crawl."""
         known = self.site(site)
         known.is_inside, known.is_external = True, False
 
     def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
-        """Queue known URLs when their time comes, before everything else."""
         found = set()
         for digest, at, place in visits:
             entry = self.entries.get(digest)
@@ -524,7 +354,6 @@ class MemoryQueue(MemoryRun):
         return frozenset(found)
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
-        """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
         rejected = [e for e in self.by_id if e.state == State.DROPPED and e.why and e.why.rule == rule]
         back = [e for e in rejected if max_depth is None or e.found.depth <= max_depth]
         for entry in back:
@@ -532,43 +361,11 @@ class MemoryQueue(MemoryRun):
         return len(back)
 
     def drop_deep(self, max_depth: int) -> int:
-        """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
         queued = (e for e in self.by_id if e.state == State.QUEUED and e.rank >= 0)
         deep = [(entry, why) for entry in queued if (why := too_deep(entry.found.depth, max_depth))]
         for entry, why in deep:
             entry.state, entry.why, entry.due_at = State.DROPPED, why, None
         return len(deep)
-
-
-class MemoryRuns:
-    """The `Runs` of a store in memory."""
-
-    def __init__(self) -> None:
-        self.data: dict[int, MemoryRun] = {}
-
-    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Resume the run of that key, or start one; `fresh` always starts one."""
-        found = [run for run in self.list() if run.spec.key == spec.key]
-        if found and not fresh:
-            return found[-1]
-        run = Run(len(self.data) + 1, spec, now, now)
-        self.data[run.id] = MemoryRun(run)
-        return run
-
-    def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a worker stopped working on a run."""
-        old = self.data[run.id].run
-        self.data[run.id].run = replace(old, stopped=why, updated_at=max(old.updated_at, now))
-
-    def due(self, now: float) -> Sequence[int]:
-        """List the runs that have something scheduled for now, the newest first."""
-        runs = reversed(self.data.values())
-        return [one.run.id for one in runs if any(e.is_due and (e.due_at or 0.0) <= now for e in one.by_id)]
-
-    def list(self) -> Sequence[Run]:
-        """List all runs, oldest first."""
-        runs = self.data.values()
-        return [replace(one.run, fetched=one.totals["fetched"], claims=one.totals["claims"]) for one in runs]
 
 
 class MemoryStore:
@@ -591,21 +388,18 @@ class MemoryStore:
         self.workers[self.worker] = 0.0
 
     def queue(self, run: Run) -> MemoryQueue:
-        """Open the queue of a run."""
         return MemoryQueue(self.runs.data[run.id], self)
 
     ledger = queue
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do several things as one."""
         yield
 
     def flush(self) -> None:
         """Nothing waits."""
 
     def close(self) -> None:
-        """Be gone: what we still hold is for whoever comes next."""
         self.workers.pop(self.worker, None)
 
     abandon = close

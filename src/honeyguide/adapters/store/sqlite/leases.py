@@ -23,6 +23,7 @@ from honeyguide.core.crawl.frontier import (
     is_open,
     rest_of,
     rest_of_full,
+    start_at,
 )
 from honeyguide.core.url.url import Url
 
@@ -171,13 +172,17 @@ class SqliteLeases(SqliteLedger):
         row = self._db.changed(self._sql["lease"], (claim, me, head.entry))[0]
         self._db.count(self._sql["count_run"], (self._run,), 0, 1, 1)
         leased, fetched = self._db.take_count(self._sql["count_site"], (head.site,)) or (0, 0)
-        start_at = _start_at(request, me, head)
-        values = (leased + 1, fetched, start_at, request.delay_s, me, head.site)
+        starts = self._start_at(request, head)
+        values = (leased + 1, fetched, starts, request.delay_s, me, head.site)
         self._db.write(self._sql["hold_site"], values)
         self._site_ids[head.name] = head.site
-        return self._read_lease(row, head, claim, start_at)
+        return self._read_lease(row, head, claim, starts)
 
-    def _read_lease(self, row: tuple[Any, ...], at: _Head | _Left, claim: int, start_at: float) -> Lease:
+    def _start_at(self, request: ClaimRequest, site: _Head | _Left) -> float:
+        is_abandoned = site.worker not in (None, self._workers.id)
+        return start_at(request, site.next_at, site.delay_s, is_abandoned=is_abandoned)
+
+    def _read_lease(self, row: tuple[Any, ...], at: _Head | _Left, claim: int, starts: float) -> Lease:
         (
             url,
             digest,
@@ -200,7 +205,7 @@ class SqliteLeases(SqliteLedger):
             entry=at.entry, claim=claim, url=Url.parse(url), site=at.name, depth=depth, lane=lane, priority=priority,
             link_score=score, weak_pages=weak_pages, hub_depth=hub_depth, parent=None if parent is None else _text(parent),
             attempt=attempts, is_seed=bool(is_seed), is_external=bool(at.is_external), is_recrawl=visits > 0,
-            is_known=bool(known), start_at=start_at,
+            is_known=bool(known), start_at=starts,
         )  # fmt: skip
 
     # --- what others left ---
@@ -218,9 +223,9 @@ class SqliteLeases(SqliteLedger):
             self._workers.beat(request.now, request.until)
             for one in left[: request.limit]:
                 row = self._db.changed(self._sql["take_over"], (me, one.entry))[0]
-                start_at = _start_at(request, me, one)
-                self._db.write(self._sql["hold_site"], (0, 0, start_at, request.delay_s, me, one.site))
-                taken.append(self._read_lease(row, one, one.claim, start_at))
+                starts = self._start_at(request, one)
+                self._db.write(self._sql["hold_site"], (0, 0, starts, request.delay_s, me, one.site))
+                taken.append(self._read_lease(row, one, one.claim, starts))
             self._give_back(left[request.limit :])
         return tuple(taken)
 
@@ -307,13 +312,3 @@ def _text(url: str) -> str:
 def _below(request: ClaimRequest) -> int:
     """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
     return 0 if request.only_due else _ANY_RANK
-
-
-def _start_at(request: ClaimRequest, me: int, site: _Head | _Left) -> float:
-    """Say when a site may be asked that others asked before; a clock that was ahead does not delay us for long."""
-    if request.delay_s is None:
-        return 0.0
-    delay_s = max(request.delay_s, site.delay_s or 0.0)
-    if site.worker not in (None, me):  # it did not let go of the site, and may have asked it a moment ago
-        return request.now + delay_s
-    return min(site.next_at, request.now + 2 * delay_s)

@@ -1,0 +1,182 @@
+"""The data of one run in memory, and what can be read of it: a part of `MemoryStore`.
+
+Owns: `MemoryEntry`, `MemorySite`, `MemoryRun`, `MemoryRuns`. Must not know: leases, workers.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: D102 - ports/store.py says what the methods promise
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, Run, State
+from honeyguide.core.url.scope import OTHER_SITE
+from honeyguide.errors import AddressRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from honeyguide.core.crawl.frontier import Discovered, RunSpec, Sighting
+    from honeyguide.core.crawl.traps import UrlShape
+    from honeyguide.core.records import Record
+    from honeyguide.core.url.url import Url
+    from honeyguide.core.why import Why
+
+
+@dataclass(slots=True)
+class MemoryEntry:
+    """One URL of a run; `found` is the evidence that gave it its place."""
+
+    id: int
+    found: Discovered
+    url: Url
+    state: State
+    rank: int
+    parent: int | None
+    why: Why | None = None
+    seen: int = 0
+    attempts: int = 0
+    visits: int = 0
+    claim: int | None = None
+    worker: int | None = None
+    due_at: float | None = None
+    sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it may be claimed now."""
+        return self.state == State.QUEUED and self.due_at is None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it was scheduled and not fetched since; what was refused for its address may yet be."""
+        is_refused = self.why is not None and self.why.rule == AddressRefusedError.rule
+        is_open = self.state < State.DONE or (self.state == State.DONE and self.due_at is not None)
+        return self.rank < 0 and (is_open or (self.state == State.DROPPED and is_refused))
+
+
+@dataclass(slots=True)
+class MemorySite:
+    """One site of a run, its counters and its pace."""
+
+    name: str
+    is_external: bool = False
+    is_inside: bool = False
+    urls: int = 0
+    fetched: int = 0
+    leased: int = 0
+    blocked_until: float = 0.0
+    worker: int | None = None
+    next_at: float = 0.0
+    delay_s: float | None = None
+
+
+class MemoryRun:
+    """The data of one run, and what can be read of it: a `Ledger`."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.entries: dict[int, MemoryEntry] = {}  # by digest
+        self.by_id: list[MemoryEntry] = []
+        self.sites_: dict[str, MemorySite] = {}
+        self.records: dict[int, Record] = {}
+        self.contents: dict[str, list[str]] = {}
+        self.shapes_: dict[str, UrlShape] = {}
+        self.skipped: Counter[str] = Counter()
+        self.totals: Counter[str] = Counter()
+
+    def counts(self) -> Counts:
+        states = Counter(entry.state for entry in self.by_id)
+        out = Counter(e.why.rule for e in self.by_id if e.state == State.DROPPED and e.why is not None)
+        return Counts(
+            states={state.name.lower(): states[state] for state in State},
+            lanes=Counter(entry.found.lane for entry in self.by_id if entry.state == State.QUEUED),
+            out=out,
+            skipped=dict(self.skipped),
+            fetched=self.totals["fetched"],
+            external_links=out[OTHER_SITE],
+            due=sum(entry.is_due for entry in self.by_id),
+        )
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
+        for entry in self.by_id[after:]:
+            if rule is None or (entry.why is not None and entry.why.rule == rule):
+                yield self._row(entry)
+
+    def _row(self, entry: MemoryEntry) -> FrontierRow:
+        found = entry.found
+        return FrontierRow(
+            entry=entry.id, url=entry.url.as_linked, state=entry.state, lane=found.lane, priority=found.priority,
+            score=found.score, depth=found.depth, parent=self.url_of(entry.parent), seen=entry.seen,
+            attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why,
+        )  # fmt: skip
+
+    def url_of(self, number: int | None) -> str | None:
+        """Give the URL of an entry by its number."""
+        return None if number is None else self.by_id[number - 1].url.as_linked
+
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
+        entry = self.entries.get(digest)
+        if entry is None:
+            return None
+        return self._row(entry), tuple((self.url_of(number), seen) for number, seen in entry.sightings)
+
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        return ((claim, self.records[claim]) for claim in sorted(self.records) if claim > after)
+
+    def sites(self) -> frozenset[str]:
+        return frozenset(site.name for site in self.sites_.values() if site.is_inside)
+
+    def urls_per_host(self) -> Mapping[str, int]:
+        return {site.name: site.urls for site in self.sites_.values() if site.urls}
+
+    def seeds(self) -> tuple[Url, ...]:
+        return tuple(entry.url for entry in self.by_id if entry.found.is_seed)
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        found = ((digest, self.entries.get(digest)) for digest in digests)
+        return {digest: state_of(entry) for digest, entry in found if entry is not None}
+
+    def shapes(self) -> Sequence[UrlShape]:
+        return list(self.shapes_.values())
+
+    def site(self, name: str, *, is_external: bool = False) -> MemorySite:
+        return self.sites_.setdefault(name, MemorySite(name, is_external))
+
+    def site_of(self, entry: MemoryEntry) -> MemorySite:
+        """Give the site of an entry."""
+        return self.site(entry.found.site or entry.url.site)
+
+
+def state_of(entry: MemoryEntry) -> KnownState:
+    """Give what of an entry the judge needs."""
+    rule = entry.why.rule if entry.why else None
+    return KnownState(entry.state, entry.rank, entry.seen, rule, entry.url.text.startswith("https:"))
+
+
+class MemoryRuns:
+    """The `Runs` of a store in memory."""
+
+    def __init__(self) -> None:
+        self.data: dict[int, MemoryRun] = {}
+
+    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+        found = [run for run in self.list() if run.spec.key == spec.key]
+        if found and not fresh:
+            return found[-1]
+        run = Run(len(self.data) + 1, spec, now, now)
+        self.data[run.id] = MemoryRun(run)
+        return run
+
+    def end(self, run: Run, why: str, now: float) -> None:
+        old = self.data[run.id].run
+        self.data[run.id].run = replace(old, stopped=why, updated_at=max(old.updated_at, now))
+
+    def due(self, now: float) -> Sequence[int]:
+        runs = reversed(self.data.values())
+        return [one.run.id for one in runs if any(e.is_due and (e.due_at or 0.0) <= now for e in one.by_id)]
+
+    def list(self) -> Sequence[Run]:
+        runs = self.data.values()
+        return [replace(one.run, fetched=one.totals["fetched"], claims=one.totals["claims"]) for one in runs]
