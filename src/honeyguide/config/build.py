@@ -6,6 +6,7 @@ Must not know: files, TOML syntax.
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.config.conditions import RELATED, ConditionReader
@@ -114,12 +115,12 @@ class _Builder:
                     self.reader.wrong(f"{path}[{rule.id}].id", "is taken; ids are unique within a card")
                 ids.add(rule.id)
             groups.append(Group(group.name, group.mode, rules, group.at_most))
-        bounds = {} if shape.range is None else {"low": shape.range[0], "high": shape.range[1]}
-        if bounds and bounds["low"] > bounds["high"]:
+        low, high = shape.range or (-math.inf, math.inf)
+        if low > high:
             self.reader.wrong(f"{where}.range", "the first number should not be above the second")
-        if name in CARDS and not (bounds and bounds["low"] >= 0 and bounds["high"] <= SCALE):
+        if name in CARDS and (low < 0 or high > SCALE):
             self.reader.wrong(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
-        return Scorecard(name, tuple(groups), shape.base, decimals=shape.decimals, **bounds)
+        return Scorecard(name, tuple(groups), shape.base, low=low, high=high, decimals=shape.decimals)
 
     def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:
         """Order the cards that read each other; a circle is reported at one of its cards."""
@@ -149,11 +150,8 @@ class _Builder:
     ) -> core.Strategy:
         """Read a strategy, and find out which cards it needs."""
         where = f"strategy.{name}"
-        card = self.shape.scorecard.get(shape.card)
-        if card is None:
-            known = ", ".join(sorted(self.shape.scorecard))
-            self.reader.wrong(f"{where}.card", f"no scorecard is named {shape.card!r}; there are {known}")
-        elif not card.group:
+        is_known = self.reader.kind(CARD + shape.card, f"{where}.card") is not None
+        if is_known and not self.shape.scorecard[shape.card].group:
             self.reader.wrong(f"{where}.card", f"scorecard.{shape.card} has no group, so no link gets points")
         drops = self.decisions(shape.drop, f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
