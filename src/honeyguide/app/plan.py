@@ -268,7 +268,6 @@ def _signal(value: Any) -> Any:
 
 
 def _rules(scored: ScoredUrl, profile: Profile) -> list[Record]:
-    """Write every rule of the plan card with the points it paid; None is nothing."""
     paid = {reason.rule: reason for reason in scored.score.reasons}
     listed = {rule.id: rule.reason for group in profile.cards["plan"].card.groups for rule in group.rules}
     others = {rule: reason.text for rule, reason in paid.items() if rule not in listed}
@@ -335,7 +334,6 @@ def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
 
 
 def _entered(after: Record) -> Record:
-    """Write the points of a URL that was not in the earlier plan."""
     paid = [entry for entry in after["points"] if entry["points"]]
     sentence = "was not in the earlier plan"
     return _change(

@@ -74,7 +74,6 @@ class SimulateRequest:
             )
 
     def _check_worlds(self) -> None:
-        """Reject unknown worlds before one of them is simulated."""
         known = ", ".join(WORLDS)
         if not self.worlds and not self.store:
             raise InputError(f"name one: a CSV file, one of {known}, or a store", field="worlds")
@@ -155,7 +154,6 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
 
 
 def _budget(world: World, text: str, request: SimulateRequest) -> Budget:
-    """Turn a budget into fetches a day of this world."""
     from honeyguide.simulation.run import Budget
 
     number, unit = _amount_of_budget(text)
@@ -174,7 +172,6 @@ def _amount_of_budget(text: str) -> tuple[float, str]:
 
 
 def _amount(text: str) -> tuple[float, str] | None:
-    """Read a number above 0 with its unit."""
     match = _BUDGET.fullmatch(text)
     number = float(match[1]) if match else 0.0
     return (number, match[2]) if match and 0.0 < number <= _MOST else None

@@ -169,11 +169,7 @@ def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
-    """Group numbers that are read together.
-
-    >>> list(_clusters([1, 2, 9_000_000]))
-    [[1, 2], [9000000]]
-    """
+    """Group numbers that are read together."""
     near: list[int] = []
     for number in numbers:
         if near and number - near[0] > _FAR:
@@ -227,7 +223,6 @@ def _one_name_each(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _series(name: str, values: list[Any]) -> pl.Series | None:
-    """Make a column of values of one type, or None."""
     types: set[type] = set(map(type, values)) - {type(None)}
     kinds: Mapping[frozenset[type], Any] = {
         frozenset(): pl.Null, frozenset({str}): pl.String, frozenset({bool}): pl.Boolean,

@@ -184,7 +184,6 @@ class _Card:
                 yield pl.when(is_beyond).then(limit).otherwise(so_far).alias(name)
 
     def _after(self, group: Group, total: pl.Expr) -> pl.Expr:
-        """Add the payments of a group."""
         if group.mode == "first":
             return total + self._first(group)
         for rule in group.rules:

@@ -169,17 +169,14 @@ class ColumnTable:
         return Plan(self._entries(winners, ranks, query.now), levels, future, self._repeated()), is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
-        """Turn a file's columns into scores and doubts."""
         facts = fact_columns(frame, now, with_url=self._check_urls)
         wanted = [SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
         return score_columns(facts, self._cards, ledger=False).select(wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
-        """Return what a row is ranked by, as the column holds it."""
         return score_url(signals, now, self._profile).score.value
 
     def _entries(self, winners: Sequence[Winner], ranks: Sequence[int], now: datetime) -> list[PlanEntry]:
-        """Turn the bits of the winners into reasons."""
         facts = [plan_facts(one.signals, now) for one in winners]
         frame = fact_frame(facts, list(facts[0]) if facts else []).lazy()
         scores = read_scores(score_columns(frame, self._cards).collect(), self._cards[-1])
@@ -224,7 +221,6 @@ class ColumnTable:
         )
 
     def _signals(self, file: File, raw: RawRow) -> UrlSignals | None:
-        """Read a row, or reject it, once."""
         try:
             return signals_of_row(raw)
         except InputError as error:
@@ -312,7 +308,6 @@ class ColumnTable:
             above = count
 
     def _wanted(self, query: PlanQuery) -> pl.Expr:
-        """Write which values are asked for."""
         score = pl.col(SCORE)
         wanted, above = pl.lit(value=not query.levels), pl.lit(value=False)
         for level in self._profile.levels:

@@ -98,7 +98,6 @@ class LearnedTable(ColumnTable):
         return Plan(entries, levels, survey.future, self._repeated()), is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
-        """Turn a file's columns into values and doubts."""
         columns = [column for name, column in columns_of(frame.collect_schema()).items() if name != "url"]
         raw = [_IS_RAW, *(_RAW + column for column in columns)]
         kept = [pl.lit(value=True).alias(_IS_RAW), *(pl.col(name).alias(_RAW + name) for name in columns)]
@@ -107,7 +106,6 @@ class LearnedTable(ColumnTable):
         return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
-        """Return what a row is ranked by, as the column holds it."""
         return self._policy.value(state_of(KnownUrl(0, "", signals)), now.timestamp())
 
     def _surveyed(self, now: datetime, keep: int = 0) -> _Survey:
@@ -159,7 +157,6 @@ def _of_bits(bits: int) -> float:
 
 
 def _with_urls(survey: _Survey, places: pl.Series) -> dict[int, tuple[ParquetFile, RawRow]]:
-    """Read the URLs of the rows that were kept."""
     rows: dict[int, tuple[ParquetFile, RawRow]] = {}
     for first, (file, best) in survey.kept.items():
         kept = best.filter(_IS_RAW, pl.col(PLACE).is_in(places.implode())).sort(PLACE)
@@ -236,7 +233,6 @@ def _weight(known: Collection[str]) -> pl.Expr:
 
 
 def _rate(known: Collection[str], priors: Priors) -> tuple[pl.Expr, pl.Expr]:
-    """Read the rate of each page, or the prior of its class."""
     a, b = (_prior(known, {name: rate[place] for name, rate in priors.classes.items()}) for place in (0, 1))
     if "rate_a" not in known or "rate_b" not in known:
         return a, b

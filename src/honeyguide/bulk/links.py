@@ -132,7 +132,6 @@ class _Search:
 
 
 def _is_plain() -> pl.Expr:
-    """Write which rows columns read exactly."""
     positions = [None, "", *(position.value for position in Position)]
     return (
         pl.col("url").str.contains(_URL).fill_null(value=False)

@@ -111,7 +111,6 @@ def _from_iso(iso: pl.Expr) -> pl.Expr:
 
 
 def _offset(clock: pl.Expr) -> pl.Expr:
-    """Read how many minutes a zone is ahead; 0 for Z."""
     zone = pl.when(~clock.str.ends_with("Z")).then(clock.str.tail(6))
     minutes = _digits(zone, 1) * 60 + _digits(zone, 4)
     return pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes).fill_null(0)

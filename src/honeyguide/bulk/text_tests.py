@@ -65,7 +65,6 @@ def _has_parts(field: str) -> bool:
 
 
 def _contains(column: pl.Expr, terms: Sequence[str]) -> pl.Expr:
-    """Write whether any term occurs."""
     if not terms or "" in terms:
         return _wherever_known(column, holds=bool(terms))
     if len(terms) == 1:
@@ -139,14 +138,9 @@ _EDGES = {"^": "\\A", "$": "\\z"}
 
 
 def lowered(source: str, *, several: bool) -> str | None:
-    r"""Translate a pattern to polars' engine; None if it might mean something else there.
+    """Translate a pattern to polars' engine; None if it might mean something else there.
 
     A pattern for `several` joined texts must have no edge and no space, which the join is made of.
-
-    >>> lowered("fire.?alarms?$", several=False)
-    '(?i)fire.?alarms?\\z'
-    >>> lowered("[^a]", several=False) is None
-    True
     """
     written, at = "(?i)", 0
     while at < len(source):

@@ -156,7 +156,6 @@ def _rates(settings: WorldSettings, rng: Generator) -> Floats:
 
 
 def _steady(rates: Floats, hours: float, rng: Generator) -> tuple[Ints, Floats]:
-    """Draw changes at steady rates: their pages and times."""
     if float(np.sum(rates)) * hours > MAX_CHANGES:
         raise InputError(f"would have more than {MAX_CHANGES:,} changes; take fewer pages or days")
     counts = rng.poisson(rates * hours)
@@ -180,7 +179,6 @@ def _world(
     times: Floats,
     lives: tuple[Floats, Floats] | None = None,
 ) -> World:
-    """Sort the changes, and give pages their names, hosts and importance."""
     size, hours = settings.pages, settings.days * _DAY
     born, gone = lives or (np.zeros(size), np.full(size, NEVER))
     order = np.lexsort((times, pages))

@@ -168,7 +168,6 @@ def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> S
 
 
 def _first_spans(world: World) -> Spans:
-    """Return the spans in which the first copies were fresh."""
     start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0))
     zero = np.zeros(len(start))
     until = np.minimum(world.next_change(start, zero), np.minimum(world.gone[start], world.hours))

@@ -151,12 +151,7 @@ class PlanFacts:
 
 
 def card_points(facts: PlanFacts) -> Floats:
-    """Score PLAN-1 for arrays: the same points as the card `plan` of the profile `base`.
-
-    >>> five_days = PlanFacts(*(np.array([x]) for x in (5 * 86400.0, 36000.0, 0.9, 1.0, True)))
-    >>> card_points(five_days).tolist()
-    [94.0]
-    """
+    """Score PLAN-1 for arrays: the same points as the card `plan` of the profile `base`."""
     since = facts.since_visit_s
     visit = np.select(
         [since < _HOUR_S, since < _DAY_S, (since > _WEEK_S) & np.isfinite(since)], [-30.0, -10.0, 15.0], 0.0
@@ -223,7 +218,6 @@ class SimulatedLearned(_Simulated):
         self._finds.b[pages] += visits.now - since
 
     def _discovery(self, now: float) -> Floats:
-        """Value the new pages behind hubs: each is as bad as a stale one."""
         hubs = self._hubs
         waited = np.clip(now - self._sight.visited[hubs], 0.0, _YEAR_H)
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)

@@ -241,7 +241,6 @@ class _Run:
         )
 
     def _discover(self, hub: int, now: float) -> int:
-        """Find the pages that a hub lists by now."""
         waiting = self._waiting.get(hub)
         if waiting is None:
             return 0
@@ -253,11 +252,7 @@ class _Run:
 
 
 def best_of(scores: Floats, count: int) -> Ints:
-    """Choose the highest scores, ties by page; pages without a score are never chosen.
-
-    >>> best_of(np.array([1.0, 3.0, 3.0, -np.inf, 3.0]), 2).tolist()
-    [1, 2]
-    """
+    """Choose the highest scores, ties by page; pages without a score are never chosen."""
     able = int(np.count_nonzero(scores > -NEVER))
     count = min(count, able)
     if count <= 0:
@@ -269,11 +264,7 @@ def best_of(scores: Floats, count: int) -> Ints:
 
 
 def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
-    """Choose the highest scores, at most `caps` of each host.
-
-    >>> best_within(np.array([1.0, 3.0, 2.0]), 2, np.array([1, 0, 0]), np.array([1, 1])).tolist()
-    [0, 1]
-    """
+    """Choose the highest scores, at most `caps` of each host."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > -NEVER]
     by_host = np.argsort(host[order], kind="stable")

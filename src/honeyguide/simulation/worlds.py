@@ -178,7 +178,6 @@ def _header(cells: list[str], name: str) -> list[str]:
 
 
 def _add(histories: dict[str, ChangeLog], row: dict[str, str], where: str, number: int) -> None:
-    """Add one row to the log of its page; the error names the row and the field."""
     try:
         field_name = "page"
         page = _page(row["page"])
@@ -244,7 +243,6 @@ def _host(page: str) -> str:
 
 
 def _world(name: str, histories: dict[str, ChangeLog], first: float, last: float) -> World:
-    """Turn histories into arrays, times in hours since the start."""
     hours = (last - first) / HOUR_S
     lives = {page: _life(history, first, hours) for page, history in histories.items()}
     kept = [page for page, (born, gone, _) in lives.items() if born < hours and gone > 0.0]

@@ -84,11 +84,7 @@ class DayProfile:
 
     @classmethod
     def of_counts(cls, counts: Sequence[float]) -> DayProfile:
-        """Make a profile of 24 counts of changes, which a flat day of `DAY_FIRMNESS` changes smooths.
-
-        >>> [round(weight, 1) for weight in DayProfile.of_counts([0.0] * 8 + [6.0] * 16).weights[6:10]]
-        [0.2, 0.2, 1.4, 1.4]
-        """
+        """Make a profile of 24 counts of changes, which a flat day of `DAY_FIRMNESS` changes smooths."""
         total = sum(counts)
         return cls(tuple(day_weight_by(count, total) for count in counts))
 
@@ -128,12 +124,7 @@ class SiteClock:
         return (self.found[place] + 1.0) / (self.expected[place] + 1.0)
 
     def exposure_h(self, start: float, end: float) -> float:
-        """Return the hours that count between the moments.
-
-        >>> clock = SiteClock(0, (9.0, 0.0), (1.0, 1.0))
-        >>> clock.exposure_h(0.0, 2 * 86400.0)
-        132.0
-        """
+        """Return the hours that count between the moments."""
         known_end = (self.first_day + len(self.found)) * DAY_S
         inside = [*self._days(max(start, self.first_day * DAY_S), min(end, known_end))]
         plain = max(0.0, end - start) * HOURS_A_SECOND - sum(hours for _, hours in inside)
@@ -168,7 +159,6 @@ class SiteClock:
 
     @staticmethod
     def _days(start: float, end: float) -> Iterator[tuple[int, float]]:
-        """Cut a time into days, with the hours in each."""
         while start < end:
             day = int(start // DAY_S)
             until = min(end, (day + 1) * DAY_S)
@@ -206,11 +196,7 @@ def lasting_by(stretch: Any, interval_h: Any, ends: Any) -> Any:
 
 @cache
 def first_weights(page_class: PageClass) -> tuple[float, ...]:
-    """Return the weights of ages before anything was learned: of an article its clock's, else all the same.
-
-    >>> [round(weight, 2) for weight in first_weights("article")[:4]]
-    [0.8, 0.53, 0.33, 0.17]
-    """
+    """Return the weights of ages before anything was learned: of an article its clock's, else all the same."""
     if page_class != "article":
         return (1.0,) * len(EDGES_H)
     clock, ends = ArticleClock(0.0), (*EDGES_H[1:], 2.0 * EDGES_H[-1])
@@ -276,10 +262,6 @@ class AgeProfile:
         `found` is the expected number of changes between them, 0 if there was none (`rate.changes`). It is spread over
         the ages by the hours that count. `rate` is the change rate after the visit, per hour at weight 1; what other
         clocks explain must be part of it, or two clocks would learn the same changes.
-
-        >>> profile = AgeProfile(first_weights("page")).with_visit(0.0, 2.0, found=4.0, rate=0.5)
-        >>> [round(weight, 2) for weight in profile.weights[:3]]
-        [1.33, 1.33, 1.0]
         """
         return self.with_counts(self.counts(begin_h, end_h, found=found, rate=rate))
 
@@ -323,7 +305,6 @@ def _place(age_h: float) -> int:
 
 
 def _cut(begin_h: float, end_h: float) -> Iterator[tuple[int, float]]:
-    """Cut a time into ages, with the hours in each."""
     for place in range(_place(begin_h), len(EDGES_H)):
         last = _ENDS_H[place]
         hours = min(end_h, last) - max(begin_h, EDGES_H[place])
@@ -342,12 +323,7 @@ class AgeClock:
     site: ChangeClock = field(default_factory=WallClock)
 
     def exposure_h(self, start: float, end: float) -> float:
-        """Return the hours that count between the moments.
-
-        >>> clock = AgeClock(0.0, AgeProfile(first_weights("article")))
-        >>> round(clock.exposure_h(0.0, 4 * 3600.0), 2), round(clock.exposure_h(96 * 3600.0, 100 * 3600.0), 2)
-        (1.93, 0.01)
-        """
+        """Return the hours that count between the moments."""
         plain = (end - start) * HOURS_A_SECOND
         return self.aged_h(start, end) * self.site.exposure_h(start, end) / plain if plain > 0.0 else 0.0
 

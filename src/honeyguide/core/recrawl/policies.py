@@ -87,13 +87,7 @@ class ValuePart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Visit where the most freshness is won, by change rates learned from the visits (Gamma posterior, Lomax index).
-
-    >>> from honeyguide.core.recrawl.signals import PageState
-    >>> page = PageState("https://a.example/", visits=3, visited_at=0.0, rate=Rate(2.5, 102.0), importance=1.0)
-    >>> Learned().judge(page, 3 * 86400.0, price=9.0).score.words[0]
-    'changed with 74 % probability since the last visit 3 days ago; changes about every 1.7 days'
-    """
+    """Visit where the most freshness is won, by change rates learned from the visits (Gamma posterior, Lomax index)."""
 
     name: ClassVar[str] = LEARNED
     priors: Priors = field(default_factory=Priors)
@@ -361,12 +355,7 @@ class AdaptiveInterval(_ByInterval):
     most_h: float = 8760.0
 
     def interval_of(self, page: PageState) -> float:
-        """Return the interval after so many visits and changes.
-
-        >>> from honeyguide.core.recrawl.signals import PageState
-        >>> round(AdaptiveInterval().interval_of(PageState("https://a.example/", visits=2)), 3)
-        1008.0
-        """
+        """Return the interval after so many visits and changes."""
         same = max(0, page.visits - 1 - page.changes)
         try:
             interval = self.first_h * (1.0 + self.grow) ** same * (1.0 - self.shrink) ** page.changes

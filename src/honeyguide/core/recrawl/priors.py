@@ -45,11 +45,7 @@ class Priors:
     hosts: Mapping[tuple[str, PageClass], Rate] = field(default_factory=dict)
 
     def of(self, host: str, page_class: PageClass) -> Rate:
-        """Return the prior of a page.
-
-        >>> Priors().of("a.example", "hub")
-        Rate(a=0.5, b=12.0)
-        """
+        """Return the prior of a page."""
         return self.hosts.get((host, page_class)) or self.classes[page_class]
 
 
@@ -73,11 +69,7 @@ def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
 
 
 def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:
-    """Fit a prior to some pages; the fewer they are, the nearer it is to the parent's.
-
-    >>> shrunk([], Rate(0.5, 100.0))
-    Rate(a=0.5, b=100.0)
-    """
+    """Fit a prior to some pages; the fewer they are, the nearer it is to the parent's."""
     if not rates:
         return parent
     own, share = refit(rates), len(rates) / (len(rates) + WEIGHT)
@@ -90,12 +82,7 @@ def _blended(own: float, parent: float, share: float) -> float:
 
 
 def refit(rates: Collection[Rate]) -> Rate:
-    """Fit a Gamma to the rates of many pages: the mean and the variance of their logarithms.
-
-    >>> fitted = refit([Rate(1.0, 10.0), Rate(1.0, 100.0), Rate(1.0, 1000.0)])
-    >>> round(fitted.a, 2), round(fitted.b)
-    (0.49, 23)
-    """
+    """Fit a Gamma to the rates of many pages: the mean and the variance of their logarithms."""
     logs = [digamma_by(SCALARS, rate.a) - math.log(rate.b) for rate in rates]
     mean = math.fsum(logs) / len(logs)
     within = math.fsum(trigamma_by(rate.a) for rate in rates) / len(logs)

@@ -154,7 +154,6 @@ class RowTable:
     def _best(
         self, query: PlanQuery, survey: _Survey, wants: Callable[[float], bool]
     ) -> list[tuple[float, int, KnownUrl]]:
-        """Value every page, and keep the best of those with a wanted value."""
         best: Best[KnownUrl] = Best(query.top, query.per_host)
         wanted = ((row, value) for row, value in self._valued(survey) if wants(value))
         for kept, (row, value) in enumerate(wanted, 1):
@@ -263,10 +262,5 @@ def _future_fields(row: KnownUrl, now: datetime) -> Iterator[str]:
 
 
 def state_of(row: KnownUrl) -> PageState:
-    """Return the state of a page; signals alone give one without a change rate.
-
-    >>> from honeyguide.core.recrawl.plan import UrlSignals
-    >>> state_of(KnownUrl(1, "row 1", UrlSignals("https://a.example/", visits=3, is_hub=True))).page_class
-    'hub'
-    """
+    """Return the state of a page; signals alone give one without a change rate."""
     return row.state or page_of(row.signals, site_of(Url.parse(row.signals.url).text))

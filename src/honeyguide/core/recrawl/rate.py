@@ -78,11 +78,7 @@ SCALARS: Maths = _Scalars()
 
 
 def prior(mean_interval_h: float, a: float = FIRST_A) -> Rate:
-    """Make a rate of a mean interval, as firm as `a` changes would make it.
-
-    >>> prior(200.0)
-    Rate(a=0.5, b=100.0)
-    """
+    """Make a rate of a mean interval, as firm as `a` changes would make it."""
     return Rate(a, a * mean_interval_h)
 
 
@@ -95,20 +91,12 @@ def after_no_change(rate: Rate, exposure_h: float) -> Rate:
 
 
 def after_change(rate: Rate, exposure_h: float) -> Rate:
-    """Update after a time with at least one change: the Gamma with the moments of the posterior.
-
-    >>> after_change(Rate(0.5, 100.0), 50.0)
-    Rate(a=1.4509437..., b=116.8625358...)
-    """
+    """Update after a time with at least one change: the Gamma with the moments of the posterior."""
     return Rate(*changed_by(SCALARS, rate.a, rate.b, exposure_h))
 
 
 def after_timed_change(rate: Rate, exposure_h: float) -> Rate:
-    """Update after one change at a known time, or one that was announced; exact.
-
-    >>> after_timed_change(Rate(0.5, 100.0), 50.0)
-    Rate(a=1.5, b=150.0)
-    """
+    """Update after one change at a known time, or one that was announced; exact."""
     return Rate(rate.a + 1.0, rate.b + max(exposure_h, 0.0))
 
 
@@ -128,11 +116,7 @@ def changed_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> tuple[Any, Any]
 
 
 def changes(rate: Rate, exposure_h: float) -> float:
-    """Return the expected number of changes in that time, given at least one.
-
-    >>> round(changes(Rate(2.0, 10.0), 1.0), 3), round(changes(Rate(2.0, 10.0), 90.0), 1)
-    (1.152, 18.2)
-    """
+    """Return the expected number of changes in that time, given at least one."""
     return float(changes_by(SCALARS, rate.a, rate.b, exposure_h))
 
 
@@ -185,11 +169,7 @@ def log1p_by(maths: Maths, x: Any) -> Any:
 
 
 def known_index_by(maths: Maths, lam: Any, tau_h: Any) -> Any:
-    """V(tau) at a known rate, for importance 1: (1 - (1 + lam tau) e^(-lam tau)) / lam.
-
-    >>> round(known_index_by(SCALARS, 0.05, 24.0), 6)
-    6.747455
-    """
+    """V(tau) at a known rate, for importance 1: (1 - (1 + lam tau) e^(-lam tau)) / lam."""
     z = lam * tau_h
     is_small = z < _SERIES_BELOW
     exact = (-maths.expm1(-z) - z * maths.exp(-z)) / maths.where(is_small, 1.0, lam)
@@ -197,11 +177,7 @@ def known_index_by(maths: Maths, lam: Any, tau_h: Any) -> Any:
 
 
 def chance(rate: Rate, tau_h: float) -> float:
-    """Return the probability that the page has changed since the last visit.
-
-    >>> round(chance(Rate(1.45, 59.0), 72.0), 3)
-    0.685
-    """
+    """Return the probability that the page has changed since the last visit."""
     return float(chance_by(SCALARS, rate.a, rate.b, max(tau_h, 0.0)))
 
 
@@ -217,11 +193,6 @@ def hours_until(value: Callable[[float], float], price: float) -> float:
     """Return after how many hours a growing value reaches the price; infinite if not in a hundred thousand years.
 
     With a > 1 the index is bounded: a page that surely has changed gains nothing by waiting.
-
-    >>> round(hours_until(lambda hours: hours * 2.0, 24.0), 6)
-    12.0
-    >>> hours_until(lambda hours: index(Rate(3.0, 10.0), hours), 5.0)
-    inf
     """
     if value(_SHORTEST_H) >= price:
         return 0.0
@@ -238,22 +209,14 @@ def hours_until(value: Callable[[float], float], price: float) -> float:
 
 
 def score_of(value: float, price: float) -> float:
-    """Turn a value into a score of 0 to 100, rounded half up to one digit; a value equal to the price scores 60.
-
-    >>> score_of(3.0, 3.0), score_of(12.0, 3.0), score_of(0.0, 3.0)
-    (60.0, 79.8, 0.0)
-    """
+    """Turn a value into a score of 0 to 100, rounded half up to one digit; a value equal to the price scores 60."""
     if not value > 0.0:
         return 0.0
     return half_up(100.0 / (1.0 + (2.0 / 3.0) * (price / value) ** 0.7), SCORE_DECIMALS)
 
 
 def single(value: float) -> float:
-    """Round to single precision, 7 digits, so that rows and columns rank alike.
-
-    >>> single(4.124145231931486)
-    4.124145030975342
-    """
+    """Round to single precision, 7 digits, so that rows and columns rank alike."""
     return float(struct.unpack("f", struct.pack("f", min(value, _MOST)))[0])
 
 

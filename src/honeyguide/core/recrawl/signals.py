@@ -76,11 +76,7 @@ class PageState:
 
 
 def page_of(signals: UrlSignals, host: str = "") -> PageState:
-    """Turn the signals of a row into the state of a page; without a class, `is_hub` tells hubs from pages.
-
-    >>> page_of(UrlSignals("https://a.example/", is_hub=True)).page_class
-    'hub'
-    """
+    """Turn the signals of a row into the state of a page; without a class, `is_hub` tells hubs from pages."""
     has_rate = signals.rate_a is not None and signals.rate_b is not None
     return PageState(
         url=signals.url,
@@ -97,11 +93,7 @@ def page_of(signals: UrlSignals, host: str = "") -> PageState:
 
 
 def drop_reason(page: PageState) -> str | None:
-    """Return why a page is not visited any more; None while it is.
-
-    >>> drop_reason(PageState("https://a.example/", failures=5, status=404))
-    'dropped: no page at 5 visits in a row (last status 404)'
-    """
+    """Return why a page is not visited any more; None while it is."""
     limit = DROP_GONE_AFTER if page.status == _GONE else DROP_AFTER
     if page.failures < limit:
         return None
@@ -110,11 +102,7 @@ def drop_reason(page: PageState) -> str | None:
 
 
 def importance_of(relevance: float | None, page_class: PageClass) -> float:
-    """Weigh a page by its relevance, hubs twice.
-
-    >>> importance_of(0.8, "page"), importance_of(None, "hub"), importance_of(0.0, "article")
-    (0.8, 1.0, 0.05)
-    """
+    """Weigh a page by its relevance, hubs twice."""
     known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
     return known * (HUB_IMPORTANCE if page_class == "hub" else 1.0)
 
@@ -123,11 +111,7 @@ def importance_of(relevance: float | None, page_class: PageClass) -> float:
 
 
 def class_of(url: str, *, is_hub: bool) -> PageClass:
-    """Tell hubs, articles (with a date in their URL) and other pages apart.
-
-    >>> class_of("https://a.example/2026/05/a-story", is_hub=False)
-    'article'
-    """
+    """Tell hubs, articles (with a date in their URL) and other pages apart."""
     if is_hub:
         return "hub"
     return "article" if _DATED.search(url) else "page"
@@ -317,9 +301,6 @@ def born_at(url: str, page_class: PageClass, met_at: float | None, first_seen: f
 
     A link met within the day, or the month, of the address is as old as that; a page visited before it was met was not
     new. The age of a hub means nothing.
-
-    >>> born_at("https://a.example/1970/01/a", "article", None), born_at("https://a.example/1970/01/a", "article", 7200.0)
-    (0.0, 7200.0)
     """
     if page_class == "hub":
         return None

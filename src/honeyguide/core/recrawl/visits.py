@@ -42,15 +42,7 @@ _UNMODIFIED = 304
 
 
 def compare_visit(old: HistoryEntry | None, visit: Visit) -> str | None:
-    """Compare a visit with the copy of before; None where there is nothing to compare.
-
-    >>> from honeyguide.core.recrawl.history import Visit
-    >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x", body=7))
-    >>> compare_visit(first, Visit("https://a.example/", 1, 200.0, 304))
-    'not-modified'
-    >>> compare_visit(first, Visit("https://a.example/", 1, 200.0, 200, "x", body=8))
-    'same-content'
-    """
+    """Compare a visit with the copy of before; None where there is nothing to compare."""
     if old is None or old.seen_at is None or visit.is_redirect_source:
         return None
     if visit.status == _UNMODIFIED:
@@ -72,14 +64,7 @@ def has_page(visit: Visit) -> bool:
 def next_known(
     old: HistoryEntry | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None
 ) -> HistoryEntry:
-    """Add a visit to the history of a URL; times never go back, although the clock may.
-
-    >>> from honeyguide.core.recrawl.history import Visit
-    >>> first = next_known(None, Visit("https://a.example/", 1, 100.0, 200, "x"))
-    >>> again = next_known(first, Visit("https://a.example/", 1, 200.0, 200, "y"))
-    >>> (again.visits, again.changed_at, again.changes)
-    (2, 200.0, 1)
-    """
+    """Add a visit to the history of a URL; times never go back, although the clock may."""
     before = old or _before_first_visit(visit)
     verdict = compare_visit(old, visit)
     known = before._replace(
@@ -187,7 +172,6 @@ def _comparison(before: HistoryEntry, visit: Visit, verdict: str, site: Site) ->
 def _with_comparison(
     before: HistoryEntry, known: HistoryEntry, visit: Visit, verdict: str, site: Site
 ) -> HistoryEntry:
-    """Learn the change rate, the time of the change, and how many new links a visit finds."""
     compared = _comparison(before, visit, verdict, site)
     since, at, changed_at = compared.since, compared.at, compared.changed_at
     rate, found = compared.rate_after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
@@ -296,11 +280,6 @@ def after_visit(rate: Rate, observed: ChangeObservation) -> Rate:
 
     A visit that an announcement led to saw a single change, at its end: taken as any other it would inflate the rate.
     After a change whose time is known the page was quiet; before it, nothing is known.
-
-    >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=False))
-    Rate(a=0.5, b=150.0)
-    >>> after_visit(Rate(0.5, 100.0), ChangeObservation(50.0, is_changed=True, quiet_h=20.0))
-    Rate(a=1.5, b=120.0)
     """
     if not observed.is_changed:
         return after_no_change(rate, observed.exposure_h)
@@ -327,10 +306,6 @@ def changes_of(rate: Rate, observed: ChangeObservation) -> float:
 
 
 def after_finds(found: Rate | None, new_links: int, exposure_h: float) -> Rate:
-    """Update the rate of new links of a hub; its first visit, where all links are new, must not be counted.
-
-    >>> after_finds(Rate(6.0, 24.0), 4, 8.0)
-    Rate(a=10.0, b=32.0)
-    """
+    """Update the rate of new links of a hub; its first visit, where all links are new, must not be counted."""
     a, b = found or (0.0, 24.0)
     return Rate(a + new_links, b + max(0.0, exposure_h))

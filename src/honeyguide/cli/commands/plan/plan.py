@@ -271,7 +271,6 @@ def _warn(plan: Plan) -> None:
 
 
 def _check_source(files: tuple[str, ...], kind: str | None, options: _Options) -> None:
-    """Reject two sources, none, and options that do not belong to the source."""
     if bool(files) == (options.store is not None):
         raise click.UsageError(f"Give FILEs, or a store with --store{', not both' if files else ''}.")
     if options.store is None:

@@ -180,7 +180,6 @@ def _request(options: _Options) -> SimulateRequest:
 
 
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
-    """Simulate, and show progress."""
     running = ["reading"]
     progress = Progress("simulation", total=request.runs, details=lambda _now: running[-1:])
     with progress.shown(quiet=quiet, no_color=is_plain()):
@@ -194,7 +193,6 @@ def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:
-    """Print a table for each world and budget."""
     columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(_TABLE)]
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")
