@@ -218,7 +218,7 @@ def test_after_a_line_was_torn_nothing_more_is_written(tmp_path: Path) -> None:
     file.append(b"one")
     with at_write(1, no_space), pytest.raises(OSError, match="No space left"):
         file.append(b"second")
-    with pytest.raises(OSError, match="start again to go on"):
+    with pytest.raises(OSError, match="run the same command again to resume"):
         file.append(b"third")
     file.close()
     again = RecordFile(tmp_path / "p.jsonl")

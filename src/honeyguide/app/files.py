@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened, read_lines
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
+from honeyguide.adapters.output.markdown_folder import Folder
 from honeyguide.adapters.output.page_file import PageFile, PageTable, StoredPages, with_extras
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.tables import (
@@ -27,11 +28,15 @@ from honeyguide.adapters.output.tables import (
 )
 from honeyguide.adapters.output.write import check_replaceable
 from honeyguide.core.records.text import csv_row
+from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from honeyguide.adapters.output.warc import WarcFile
     from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import PageAttachments
+    from honeyguide.ports.fetch import Fetched
 
 __all__ = [
     "MARKDOWN",
@@ -81,3 +86,62 @@ def write_file(file: str | Path, kind: str, records: Iterable[Record], columns: 
     """Write records to a file, `jsonl` or `csv`, in one step; returns how many."""
     rows = (csv_row(record, columns) for record in records)
     return write_lines(Path(file), columns, rows) if kind == "csv" else write_lines(Path(file), None, records)
+
+
+# --- the content of crawled pages ---
+
+# Actions of pages that were not fetched, or have no content of their own.
+WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "unchanged"})
+
+
+class ContentKeeper:
+    """Extracts the content of pages if it is wanted, and writes it to a folder of Markdown files and a WARC file.
+
+    What is missing for it, such as an extra, is an error before the crawl.
+    """
+
+    def __init__(self, agent: str, *, content: bool, markdown: str | None, warc: str | None) -> None:
+        self._extracts = content or markdown is not None
+        if self._extracts:
+            from honeyguide.adapters.html.content import load_extractor  # an extra
+
+            load_extractor()
+        self._folder = Folder(Path(markdown)) if markdown else None
+        self._warc: WarcFile | None = None
+        if warc:
+            from honeyguide.adapters.output.warc import WarcFile  # an extra
+
+            self._warc = WarcFile(Path(warc), agent)
+
+    def keep(self, record: Record, attachments: PageAttachments) -> Record:
+        """Keep a page, and return the fields of its record that the store does not keep."""
+        fetched = attachments.fetched
+        if self._warc is not None and fetched is not None:
+            self._warc.write(record, fetched)
+        if not self._extracts or fetched is None or record["action"] in WITHOUT_CONTENT:
+            return {}
+        markdown = _markdown(fetched)
+        if self._folder is not None:
+            self._folder.write(record, markdown)
+        return {MARKDOWN: markdown}
+
+    def close(self) -> None:
+        """Close the WARC file."""
+        if self._warc is not None:
+            self._warc.close()
+
+
+def _markdown(fetched: Fetched) -> str:
+    from honeyguide.adapters.html.content import main_content  # an extra
+
+    try:
+        return main_content(fetched.body, fetched.url, fetched.headers.content_type).markdown
+    except HoneyguideError:  # a page that cannot be read has no content
+        return ""
+
+
+def with_links(records: Iterable[Record], *, links: bool) -> Iterator[Record]:
+    """Give page records with `links`, null if the run did not keep them, or without."""
+    for record in records:
+        bare = {name: value for name, value in record.items() if name != "links"}
+        yield {**bare, "links": record.get("links")} if links else bare

@@ -1,8 +1,7 @@
-"""Records as Parquet: written batch by batch, always with the same columns and types, and told from other files.
+"""Parquet: records written batch by batch with the types of their fields, and links read in frames.
 
-Owns: how rows become a Parquet file, and whose a Parquet file is. Must not know: which columns a command has (it says),
-how one file takes the place of another. Start reading at `write_parquet`. polars is an extra: what it costs is paid here,
-by those who ask for it.
+Owns: polars, an extra that is imported when a file is read or written. Must not know: any command, how a file replaces
+another. Start reading at `write_parquet`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ BATCH_ENTRIES = 200_000  # of their lists, all together: a page may have many li
 
 
 def need_parquet(file: str) -> None:
-    """Raise the sentence that helps if Parquet cannot be written here."""
+    """Raise an error that names the extra if polars is not installed."""
     try:
         import polars  # noqa: F401, ICN001 - only whether it is there
     except ImportError:
@@ -41,10 +40,7 @@ def need_parquet(file: str) -> None:
 
 
 def write_parquet(path: Path, rows: Iterable[Record], schema: Schema) -> int:
-    """Write batch by batch, and join the batches without holding them; gives how many rows there are.
-
-    What is wrong with the disk is an `OSError`, whoever noticed.
-    """
+    """Write rows in batches, join the batches, and return how many rows there are; raises `OSError` if the disk fails."""
     import polars as pl  # a third of a second, and an extra
 
     count = 0
@@ -69,12 +65,12 @@ def _frame(rows: Sequence[Record], schema: Schema) -> pl.DataFrame:
 
     try:
         return pl.DataFrame(rows, schema=schema, strict=False)
-    except UnicodeEncodeError:  # seldom, and to look first would cost as much as all the rest
+    except UnicodeEncodeError:  # rare, and checking first would cost as much as all the rest
         return pl.DataFrame(encodable(rows), schema=schema, strict=False)
 
 
 def _batches(rows: Iterable[Record]) -> Iterator[Sequence[Record]]:
-    """Give rows in batches that fit into memory; at least one, which may be empty."""
+    """Split rows into batches that fit into memory; there is at least one, which may be empty."""
     batch: list[Record] = []
     entries = given = 0
     for row in rows:
@@ -111,7 +107,7 @@ def has_schema(file: str, schema: Schema) -> bool:
 
 
 def first_rows(file: str, columns: Sequence[str], limit: int) -> list[tuple[Any, ...]]:
-    """Read the first rows of some columns; what is no Parquet, or lacks one of them, has none."""
+    """Read the first rows of some columns; none if the file is no Parquet, or lacks a column."""
     import polars as pl
 
     try:

@@ -1,8 +1,8 @@
 """Pages as a folder of Markdown files.
 
-Owns: the name of a page's file, and how the file looks. Must not know: where the Markdown comes from.
-Start reading at `file_name`. A name depends on the URL alone, so a page that is fetched again replaces its own file;
-it is safe wherever the folder may be copied to: ASCII in lower case, short, no name that a system keeps for itself.
+Owns: the name of a page's file, and its front matter. Must not know: where the Markdown comes from. Start reading at
+`file_name`. A name depends on the URL alone, so a page that is fetched again replaces its own file. Names are safe on every
+system: ASCII in lower case, short, none that a system reserves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-_FIELDS = ("url", "title", "score", "fetched_at")  # of the front matter, which every file of ours begins with
+_FIELDS = ("url", "title", "score", "fetched_at")  # of the front matter, with which every file begins
 _MOST_LINE = 1_000_000  # bytes of one
 MAX_NAME_CHARS = 60
 MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in all
@@ -33,7 +33,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line
 
 
 def file_name(url: Url) -> PurePosixPath:
-    """Give the path of a page's file; where it cannot say all of the URL, a hash makes it the only one of its kind.
+    """Return the path of a page's file; a hash makes it unique if the name cannot hold the whole URL.
 
     >>> [str(file_name(Url.parse("https://a.example" + path))) for path in ("/", "/library/asyncio.html", "/?page=2")]
     ['a.example/index.md', 'a.example/library/asyncio.html.md', 'a.example/index-page-2-27d9509e209b93f8.md']
@@ -61,13 +61,13 @@ def file_name(url: Url) -> PurePosixPath:
 
 
 def _safe(name: str) -> str:
-    """Make a name that every system takes: it may become another one."""
+    """Make a name that every system accepts; different names may become equal."""
     plain = _UNSAFE.sub("-", name.lower())[:MAX_NAME_CHARS].strip("-.") or "page"
     return f"_{plain}" if _RESERVED.fullmatch(plain) else plain
 
 
 def _folder(name: str) -> str:
-    """Keep folders apart from files, which end in .md."""
+    """Rename a folder that ends in .md, because files do."""
     return f"{name[:-3]}-md" if name.endswith(".md") else name
 
 
@@ -100,9 +100,9 @@ def _yaml(value: object) -> str:
 
 
 class Folder:
-    """A folder of pages; each file is written in one step, so a kill leaves the old one or the new one.
+    """A folder of pages; each file is written in one step.
 
-    Nothing is written outside of it, whatever it held before, and nothing over what is no such page.
+    Nothing is written outside of the folder, and no file is replaced that is no page of an earlier crawl.
     """
 
     def __init__(self, root: Path) -> None:
@@ -113,7 +113,7 @@ class Folder:
             raise _refused(root, error) from None
 
     def write(self, record: Record, markdown: str) -> Path:
-        """Write a page; gives where."""
+        """Write a page, and return its path."""
         try:
             path = self.root / file_name(Url.parse(record["url"]))
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,13 +126,13 @@ class Folder:
         return path
 
     def _check_inside(self, folder: Path) -> None:
-        """Refuse a folder that is really elsewhere: a link that somebody put there leads out."""
+        """Reject a folder that is a link to somewhere else."""
         if not folder.resolve().is_relative_to(self.root.resolve()):
             raise InputError("is a link that leads out of the folder; remove it", file=str(folder))
 
 
 def _check_ours(path: Path) -> None:
-    """Refuse to write over what is no page of an earlier crawl; an empty file is what a power cut left of one."""
+    """Reject a file that is no page of an earlier crawl; an empty one was left by a power cut."""
     if path.is_symlink() or (path.exists() and not (path.is_file() and _has_front_matter(path))):
         raise InputError("exists and is no page that was written here; move it away", file=str(path))
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-# A killed process loses nothing that was written: the system has it. Only a power cut does, and waiting for the disk
-# after every record would cost more than the records of five seconds are worth.
+# A kill loses nothing that was written, because the system has it. Only a power cut does, and waiting for the disk after
+# every record would cost more than the records of five seconds are worth.
 SYNC_EVERY_S = 5.0
 MAX_LINE_BYTES = 1 << 28  # the largest page, with all its links and everything escaped, has a fraction of it
 _BLOCK = 65_536
@@ -29,7 +29,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | get
 
 
 class RecordFile:
-    """An open file; `end` is how many of its bytes count."""
+    """An open file of lines; `end` is how many of its bytes count."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,9 +72,11 @@ class RecordFile:
             file.close()  # the process that had the lock removed the file before we got it
 
     def append(self, line: bytes) -> int:
-        """Write a line with its end, and give where it begins; after a failure nothing more is written."""
+        """Write a line, and return where it begins; after a failed write nothing more is written."""
         if self._is_torn:
-            raise OSError(errno.EIO, "writing failed before; start again to go on", str(self.path))
+            raise OSError(
+                errno.EIO, "writing failed before; run the same command again to resume", str(self.path)
+            )
         self.cut_passed()
         start, rest = self.end, memoryview(line + b"\n")
         try:
@@ -83,7 +85,7 @@ class RecordFile:
         except OSError as error:
             self._is_torn = True
             raise OSError(error.errno, error.strerror, str(self.path)) from None
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # it is raised again
             self._is_torn = True
             raise
         self.end += len(line) + 1
@@ -92,12 +94,12 @@ class RecordFile:
         return start
 
     def cut_torn(self) -> None:
-        """Cut away what stands after the last end of a line."""
+        """Remove what a kill tore off: everything after the last end of a line."""
         self.pass_torn()
         self.cut_passed()
 
     def pass_torn(self) -> None:
-        """Count only what stands before the last end of a line; nothing is cut away yet."""
+        """Ignore what a kill tore off, without changing the file yet."""
         at = self.end
         while at > 0:
             start = max(0, at - _BLOCK)
@@ -111,7 +113,7 @@ class RecordFile:
         self.end = at
 
     def cut_passed(self) -> None:
-        """Cut away what was passed over."""
+        """Remove what `pass_torn` ignored."""
         if self._is_passed:
             self.cut(self.end)
 
@@ -123,7 +125,7 @@ class RecordFile:
         self._reader = self.path.open("rb")
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Give each whole line with where it begins; others may read in between."""
+        """Give each whole line with its place; other reads may come in between."""
         at = 0
         while at < self.end:
             line = self.line_at(at)
@@ -131,7 +133,7 @@ class RecordFile:
             at += len(line) + 1
 
     def line_at(self, start: int) -> bytes:
-        """Give the line that begins there, without its end."""
+        """Read the line that begins there, without its end."""
         self._reader.seek(start)
         line = self._reader.readline(MAX_LINE_BYTES + 1)
         if len(line) > MAX_LINE_BYTES:
@@ -141,11 +143,11 @@ class RecordFile:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no byte, also none that does not count."""
+        """Whether it has no byte at all, torn ones included."""
         return self.end == 0 and not self._is_passed
 
     def sync(self) -> None:
-        """Have the disk keep what was written so far."""
+        """Wait until the disk has what was written."""
         os.fsync(self._fd)
         self._synced_at = time.monotonic()
 
@@ -168,7 +170,7 @@ class RecordFile:
         self.end, self._is_torn, self._is_passed = new.end, False, False
 
     def remove(self) -> None:
-        """Remove the file, before the lock goes, so that nobody else gets hold of it in between."""
+        """Remove the file while it is locked, so that no other process takes it."""
         if sys.platform == "win32":  # an open file cannot be removed there
             self.close()
         if not self._is_gone:
@@ -179,7 +181,7 @@ class RecordFile:
                 self.close()
 
     def close(self) -> None:
-        """Let go of the file; nothing is written."""
+        """Close the file and free its lock."""
         if self._is_open:
             self._is_open = False
             self._reader.close()

@@ -1,11 +1,11 @@
 """Pages as a WARC file, for archives and the tools that read them.
 
-Owns: warcio, an extra that is imported when a file is opened; what stands in the records. Must not know: how pages are
-fetched or judged, where a file that a killed process left is whole (`warc_end.py`). Start reading at `WarcFile.write`.
+Owns: warcio, an extra that is imported when a file is opened, and the records of a page. Must not know: how pages are
+fetched or judged. Start reading at `WarcFile.write`; `whole_end` finds what a killed process left.
 
-The records hold what was kept of an answer, and the file says so: the status, a few headers, the body after its
-compression was undone, and no body of an answer that is not 2xx. A page that was in flight when a process was killed
-may be there twice: both were fetched.
+Records hold what was kept of a response, and the file says so: the status, a few headers, the decompressed body, and no
+body of a response that is not 2xx. A page that was in flight when a process was killed may be there twice, because it was
+fetched twice.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class WarcFile:
             self._write_info()
 
     def write(self, record: Record, fetched: Fetched) -> None:
-        """Write a request, its response, and what is known of how we came there."""
+        """Write a request, its response, and how the crawl found the page."""
         url, at = fetched.url.as_linked, record["fetched_at"]
         dated = {"WARC-Date": _seconds(at)}
         if not 200 <= fetched.status < 300:
@@ -83,7 +83,7 @@ class WarcFile:
         self._file.flush()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _write_info(self) -> None:
@@ -137,12 +137,12 @@ def _kept(fetched: Fetched) -> list[tuple[str, str]]:
 
 
 def _header(value: str) -> str:
-    """Keep a value on its line: what would end a header, or is no text, is not from whoever wrote this file."""
+    """Keep a value on its line: it comes from a stranger, and must not end the header."""
     return " ".join(legible(value).split())
 
 
 def _way(record: Record, fetched: Fetched) -> dict[str, str]:
-    """Say how we came to a page: the page that links it, the redirects, its score."""
+    """Say how the crawl found a page: the page that links it, the redirects, its score."""
     fields = {"fetchTimeMs": str(round(fetched.elapsed_s * 1000)), "hopsFromSeed": str(record["depth"])}
     if record["parent"]:
         fields["via"] = str(record["parent"])
@@ -154,7 +154,7 @@ def _way(record: Record, fetched: Fetched) -> dict[str, str]:
 
 
 def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
-    """Open a file behind its last whole record; what a kill left of one more is cut away."""
+    """Open a file after its last whole record; a torn one is removed."""
     try:
         check_regular(path, "--warc")
         file = path.open("r+b" if path.exists() else "x+b")
@@ -169,7 +169,7 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
         )
         file.seek(whole_end(file, str(path), is_packed=is_packed))
         file.truncate()
-    except BaseException:  # put in order whatever it is, and raised again
+    except BaseException:  # it is closed whatever it is, and it is raised again
         file.close()
         raise
     return file
@@ -186,9 +186,9 @@ _LENGTH = re.compile(rb"content-length:\s*\d{1,18}\s*$", re.IGNORECASE)  # longe
 
 
 def whole_end(file: IO[bytes], name: str, *, is_packed: bool) -> int:
-    """Find where the last whole record of a WARC file ends; what follows is the beginning of another, which a kill tore.
+    """Find where the last whole record of a WARC file ends; what follows is a record that a kill tore off.
 
-    Raises `InputError` if the file is something else, or is damaged: what stands behind damage is not ours to cut away.
+    Raises `InputError` if the file is something else, or is damaged, because records may follow the damage.
     """
     file.seek(0)
     end, size = 0, os.fstat(file.fileno()).st_size
@@ -206,7 +206,7 @@ def whole_end(file: IO[bytes], name: str, *, is_packed: bool) -> int:
 
 
 def _packed_ends(file: IO[bytes]) -> Iterator[int]:
-    """Unpack record by record, without keeping any; what is no record raises an error."""
+    """Decompress record by record without keeping any; raises an error if something is no record."""
     at = 0
     data = file.read(_BLOCK)
     while data:
@@ -227,7 +227,7 @@ def _packed_ends(file: IO[bytes]) -> Iterator[int]:
 
 
 def _plain_ends(file: IO[bytes], size: int) -> Iterator[int]:
-    """Go from head to head by the lengths that they state; what is no record raises an error."""
+    """Go from head to head by the stated lengths; raises an error if something is no record."""
     end = 0
     while end < size:
         file.seek(end)
@@ -244,7 +244,7 @@ def _plain_ends(file: IO[bytes], size: int) -> Iterator[int]:
 
 
 def _stated_length(file: IO[bytes]) -> int | None:
-    """Read the rest of a head; None if the file ends in it."""
+    """Read the length that a head states; None if the file ends in the head."""
     length = None
     for _ in range(_MOST_LINES):
         line = file.readline(_BLOCK)
@@ -260,7 +260,7 @@ def _stated_length(file: IO[bytes]) -> int | None:
 
 
 def _has(file: IO[bytes], start: int, mark: bytes) -> bool:
-    """Tell whether some bytes stand anywhere from there on."""
+    """Tell whether a mark occurs after `start`."""
     file.seek(start)
     last = b""
     while data := file.read(_BLOCK):

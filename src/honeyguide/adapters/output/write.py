@@ -1,7 +1,7 @@
-"""Files that are replaced as a whole: whoever looks sees the old one or the new one, never a part.
+"""Replacing a file in one step: a reader sees the old one or the new one, never a part.
 
-Owns: the file beside it that is written first, its change of name, which file may be replaced, and the sentence where
-one cannot be written. Must not know: what is in it. Start reading at `replacing`.
+Owns: the part file that is written first, its renaming, which files may be replaced, locks, and the error if a file cannot
+be written. Must not know: what is in it. Start reading at `replacing`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-PART = ".honeyguide.part"  # the end of a name that nobody else gives: a file of that name is what a kill left
-HEAD_BYTES = 1_000_000  # of a file that is there: as much as tells whose it is
+PART = (
+    ".honeyguide.part"  # suffix of a part file, which only Honeyguide gives: such a file was left by a kill
+)
+HEAD_BYTES = 1_000_000  # of an existing file: enough to tell whose it is
 _FOLDER = "check that its folder exists"
 _RIGHTS = "check the permissions of its folder"
 _ADVICE = {
@@ -29,24 +31,23 @@ _ADVICE = {
     errno.EPERM: _RIGHTS,
     errno.EROFS: _RIGHTS,
 }
-# The file must be ours: never one that a link of the same name leads to.
+# The part file must be new: a link of its name is never followed.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextmanager
 def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator[Path]:
-    """Give an empty file beside `path` to be written; when the block has ended well, it takes the place of `path`.
+    """Give an empty part file to write; when the block ends without an error, it replaces `path`.
 
-    With `is_synced` the disk has it before the old one goes. What a kill left is overwritten by the next one. A link
-    stays, and what it leads to is replaced. What the system complains about is said of `path`, which alone the user has
-    named.
+    With `is_synced` the disk has it before the old file goes. A link stays, and the file that it leads to is replaced. Errors
+    of the system name `path`, because the user does not know the part file.
     """
     part = None
     try:
         target = target_of(path)
         part = target.with_name(f"{name or target.name}{PART}")
         make_anew(part)
-        with suppress(OSError):  # there may be no old one; else, who may read it may read the new one
+        with suppress(OSError):  # there may be no old file; else the new one gets its permissions
             part.chmod(target.stat().st_mode & 0o777)
         yield part
         if is_synced:
@@ -54,7 +55,7 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
         part.replace(target)
         if is_synced:
             _sync_names(target.parent)
-    except BaseException as error:  # put in order whatever it is, and raised again
+    except BaseException as error:  # the part file is removed whatever it is, and it is raised again
         with suppress(OSError):  # the first error is the one to tell
             if part is not None:
                 part.unlink(missing_ok=True)
@@ -64,7 +65,7 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
 
 
 def target_of(path: Path) -> Path:
-    """Follow a link to the file that is meant; it need not be there yet."""
+    """Follow a link to its file, which need not exist yet."""
     if not path.is_symlink():
         return path
     try:
@@ -77,17 +78,14 @@ def target_of(path: Path) -> Path:
 
 
 def unwritable(path: Path, error: Exception) -> InputError:
-    """Say that a file cannot be written, why, and where a remedy is known, which."""
+    """Make the error of a file that cannot be written, with advice if there is any."""
     why = getattr(error, "strerror", None) or error
     advice = _ADVICE.get(getattr(error, "errno", None) or 0)
     return InputError(f"cannot be written: {why}{f'; {advice}' if advice else ''}", file=str(path))
 
 
 def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], option: str = "-o") -> None:
-    """Refuse, before any work is done, a file that could not be written in the end, or that somebody else has made.
-
-    `is_ours` is asked about how the file begins that is there.
-    """
+    """Reject, before any work is done, a file that cannot be written or is not ours; `is_ours` judges its first bytes."""
     import tempfile  # not for those who only replace
 
     try:
@@ -104,7 +102,7 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], option: str 
 
 
 def check_regular(path: Path, option: str = "-o") -> None:
-    """Refuse folders, devices and whatever else cannot be replaced."""
+    """Reject folders, devices and everything else that cannot be replaced."""
     if path.exists() and not path.is_file():
         raise InputError(f"is not a regular file; choose another {option}", file=str(path))
 
@@ -117,7 +115,7 @@ def _head(path: Path) -> bytes:
 
 
 def make_anew(path: Path) -> None:
-    """Make an empty file of that name, whatever had it before."""
+    """Make an empty file; whatever had its name is removed."""
     path.unlink(missing_ok=True)
     os.close(os.open(path, _NEW, 0o666))
 
@@ -128,7 +126,7 @@ def _sync(path: Path) -> None:
 
 
 def _sync_names(folder: Path) -> None:
-    """Have the disk keep the new name, where folders can be asked to."""
+    """Sync the folder, so that the new name is on the disk, too."""
     with suppress(OSError):  # not every file system opens folders; the file itself is safe by now
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -138,7 +136,7 @@ def _sync_names(folder: Path) -> None:
 
 
 def hold(handle: int, refusal: str) -> None:
-    """Hold an open file until it is closed, or the process ends; `refusal` is the sentence if another process does."""
+    """Lock an open file until it is closed or the process ends; `refusal` is the error if another process has it."""
     if sys.platform != "win32":  # where there is no such lock, two runs on one output are the user's business
         import fcntl  # only there
 

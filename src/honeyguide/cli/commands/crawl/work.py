@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
-from honeyguide.app.files import MARKDOWN, PageFile, PageTable, StoredPages
+from honeyguide.app.files import MARKDOWN, ContentKeeper, PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
-from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output, keeper_of, shaped
+from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output
 from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.cli.output import is_plain, line_for_people, note
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         Store,
         WaitingSeed,
     )
-    from honeyguide.cli.commands.crawl.outputs import Keeper, Output
+    from honeyguide.cli.commands.crawl.outputs import Output
     from honeyguide.core.records import Record
 
 _NOTES = 5  # about seeds that were not fetched
@@ -130,8 +130,8 @@ class Work:
         The store is opened when the outputs are: what cannot be written leaves no store behind.
         """
         options = self.options
-        kept = {"content": options.content, "markdown": options.markdown, "warc": options.warc}
-        keeping = closing(keeper_of(kept, options.policy.agent))
+        agent, content, warc = options.policy.agent, options.content, options.warc
+        keeping = closing(ContentKeeper(agent, content=content, markdown=options.markdown, warc=warc))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
             return self._run(out, keeper)
@@ -140,12 +140,12 @@ class Work:
         options = self.options
         extras = (MARKDOWN,) if options.content else ()
         if options.file is None:
-            return PrintedPages(options.output, extras, whole=self.show_hosts, again=options.due)
+            return PrintedPages(options.output, extras, show_hosts=self.show_hosts, show_changes=options.due)
         if options.output != "jsonl":
             return PageTable(Path(options.file), options.output, restart=options.restart)
         return PageFile(Path(options.file), extras, restart=options.restart)
 
-    def _run(self, out: Output, keeper: Keeper) -> bool:
+    def _run(self, out: Output, keeper: ContentKeeper) -> bool:
         session = self.session
         with self.progress.shown(quiet=self.options.quiet, no_color=is_plain()):
             stopped = self._crawl(out, keeper)
@@ -160,10 +160,10 @@ class Work:
             raise _exit(stopped)
         return result.is_done
 
-    def _crawl(self, out: Output, keeper: Keeper) -> str:
+    def _crawl(self, out: Output, keeper: ContentKeeper) -> str:
         def on_page(record: Record, attachments: PageAttachments) -> None:
             values = keeper.keep(record, attachments)
-            (row,) = shaped((record,), links=self.options.links)
+            (row,) = with_links((record,), links=self.options.links)
             with nullcontext() if out.name else self.progress.paused():
                 out.append(row, values)
             self._count()
@@ -194,7 +194,7 @@ class Work:
 
     def _stored_pages(self) -> StoredPages:
         session, links = self.session, self.options.links
-        return StoredPages(lambda: shaped(session.pages(), links=links), session.are_pending)
+        return StoredPages(lambda: with_links(session.pages(), links=links), session.are_pending)
 
     def _count(self) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""
@@ -263,7 +263,7 @@ class Work:
                 run_record(result.run),
                 STOPPED.get(result.stopped, result.stopped),
                 result.counts,
-                shaped(session.pages(), links=False),
+                with_links(session.pages(), links=False),
                 found_records("external", session.ledger),
                 _titled(result.counts),
                 lambda rule: rule_words(rule, self.job.profile),

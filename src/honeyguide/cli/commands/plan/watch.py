@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.app.crawl import CrawlTally, load_profile
-from honeyguide.app.files import PageFile, PageTable, StoredPages
+from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
 from honeyguide.cli.command import MOST, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output, shaped
+from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output
 from honeyguide.cli.commands.crawl.runs import store_option
 from honeyguide.cli.commands.crawl.work import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.commands.plan.plan import policy_option
@@ -155,7 +155,7 @@ def watch(**values: Any) -> None:
 def _output(options: WatchOptions, *, show_hosts: bool) -> Output:
     if options.file in (None, "-"):
         chosen = options.output or ("table" if sys.stdout.isatty() else "jsonl")
-        return PrintedPages(chosen, (), whole=show_hosts, again=True)
+        return PrintedPages(chosen, (), show_hosts=show_hosts, show_changes=True)
     file = str(options.file)
     is_table = format_of(file, options.output) == "csv"
     return PageTable(Path(file), "csv") if is_table else PageFile(Path(file))
@@ -163,7 +163,7 @@ def _output(options: WatchOptions, *, show_hosts: bool) -> Output:
 
 def _stored_pages(store: Store) -> StoredPages:
     """Say what the store says: all visits, run by run. A file that shares no page with it is another store's."""
-    return StoredPages(lambda: shaped(all_pages(store), links=False), lambda _: False)
+    return StoredPages(lambda: with_links(all_pages(store), links=False), lambda _: False)
 
 
 def _tell(tally: WatchTally, output: str, stopped: str, *, quiet: bool) -> None:
@@ -209,7 +209,7 @@ class _Work:
 
     def take_page(self, record: Record, _: PageAttachments) -> None:
         """Write a visit, and count it."""
-        (row,) = shaped((record,), links=False)
+        (row,) = with_links((record,), links=False)
         with nullcontext() if self.out.name else self.progress.paused():
             self.out.append(row, {})
         self.tally.add(record)
