@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from urllib.parse import unquote_to_bytes
 
 from honeyguide.errors import UrlError
 
 _FORBIDDEN = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
-_ESCAPES = re.compile(rb"%([0-9A-Fa-f]{2})")
 _NUMBER = re.compile(r"0x([0-9a-f]*)|0([0-7]*)|([1-9][0-9]*)")
 _BASES = {1: 16, 2: 8, 3: 10}
 _JOINERS = "\u200c\u200d"
@@ -27,7 +27,9 @@ def parse_host(text: str) -> str:
         if not text.endswith("]"):
             raise UrlError(text, "the bracket of its IPv6 address is not closed")
         return f"[{_parse_ipv6(text[1:-1])}]"
-    name = _percent_decode(text) if "%" in text else text
+    name = text
+    if "%" in text:  # bytes that are not UTF-8 become U+FFFD, which no host may contain
+        name = unquote_to_bytes(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     # Browsers only lower-case names that are ASCII already, and never check their Punycode.
     name = name.lower() if name.isascii() else _to_ascii(name)
     if not name:
@@ -35,12 +37,6 @@ def parse_host(text: str) -> str:
     if found := _FORBIDDEN.search(name):
         raise UrlError(text, f"a host cannot contain {found[0]!r}")
     return _parse_ipv4(name) if _ends_in_number(name) else name
-
-
-def _percent_decode(text: str) -> str:
-    """Undo the escapes; bytes that are not UTF-8 become U+FFFD, which no host may contain."""
-    raw = text.encode("utf-8", "replace")
-    return _ESCAPES.sub(lambda match: bytes.fromhex(match[1].decode()), raw).decode("utf-8", "replace")
 
 
 def _to_ascii(name: str) -> str:
