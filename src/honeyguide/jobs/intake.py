@@ -217,7 +217,7 @@ class _PageReading:
         is_new = not lease.is_known and fetched.url == lease.url
         known = None if is_new else self._run.history.get(self._context.digest(fetched.url))
         if fetched.status == _NOT_MODIFIED and not self._run.was_read(known):
-            self._outcome = Dropped(Why("http-304", "answered 304, though nothing was had before"))
+            self._outcome = Dropped(Why("http-304", "answered 304, but the page was never fetched"))
             return
         self._url, self._known = fetched.url, known
         self._is_again, self._is_external = self._run.was_read(known), may_leave is not None

@@ -369,7 +369,7 @@ class MemoryQueue(MemoryRun):
 
 
 class MemoryStore:
-    """A `Store` in memory. A transaction that fails is not undone: whoever sees the error has no store to go on with.
+    """A `Store` in memory. A transaction that fails is not undone, because its data ends with the process.
 
     `MemoryStore(other)` is another worker on the data of that store.
     """

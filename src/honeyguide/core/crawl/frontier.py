@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.traps import ShapeLimit
     from honeyguide.core.url.url import Tracking, Url
 
-# Rules that put a link out for what was known when it was met; better evidence brings it back.
+# Rules that reject a link for lack of evidence; better evidence queues it.
 PASSING_RULES = frozenset({"irrelevant", "pruned", "tunnel-end", "max-depth"})
 
 
@@ -79,12 +79,12 @@ class Lease(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The page was had."""
+    """The page was fetched, or is known to be unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """It is tried again, not before `at`. `is_fetch` is false where no page was asked for: robots.txt was not to be had."""
+    """The URL is tried again, not before `at`. `is_fetch` is false if only robots.txt was requested, and failed."""
 
     at: float
     why: Why
@@ -93,7 +93,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """It is not tried again. `is_fetch` is false where no page was asked for: robots.txt forbade it."""
+    """The URL is not tried again. `is_fetch` is false if nothing was requested, because robots.txt forbids it."""
 
     why: Why
     is_fetch: bool = True
@@ -103,7 +103,7 @@ Outcome = Done | Retry | Dropped
 
 
 def is_fetch(outcome: Outcome) -> bool:
-    """Tell whether a page was asked for, and so counts.
+    """Tell whether a page was requested, and so counts.
 
     >>> is_fetch(Done()), is_fetch(Dropped(Why("forbidden", "robots.txt disallows it"), is_fetch=False))
     (True, False)
@@ -280,7 +280,7 @@ def start_at(request: ClaimRequest, next_at: float, delay_s: float | None, *, is
 
 
 class WaitingSite(NamedTuple):
-    """A site of which something is queued: when the first of it may be fetched at the earliest, and pages used of the site."""
+    """A site with queued URLs: when the first may be fetched, and how many pages of its budget are used."""
 
     site: str
     until: float
@@ -329,14 +329,14 @@ def _shared(ask: ClaimRequest, held_until: float) -> NoClaim:
     return NoClaim("shared", min(held_until, ask.now + _SHARED_S))
 
 
-# --- what is told of a run ---
+# --- runs ---
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """What makes a run the same run: `key` covers command, topic and profile, but no budget.
 
-    `request` is how it was last asked for (jobs/request.py); runs of older versions have none.
+    `request` is how it was last requested (jobs/request.py).
     """
 
     key: str
@@ -379,9 +379,9 @@ class FrontierRow(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """A run in numbers: by state, queued by lane, put out by rule; `skipped` has what never was an entry, by rule.
+    """A run in numbers: by state, queued by lane, rejected by rule; `skipped` counts what never was an entry, by rule.
 
-    `due` is what was scheduled and has not been had yet.
+    `due` counts what was scheduled and not fetched since.
     """
 
     states: Mapping[str, int]

@@ -219,7 +219,7 @@ def statements(text: str) -> list[str]:
 
 
 _SENTENCES = {
-    "SQLITE_FULL": "the disk is full; free some space, and the same command goes on",
+    "SQLITE_FULL": "the disk is full; free some space and run the same command again",
     "SQLITE_READONLY": "cannot be written; check the permissions of the file and its folder",
     "SQLITE_PERM": "may not be opened; check its permissions",
     "SQLITE_CANTOPEN": "cannot be opened; check that the folder exists and may be written",
