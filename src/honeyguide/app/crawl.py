@@ -220,11 +220,16 @@ class CrawlSession:
     run: Run | None = None
 
     @property
-    def ledger(self) -> Ledger:
-        """What the run has done so far."""
+    def begun(self) -> Run:
+        """The run as it was when this process began to work on it."""
         if self.run is None:
             raise InputError("the crawl has not begun")
-        return self.store.ledger(self.run)
+        return self.run
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the run has done so far."""
+        return self.store.ledger(self.begun)
 
     def pages(self) -> Iterator[Record]:
         """Give the records of all pages of the run, whichever process fetched them."""
@@ -306,20 +311,16 @@ class CrawlSession:
     def result(self, stopped: str) -> CrawlResult:
         """Sum up what the run is like now that it `stopped`."""
         runs = self.store.runs.list()
-        begun = self.run
-        if begun is None:
-            raise InputError("the crawl has not begun")
-        run = next(run for run in runs if run.id == begun.id)
         counts, only_due = self.ledger.counts(), self.job.request.only_due
         if only_due and not self.job.policy.allow_private and counts.due:
             self.tally.refused = counts.out.get(AddressRefusedError.rule, 0)  # by an earlier command, too
         return CrawlResult(
-            run=run,
+            run=next(run for run in runs if run.id == self.begun.id),
             newest_run=runs[-1].id,
             stopped=stopped,
             counts=counts,
             tally=self.tally,
-            fetched=counts.fetched - begun.fetched,
+            fetched=counts.fetched - self.begun.fetched,
             waiting=() if only_due else tuple(self._waiting(stopped)),
         )
 

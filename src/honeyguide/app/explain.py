@@ -1,7 +1,6 @@
-"""What became of a URL in a crawl, and why: one record, with sentences.
+"""What became of a URL in a crawl, and why: one record, with sentences; `describe_history` has those across runs.
 
-Owns: `explain_url`, which run is asked, the record and its sentences; `describe_history` for what is remembered across
-runs. Must not know: how anything was decided, terminals. Start reading at `explain_url`.
+Must not know: how anything was decided, terminals. Start reading at `explain_url`.
 """
 
 from __future__ import annotations
@@ -121,7 +120,6 @@ def _explained(text: str, store: Store, query: _Query) -> Record:
 
 
 def _history(entry: HistoryEntry) -> Record:
-    """Write what is remembered across runs."""
     return {
         "first_seen": iso(entry.first_seen),
         "seen_at": None if entry.seen_at is None else iso(entry.seen_at),
@@ -169,11 +167,8 @@ def _point(text: str, profile: Profile) -> Record:
     card = profile.cards.get("link")
     words = {r.id: r.reason for group in card.card.groups for r in group.rules} if card else {}
     named = {**words, _BONUS: "found on a good page", "range": "a score ends at 10"}
-    return {
-        "rule": rule,
-        "points": tidy(float(paid)),
-        "reason": named.get(rule) or runs.rule_words(rule) or rule,
-    }
+    reason = named.get(rule) or runs.rule_words(rule) or rule
+    return {"rule": rule, "points": tidy(float(paid)), "reason": reason}
 
 
 def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
@@ -190,7 +185,6 @@ def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Reco
 
 
 def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Iterator[str]:
-    """Say what a run knows of a URL."""
     run = query.run
     yield record["read_as"]
     if rules := ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"]):
@@ -208,23 +202,18 @@ def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Ite
         yield from _seen_lines(record, row)
         yield _state_line(record, row, query.profile)
     yield from _page_lines(record["page"], record["read"], query.profile)
-    if record["visits"]:
-        yield _visits_line(record["visits"])
+    if visits := record["visits"]:
+        listed = visits[-5:]  # the last ones, one by one
+        answers = "; ".join(f"{v['at']} in run {v['run']}: {v['status'] or 'no page came'}" for v in listed)
+        verb = "Fetched" if any(visit["status"] for visit in visits) else "Requested"
+        earlier = f"{times(len(visits) - len(listed))} before; " if len(visits) > len(listed) else ""
+        yield f"{verb} {earlier}{answers}."
     over = [rule for rule in (FULL, MANY) if row is None and query.frontier.counts().skipped.get(rule)]
     if over:
         yield f"But the crawl met more than it keeps ({', '.join(over)}): it may be one of those."
 
 
-def _visits_line(visits: list[Record]) -> str:
-    listed = visits[-5:]  # the last ones, one by one
-    answers = "; ".join(f"{v['at']} in run {v['run']}: {v['status'] or 'no page came'}" for v in listed)
-    verb = "Fetched" if any(visit["status"] for visit in visits) else "Requested"
-    earlier = f"{times(len(visits) - len(listed))} before; " if len(visits) > len(listed) else ""
-    return f"{verb} {earlier}{answers}."
-
-
 def _seen_lines(record: Record, row: FrontierRow) -> Iterator[str]:
-    """Say which pages link it, and what each link scored there."""
     sightings = record["sightings"]
     if row.lane == "seed":
         yield "It is a seed."
@@ -258,7 +247,6 @@ def _paid(point: Record) -> str:
 
 
 def _placement(sighting: Record) -> str:
-    """Say where a link queued: by its score, and by the bonus on top of it."""
     lane = f"lane {sighting['lane']}"
     if sighting["relevance_score"] is None:
         return lane

@@ -62,6 +62,7 @@ RULE_WORDS = {
     "TRAP-9": "a page with the same content as another",
 }
 
+NO_PAGES = "Links that are no pages"
 # What happens to the links of a page (TOPIC-4, TOPIC-4b).
 ACTION_WORDS = {
     "seed": "it is a seed, so its links are followed",
@@ -117,13 +118,10 @@ def find_run(store: Store, number: int | None = None) -> Run:
     found = store.runs.list()
     if not found:
         raise InputError("the store has no crawl yet; honeyguide crawl makes one")
-    if number is None:
-        return found[-1]
-    chosen = next((run for run in found if run.id == number), None)
-    if chosen is None:
-        span = f"{found[0].id} to {found[-1].id}"
-        raise InputError(f"there is no run {number}; there are {span}", field="run")
-    return chosen
+    for run in reversed(found):
+        if number in (None, run.id):
+            return run
+    raise InputError(f"there is no run {number}; there are {found[0].id} to {found[-1].id}", field="run")
 
 
 def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Profile:
@@ -255,13 +253,18 @@ def normalised(url: str | None) -> str | None:
 
 
 def group_rules(counts: Counts) -> dict[str, Mapping[str, int]]:
-    """Group counts by rule: `rejected`, `unread` (fetched, links not followed), `lost` (not kept), `skipped` (no pages).
+    """Group counts by rule, under headings.
 
     >>> from honeyguide.core.crawl.frontier import Counts
-    >>> group_rules(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["skipped"]
+    >>> group_rules(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["Links that are no pages"]
     {'scheme': 1}
     """
     unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
     lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
     skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}
-    return {"rejected": counts.out, "unread": unread, "lost": lost, "skipped": skipped}
+    return {
+        "Rejected": counts.out,
+        "Fetched, and their links not followed": unread,
+        "Met, and not kept": lost,
+        NO_PAGES: skipped,
+    }

@@ -38,7 +38,7 @@ COMMANDS = {
     "demo": ("pick.demo", "Show a first run, step by step, on a made-up company site."),
     "pick": ("pick.pick", "Pick the pages worth a visit of each site, and say why."),
     "crawl": ("crawl.crawl", "Follow a topic through a site, best links first, and say why."),
-    "explain": ("crawl.explain", "Say what became of a URL in a crawl, and why."),
+    "explain": ("crawl.runs", "Say what became of a URL in a crawl, and why."),
     "runs": ("crawl.runs", "List the crawls of a store."),
     "export": ("crawl.runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "eval": ("pick.evaluate", "Judge the picks of a run by labels of your own."),

@@ -1,7 +1,6 @@
-"""How far a long run is, while it runs: a live line in a terminal, a few plain lines in a log.
+"""How far a long run is, while it runs: a live line in a terminal, a few plain lines in a log, on standard error.
 
-Owns: `Progress`, which draws on standard error and gets out of the way of what is printed. Must not know: what a command
-counts; it sets `done` and gives further words by `details`. Start reading at `Progress`.
+Must not know: what a command counts; it sets `done` and gives further words by `details`.
 """
 
 from __future__ import annotations
@@ -65,10 +64,6 @@ class Progress:
         """Items that are done, by this process or before."""
         return self.before + self.done
 
-    def elapsed(self, now: float) -> str:
-        """Write how long the run has taken."""
-        return duration(now - self.started)
-
     def count(self) -> str:
         """Write how many items are done, and of how many.
 
@@ -97,13 +92,20 @@ class Progress:
         if quiet:
             yield
         elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            self._live = self._new_live(no_color=no_color)
-            try:
-                self._live.start()
+            from rich.console import Console  # rich costs more than a pipe should pay
+            from rich.live import Live
+
+            console = Console(file=sys.stderr, no_color=no_color or None, highlight=False)
+            self._live = Live(
+                console=console,
+                get_renderable=self._render,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            with self._live:
                 yield
-            finally:
-                self._live.stop()
-                self._live = None
+            self._live = None
         else:
             self._is_log = True
             yield
@@ -137,31 +139,16 @@ class Progress:
             sys.stdout.flush()
             self._live.start()
 
-    def _new_live(self, *, no_color: bool) -> Live:
-        from rich.console import Console  # rich costs more than a pipe should pay
-        from rich.live import Live
-
-        return Live(
-            console=Console(file=sys.stderr, no_color=no_color or None, highlight=False),
-            get_renderable=self._render,
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-
     def _render(self) -> RenderableType:
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
 
-        grid = Table.grid(padding=(0, 1))
         text = Text(line_for_people(self.line(self.clock())))
         if self.total is None:
-            grid.add_row(text)
-        else:
-            bar = ProgressBar(total=max(1, self.total), completed=self.all_done, width=_BAR_WIDTH)
-            grid.add_row(bar, text)
+            return text
+        grid = Table.grid(padding=(0, 1))
+        grid.add_row(ProgressBar(total=max(1, self.total), completed=self.all_done, width=_BAR_WIDTH), text)
         return grid
 
 
@@ -216,4 +203,4 @@ def sites_summary(progress: Progress, statuses: Mapping[str, int], now: float) -
     if progress.before:
         parts.append(f"{progress.before:,} of them done before")
     parts += [f"{statuses.get(_OK, 0):,} ok", *not_ok_words(statuses)]
-    return f"{', '.join(parts)}; {progress.elapsed(now)}"
+    return f"{', '.join(parts)}; {duration(now - progress.started)}"

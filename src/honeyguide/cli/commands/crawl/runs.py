@@ -1,4 +1,4 @@
-"""`honeyguide runs` and `honeyguide export`: the crawls of a store, and what each found; `app.runs` makes the records.
+"""`honeyguide runs`, `export` and `explain`: the crawls of a store, what each found, and why; `app` makes the records.
 
 Other commands take the options that name a store and a run from here.
 """
@@ -24,7 +24,16 @@ from honeyguide.cli.files import (
     tell_written,
 )
 from honeyguide.cli.options import rejected_options
-from honeyguide.cli.output import Column, no_color_option, output_options, print_table, write_records
+from honeyguide.cli.output import (
+    Column,
+    no_color_option,
+    note,
+    output_options,
+    print_table,
+    say,
+    write_records,
+)
+from honeyguide.core.records.answers import ExplainRecord
 from honeyguide.core.records.fields import (
     ExternalRecord,
     PageRecord,
@@ -53,7 +62,6 @@ RECORDS: dict[str, Any] = {
     "out": RejectedRecord,
 }
 _NOUNS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
-
 
 store_option: Decorator = click.option(
     "--store", default=STORE, show_default=True, metavar="FILE", help="The store that crawls are kept in."
@@ -153,3 +161,31 @@ def export(  # noqa: PLR0913 - click passes each option by its name
             count = write_table(Path(file), chosen, records, record_type)
     if file is not None and not quiet:
         tell_written((file,), count, _NOUNS[what])
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide explain https://docs.example.org/library/asyncio.html",
+        "honeyguide explain https://docs.example.org/about --run 1 --format jsonl",
+    ),
+)
+@click.argument("text", metavar="URL")
+@store_option
+@run_option
+@output_options
+def explain(text: str, store: str, run: int | None, output: Format) -> None:
+    """Say what became of a URL in a crawl, and why: how it reads, who links it, what it scored, when it was fetched.
+
+    URL may be a path alone, as crawl prints it. Without --run, the newest crawl that has met the URL is asked; if none
+    has, the newest crawl of its site.
+    """
+    from honeyguide.app.explain import explain_url  # crawl and watch import this module, too
+
+    with rejected_options():
+        record = explain_url(store, text, run, note)
+    if output == "table":
+        for line in record["sentences"]:
+            say(line)
+    else:
+        write_records(output, [record], columns(ExplainRecord, "steps", "visits", "sentences"))

@@ -17,12 +17,12 @@ import click
 
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
 from honeyguide.app.files import MARKDOWN, ContentKeeper, PageFile, PageTable, StoredPages, with_links
-from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
+from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
 from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output
 from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.cli.output import is_plain, line_for_people, note
-from honeyguide.cli.progress import Progress, count_of, most_first
+from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from honeyguide.app.crawl import (
-        Counts,
         CrawlResult,
         FetchPolicy,
         PageAttachments,
@@ -44,13 +43,6 @@ if TYPE_CHECKING:
 
 _NOTES = 5  # about seeds that were not fetched
 _STEP = 50  # pages between two lines of a log
-_NO_PAGES = "Links that are no pages"
-_TITLES = {
-    "rejected": "Rejected",
-    "unread": "Fetched, and their links not followed",
-    "lost": "Met, and not kept",
-    "skipped": _NO_PAGES,
-}
 RESUME = "run the same command again to resume"
 STOPPED = {
     "complete": "nothing is left to fetch",
@@ -146,19 +138,22 @@ class Work:
         return PageFile(Path(options.file), extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: ContentKeeper) -> bool:
-        session = self.session
         with self.progress.shown(quiet=self.options.quiet, no_color=is_plain()):
             stopped = self._crawl(out, keeper)
-        if session.run is None:  # stopped before there was a run
-            raise _exit(stopped)
-        result = session.result(stopped)
-        self.progress.done = result.fetched
-        out.end(self._stored_pages())
-        self._write_reports(result)
-        self._tell(result, out.name)
-        if stopped in (INTERRUPTED, TERMINATED):
-            raise _exit(stopped)
-        return result.is_done
+        is_done = False
+        if self.session.run is not None:  # else it was stopped before there was a run
+            result = self.session.result(stopped)
+            is_done = result.is_done
+            self.progress.done = result.fetched
+            out.end(self._stored_pages())
+            if self.options.reports:
+                self._write_reports(result)
+            self._tell(result, out.name)
+        if stopped == INTERRUPTED:
+            raise KeyboardInterrupt
+        if stopped == TERMINATED:
+            raise click.exceptions.Exit(TERMINATED_CODE)
+        return is_done
 
     def _crawl(self, out: Output, keeper: ContentKeeper) -> str:
         def on_page(record: Record, attachments: PageAttachments) -> None:
@@ -169,11 +164,11 @@ class Work:
             self._count()
             self.progress.update()
 
-        async def stopped() -> str:
+        async def crawled() -> str:
             return (await self.session.crawl(on_page, lambda run: self._begin(run, out), note)).stopped
 
         try:
-            return asyncio.run(until_stopped(stopped()))
+            return asyncio.run(until_stopped(crawled()))
         except KeyboardInterrupt:
             return INTERRUPTED
 
@@ -202,7 +197,7 @@ class Work:
         if not self.options.quiet and now >= self._count_at:
             counts = self.session.ledger.counts()
             self._lanes = counts.lanes
-            self.progress.done = counts.fetched - (self.session.run.fetched if self.session.run else 0)
+            self.progress.done = counts.fetched - self.session.begun.fetched
             self._count_at = now + max(2.0, 50 * (time.monotonic() - now))
         self.progress.done += 1  # after what the store says: it does not have the page yet
 
@@ -220,7 +215,7 @@ class Work:
 
     def _summary(self, result: CrawlResult) -> str:
         progress = self.progress
-        elapsed = progress.elapsed(time.monotonic())
+        elapsed = duration(time.monotonic() - progress.started)
         if self.options.due:
             return f"{revisit_words(result.tally.verdicts)}; {elapsed}"
         if result.causes and not result.counts.states["done"]:
@@ -243,49 +238,36 @@ class Work:
         lines.append(f"Stopped: {STOPPED.get(result.stopped, result.stopped)}.")
         if counts.lanes:
             lines.append(f"Queued: {queue_words(counts.lanes)}.")
-        for title, rules in _titled(counts).items():
+        for title, rules in group_rules(counts).items():
             lines += _rule_lines(title, rules, self.job.profile)
         named = name_run(options.store, result.run.id, result.newest_run)
-        lines.append(
-            f"This is run {result.run.id} of {options.store}; honeyguide explain URL{named} says what became of a page."
-        )
+        run = f"This is run {result.run.id} of {options.store}"
+        lines.append(f"{run}; honeyguide explain URL{named} says what became of a page.")
         click.echo("\n".join(map(line_for_people, lines)), err=True)
 
     def _write_reports(self, result: CrawlResult) -> None:
-        if not self.options.reports:
-            return
         from honeyguide.report import write_sheet  # only for those who want one
         from honeyguide.report.crawl import CrawlReportData, crawl_sheet
 
         session = self.session
-        sheet = crawl_sheet(
-            CrawlReportData(
-                run_record(result.run),
-                STOPPED.get(result.stopped, result.stopped),
-                result.counts,
-                with_links(session.pages(), links=False),
-                found_records("external", session.ledger),
-                _titled(result.counts),
-                lambda rule: rule_words(rule, self.job.profile),
-            )
+        data = CrawlReportData(
+            run_record(result.run),
+            STOPPED.get(result.stopped, result.stopped),
+            result.counts,
+            with_links(session.pages(), links=False),
+            found_records("external", session.ledger),
+            group_rules(result.counts),
+            lambda rule: rule_words(rule, self.job.profile),
         )
+        sheet = crawl_sheet(data)
         for file in self.options.reports:
             write_sheet(sheet, Path(file))
-
-
-def _exit(stopped: str) -> BaseException:
-    """Give what ends the command with the exit code of Ctrl-C, or of SIGTERM."""
-    return click.exceptions.Exit(TERMINATED_CODE) if stopped == TERMINATED else KeyboardInterrupt()
-
-
-def _titled(counts: Counts) -> dict[str, Mapping[str, int]]:
-    return {_TITLES[group]: rules for group, rules in group_rules(counts).items()}
 
 
 def _rule_lines(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
     if not counts:
         return []
-    if title == _NO_PAGES:
+    if title == NO_PAGES:
         return [f"{title}: {', '.join(f'{count:,} {rule}' for rule, count in most_first(counts))}."]
     width = max(map(len, counts))
     return [f"{title}:"] + [

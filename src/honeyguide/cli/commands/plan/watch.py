@@ -1,7 +1,6 @@
-"""`honeyguide watch`: plan and crawl what a store knows, in a loop, until stopped.
+"""`honeyguide watch`: plan and crawl what a store knows, in a loop, until stopped; `jobs.watch` says when and what.
 
-Owns: the command, its options, its progress and its last words. Must not know: when to plan and what to fetch
-(`jobs.watch`), how pages are written (`outputs.py`). Start reading at `watch`.
+Start reading at `watch`.
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from contextlib import nullcontext
-from dataclasses import dataclass, field, fields
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,9 +36,9 @@ from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.core.records import verdict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
-    from honeyguide.app.crawl import FetchPolicy, PageAttachments, Store
+    from honeyguide.app.crawl import PageAttachments, Store
     from honeyguide.app.watch import Round
     from honeyguide.cli.commands.crawl.outputs import Output
     from honeyguide.core.records import Record
@@ -48,62 +48,30 @@ _STOPPED = {
     "rounds": "--rounds are done",
     **{reason: STOPPED[reason] for reason in (INTERRUPTED, TERMINATED)},
 }
-
-
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the command, besides those of fetching."""
-    options = (
-        store_option,
-        click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
-        click.option("--cycle", type=Number(1, YEAR_S), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
-        click.option("--rest", type=Number(0, YEAR_S), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
-        click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Plan at most N pages of each host at a time."),
-        click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
-        click.option("--listen", type=Number(60, YEAR_S), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
-        click.option("--until", callback=moment, metavar="TIME", help="Stop at this time; ISO 8601 with a zone."),
-        click.option("--rounds", type=click.IntRange(1, MOST), metavar="N", help="Stop after N plans."),
-        policy_option(LEARNED, ""),
-        click.option("--profile", default="news", show_default=True, metavar="NAME", help="The profile whose rules rank pages, with the policy heuristic."),
-        click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."),
-        click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
-        click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
-    )  # fmt: skip
-    return all_options(options, command)
-
-
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
-    """The options of `watch`, as click reads them; options of fetching are in the `fetch_policy`."""
-
-    store: str
-    per_hour: int
-    cycle: float
-    rest: float
-    per_host: int | None
-    sitemaps: tuple[str, ...]
-    listen: float
-    until: datetime | None
-    rounds: int | None
-    policy: str
-    profile: str
-    file: str | None
-    output: str | None
-    quiet: bool
-    concurrency: int
-    fetch_policy: FetchPolicy
-
-    @property
-    def budget(self) -> WatchBudget:
-        """How much may be visited, and until when."""
-        until = None if self.until is None else self.until.timestamp()
-        return WatchBudget(self.per_hour, self.cycle, until, self.rounds)
+_REQUESTED = ("policy", "rest_s", "per_host", "concurrency", "sitemaps", "listen_s")  # as they are
+_OPTIONS = (
+    store_option,
+    click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
+    click.option("--cycle", "cycle_s", type=Number(1, YEAR_S), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
+    click.option("--rest", "rest_s", type=Number(0, YEAR_S), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
+    click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Plan at most N pages of each host at a time."),
+    click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
+    click.option("--listen", "listen_s", type=Number(60, YEAR_S), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
+    click.option("--until", callback=moment, metavar="TIME", help="Stop at this time; ISO 8601 with a zone."),
+    click.option("--rounds", type=click.IntRange(1, MOST), metavar="N", help="Stop after N plans."),
+    policy_option(LEARNED, ""),
+    click.option("--profile", default="news", show_default=True, metavar="NAME", help="The profile whose rules rank pages, with the policy heuristic."),
+    click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."),
+    click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
+    click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
+)  # fmt: skip
 
 
 @click.command(
     cls=Command,
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
-@_options
+@partial(all_options, _OPTIONS)
 @fetch_options("Requests at once.", 32)
 @no_color_option
 def watch(**values: Any) -> None:
@@ -116,49 +84,38 @@ def watch(**values: Any) -> None:
     keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
     watch runs until it is stopped.
     """
-    names = [field.name for field in fields(WatchOptions)][:-1]
-    options = WatchOptions(**{name: values[name] for name in names}, fetch_policy=policy_of(values))
-    check_distinct((), (options.file, options.store))
-    tally = WatchTally(options.budget)
-    with read_store(options.store) as store:
-        out = _output(options, show_hosts=len(sites_of(store, store.runs.list())) > 1)
-        try:
-            if out.name:
-                begin_output(out, _stored_pages(store))
+    file = None if values["file"] == "-" else values["file"]
+    check_distinct((), (file, values["store"]))
+    until = None if values["until"] is None else values["until"].timestamp()
+    tally = WatchTally(WatchBudget(values["per_hour"], values["cycle_s"], until, values["rounds"]))
+    with read_store(values["store"]) as store:
+        show_hosts = len(sites_of(store, store.runs.list())) > 1
+        with closing(_output(file, values["output"], show_hosts=show_hosts)) as out:
+            begin_output(out, _stored_pages(store))
             work = _Work(tally, out)
             request = WatchRequest(
                 budget=tally.budget,
-                profile=load_profile(options.profile),
-                policy=options.policy,
-                rest_s=options.rest,
-                per_host=options.per_host,
-                concurrency=options.concurrency,
-                sitemaps=options.sitemaps,
-                listen_s=options.listen,
+                profile=load_profile(values["profile"]),
                 on_page=work.take_page,
                 on_round=work.end_round,
                 on_note=note,
+                **{name: values[name] for name in _REQUESTED},
             )
-            watching = watch_opened(store, request, options.fetch_policy)
-            stopped = work.run(watching, quiet=options.quiet)
-            if out.name:
-                out.end(_stored_pages(store))
-        finally:
-            out.close()
-    _tell(tally, out.name, stopped, quiet=options.quiet)
+            with work.progress.shown(quiet=values["quiet"], no_color=is_plain()):
+                stopped = asyncio.run(work.run(watch_opened(store, request, policy_of(values))))
+            out.end(_stored_pages(store))
+    _tell(tally, out.name, stopped, quiet=values["quiet"])
     if stopped == INTERRUPTED:
         raise KeyboardInterrupt  # everything is said; the exit code is left
     if tally.visits.refused == tally.visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
 
 
-def _output(options: WatchOptions, *, show_hosts: bool) -> Output:
-    if options.file in (None, "-"):
-        chosen = options.output or ("table" if sys.stdout.isatty() else "jsonl")
+def _output(file: str | None, output: str | None, *, show_hosts: bool) -> Output:
+    if file is None:
+        chosen = output or ("table" if sys.stdout.isatty() else "jsonl")
         return PrintedPages(chosen, (), show_hosts=show_hosts, show_changes=True)
-    file = str(options.file)
-    is_table = format_of(file, options.output) == "csv"
-    return PageTable(Path(file), "csv") if is_table else PageFile(Path(file))
+    return PageTable(Path(file), "csv") if format_of(file, output) == "csv" else PageFile(Path(file))
 
 
 def _stored_pages(store: Store) -> StoredPages:
@@ -167,7 +124,6 @@ def _stored_pages(store: Store) -> StoredPages:
 
 
 def _tell(tally: WatchTally, output: str, stopped: str, *, quiet: bool) -> None:
-    """Say on standard error how the watch ended."""
     if not quiet:
         summary = tally.summary(time.monotonic())
         click.echo(line_for_people(f"{output}: {summary}" if output else summary), err=True)
@@ -189,12 +145,8 @@ class _Work:
     def __post_init__(self) -> None:
         self.progress = Progress(step=inf, details=lambda now: [self.tally.line(now)])
 
-    def run(self, watching: Awaitable[str], *, quiet: bool) -> str:
+    async def run(self, watching: Awaitable[str]) -> str:
         """Watch until it is over, or until Ctrl-C or SIGTERM; gives why it stopped."""
-        with self.progress.shown(quiet=quiet, no_color=is_plain()):
-            return asyncio.run(self._until_stopped(watching))
-
-    async def _until_stopped(self, watching: Awaitable[str]) -> str:
         beating = asyncio.create_task(self._beat())
         try:
             return await until_stopped(watching)
@@ -202,8 +154,7 @@ class _Work:
             beating.cancel()
 
     async def _beat(self) -> None:
-        """Let a log get its line while nothing happens."""
-        while True:
+        while True:  # a log gets its line even while nothing happens
             await asyncio.sleep(LINE_EVERY_S)
             self.progress.update()
 
@@ -248,10 +199,7 @@ class WatchTally:
         if self._is_between:
             self.recent = Counter()
         self.last, self.next_at, self._is_between = last, next_at, True
-        return self.recent.total() > 0 or self._is_spent(last)
-
-    def _is_spent(self, last: Round) -> bool:
-        return last.spent >= self.budget.per_hour
+        return self.recent.total() > 0 or last.spent >= self.budget.per_hour
 
     def line(self, now: float) -> str:
         """Say how far it is."""
@@ -260,7 +208,7 @@ class WatchTally:
         if self.last is None or not self._is_between:
             return start
         hour = f"{self.last.spent:,} of {self.budget.per_hour:,}"
-        if self._is_spent(self.last):
+        if self.last.spent >= self.budget.per_hour:
             at = datetime.fromtimestamp(self.last.next_at, UTC)
             return f"{start}; {hour} visits of this hour are spent; next at {at:%H:%M:%SZ}"
         return f"{start}; {hour} in the last hour; next in {duration(max(0.0, self.next_at - now))}"
