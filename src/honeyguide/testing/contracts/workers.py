@@ -57,7 +57,7 @@ class Worker:
 
     def release(self, now: float) -> None:
         self.queue.release(now)
-        self._store.close()
+        self._store.flush()
 
     def close(self) -> None:
         self._store.close()
@@ -189,5 +189,14 @@ class WorkersContract:
         one, other = self.begin(found("/a"))
         one.claim(ask(delay_s=DELAY_S))
         one.release(3.0)
+        one.close()
         (lease,) = other.adopt(ask(4.0, delay_s=DELAY_S))
         assert (lease.claim, lease.start_at) == (1, 8.0)
+
+    def test_a_worker_that_released_its_leases_and_comes_back_lets_go_of_sites_again(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"))
+        one.claim(ask(delay_s=DELAY_S))
+        one.release(3.0)
+        (lease,) = one.adopt(ask(4.0, delay_s=DELAY_S))
+        assert one.commit(lease, paces=(SitePace("a.example", 13.0, DELAY_S),))
+        assert [lease.start_at for lease in other.claim(ask(9.0, delay_s=DELAY_S))] == [13.0]

@@ -257,6 +257,7 @@ class SqliteLeases(SqliteLedger):
         self._db.write_waiting()
         self._db.write(self._sql["release"], (self._run, self._workers.id))
         self._db.write(self._sql["release_sites"], (now, self._run, self._workers.id))
+        self._out.clear()
 
     def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
         """Say why nothing was granted; others hold pages until `held`."""
