@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.core.recrawl.clocks import ArticleClock, DayProfile, SiteClock, WallClock, stretch
+from honeyguide.core.recrawl.clocks import ArticleClock, DayProfile, SiteClock, WallClock
 from honeyguide.core.recrawl.history import Site, Trust
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import (
@@ -184,8 +184,8 @@ def test_hubs_have_busy_hours() -> None:
 
 
 def test_an_hour_of_a_slow_clock_buys_many_hours() -> None:
-    assert stretch(WallClock(), NOW, 1.0) == pytest.approx(1.0)
-    assert stretch(ArticleClock(NOW - 100 * HOUR), NOW, 1.0) > 50
+    assert WallClock().exposure_h(NOW, NOW + HOUR) == pytest.approx(1.0)
+    assert 50 * ArticleClock(NOW - 100 * HOUR).exposure_h(NOW, NOW + HOUR) < 1.0
 
 
 # --- learning ---

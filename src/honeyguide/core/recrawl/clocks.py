@@ -1,14 +1,9 @@
 """Clocks: how much a page was exposed to change between two moments.
 
 Owns: the clocks, each from two moments (seconds since 1970) to hours that count, and which clock a page has. Must not
-know: rates, policies, stores. Start reading at `ChangeClock`; `choose_clock` says which clock is whose.
-
-An hour counts more when more happens: on the day of a site-wide edit, in the first hours of an article, in the busy hours
-of a hub. A rate is learned in hours of its page's clock.
-
-Ages are divided by doublings: the first hour, the second, the next two, and so on. In each, the changes that visits found
-are compared with those that the rates of the pages predict; the quotient is what an hour of that age counts. So nobody
-needs to configure that news calm down within hours and documentation within months, or not at all.
+know: rates, policies, stores. Start reading at `ChangeClock`, then `choose_clock`. An hour counts more when more happens: on
+the day of a site-wide edit, in the first hours of an article, in the busy hours of a hub. Ages are divided by doublings; in
+each, the changes found over those that the rates predict say what an hour counts, so nobody needs to configure it.
 """
 
 from __future__ import annotations
@@ -53,11 +48,8 @@ class WallClock:
     """Every hour counts as one."""
 
     def exposure_h(self, start: float, end: float) -> float:
-        """Return the hours between the moments.
-
-        Seconds since 1970 hold microseconds only just: rounded to them, the difference is exact again, and the same as
-        that of columns of times.
-        """
+        """Return the hours between the moments."""
+        # Seconds since 1970 hold microseconds only just: rounded to them, the difference is exact, as that of columns is.
         return max(0, round((end - start) * 1e6)) / 1e6 * HOURS_A_SECOND
 
 
@@ -107,10 +99,7 @@ def day_weight_by(count: Any, total: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SiteClock:
-    """The days of a site count by its changes found over those expected, (E + 1) / (X + 1), for the last 120 days.
-
-    So one page found changed makes it likelier that its siblings changed on the same days.
-    """
+    """The days of a site count by its changes found over those expected: a change makes others of the day likelier."""
 
     first_day: int = 0
     found: tuple[float, ...] = ()
@@ -131,10 +120,8 @@ class SiteClock:
         return plain + sum(hours * self.weight(day) for day, hours in inside)
 
     def with_visit(self, start: float, end: float, *, expected: float, is_changed: bool) -> SiteClock:
-        """Learn from a visit at `end` after one at `start`; `expected` is the chance of change that it had.
-
-        The expected change is spread over the days by their hours, a found change by the hours that count.
-        """
+        """Learn from a visit at `end` after one at `start`; `expected` is the chance of change that it had."""
+        # The expected change is spread over the days by their hours, a found change by the hours that count.
         shifted = self._reaching(int(end // DAY_S))
         days = [*self._days(max(start, shifted.first_day * DAY_S), end)]
         plain, counted = sum(hours for _, hours in days), sum(h * self.weight(day) for day, h in days)
@@ -166,19 +153,12 @@ class SiteClock:
             start = until
 
 
-def stretch(clock: ChangeClock, now: float, span_h: float) -> float:
-    """Return how many wall hours an hour of the clock takes, over the coming span."""
-    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * OLD_SPEED)
-
-
 # --- ages ---
 
 
 def weight_by(found: Any, expected: Any, parent: Any) -> Any:
-    """Weigh an hour of an age, for numbers and arrays: found over expected, near the parent where little is known.
-
-    The parent weighs as much as a few changes, whatever they count, because a low weight takes long to be sure of.
-    """
+    """Weigh an hour of an age, for numbers and arrays: found over expected, near the parent where little is known."""
+    # The parent weighs as much as a few changes, whatever they count, because a low weight takes long to be sure of.
     return (found + FIRMNESS) / (expected + FIRMNESS / parent)
 
 
@@ -257,16 +237,16 @@ class AgeProfile:
         return (*course, (reading, speeds[-1], 0.0))
 
     def with_visit(self, begin_h: float, end_h: float, *, found: float, rate: float) -> AgeProfile:
-        """Learn from a visit at the age `end_h` after one at `begin_h`.
-
-        `found` is the expected number of changes between them, 0 if there was none (`rate.changes`). It is spread over
-        the ages by the hours that count. `rate` is the change rate after the visit, per hour at weight 1; what other
-        clocks explain must be part of it, or two clocks would learn the same changes.
-        """
+        """Learn from a visit at the age `end_h` after one at `begin_h`."""
         return self.with_counts(self.counts(begin_h, end_h, found=found, rate=rate))
 
     def counts(self, begin_h: float, end_h: float, *, found: float, rate: float) -> Counts:
-        """List what such a visit adds: the age, the changes found, the changes expected."""
+        """List what such a visit adds: the age, the changes found, the changes expected.
+
+        `found` is the expected number of changes between the visits, 0 if there was none; the hours that count spread it
+        over the ages. `rate` is per hour at weight 1, after the visit; what other clocks explain must be part of it, or two
+        clocks would learn the same changes.
+        """
         weights, parts = self.weights, [*_cut(begin_h, end_h)]
         counted = sum(hours * weights[place] for place, hours in parts)
         return [(place, found * hours * weights[place] / counted, rate * hours) for place, hours in parts]

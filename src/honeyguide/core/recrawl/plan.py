@@ -86,15 +86,13 @@ class PlanQuery:
 
     def too_many(self, file: str) -> InputError:
         """Make the error for rows that do not fit into memory together."""
-        return InputError(
-            f"has more than {self.limit:,} rows; ask for the best of them with --top", file=file
-        )
+        what = f"has more than {self.limit:,} rows; ask for the best of them with --top"
+        return InputError(what, file=file)
 
     def wants(self, score: float, level: Level) -> bool:
         """Tell whether a score and its level are asked for."""
-        return (not self.levels or level.name in self.levels) and (
-            self.min_score is None or score >= self.min_score
-        )
+        is_level = not self.levels or level.name in self.levels
+        return is_level and (self.min_score is None or score >= self.min_score)
 
 
 class KnownUrl(NamedTuple):
@@ -217,17 +215,15 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
             raise InputError(MISSING, file=file, row=number, field=name)
     values: dict[str, Any] = {}
     for name, read in _READERS.items():
+        value = known.get(name)
         try:
-            values[name] = read(known.get(name))
+            values[name] = None if name != "url" and _is_empty(value) else read(value)
         except (ValueError, OverflowError) as error:
-            raise InputError(
-                f"{_shown(known.get(name))} {error}", file=file, row=number, field=name
-            ) from None
+            raise InputError(f"{_shown(value)} {error}", file=file, row=number, field=name) from None
     if (values["rate_a"] is None) != (values["rate_b"] is None):
         name = "rate_a" if values["rate_a"] is None else "rate_b"
-        raise InputError(
-            "is missing; a rate is two numbers, rate_a and rate_b", file=file, row=number, field=name
-        )
+        what = "is missing; a rate is two numbers, rate_a and rate_b"
+        raise InputError(what, file=file, row=number, field=name)
     return UrlSignals(**values)
 
 
@@ -261,9 +257,7 @@ def _url(value: Any) -> str:
     return value
 
 
-def _number(value: Any) -> float | None:
-    if _is_empty(value):
-        return None
+def _number(value: Any) -> float:
     if isinstance(value, bool):
         raise ValueError("should be a number")  # noqa: TRY004 - one kind of error for all bad values
     try:
@@ -275,29 +269,21 @@ def _number(value: Any) -> float | None:
     return number
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: Any) -> int:
     number = _number(value)
-    if number is None:
-        return None
     if number < 0 or number != int(number):
         raise ValueError("should be a whole number, 0 or more")
     return int(number)
 
 
-def _bounded(value: Any, low: float, high: float) -> float | None:
+def _bounded(value: Any, low: float, high: float) -> float:
     number = _number(value)
-    if number is not None and not low <= number <= high:
+    if not low <= number <= high:
         raise ValueError(f"should lie between {low:g} and {high:g}")
     return number
 
 
-_share = partial(_bounded, low=0.0, high=1.0)
-_positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE)
-
-
-def _class(value: Any) -> PageClass | None:
-    if _is_empty(value):
-        return None
+def _class(value: Any) -> PageClass:
     for name in CLASSES:
         if value == name:
             return name
@@ -307,9 +293,7 @@ def _class(value: Any) -> PageClass | None:
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def _flag(value: Any) -> bool | None:
-    if _is_empty(value):
-        return None
+def _flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     flag = _FLAGS.get(str(value).strip().lower())
@@ -322,12 +306,9 @@ def read_time(value: Any) -> datetime | None:
     """Read ISO 8601 with a zone, epoch seconds or milliseconds, or a date object; a date is its midnight in UTC."""
     if _is_empty(value):
         return None
-    if isinstance(value, datetime):
-        moment = value
-    elif isinstance(value, date):
-        moment = _midnight(value)
-    else:
-        moment = _parse_time(value)
+    moment = value if isinstance(value, date) else _parse_time(value)
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     if moment.tzinfo is None:
         raise ValueError("has no time zone; write it like 2024-06-10T08:00:00Z")
     moment = moment.astimezone(UTC)
@@ -336,11 +317,7 @@ def read_time(value: Any) -> datetime | None:
     return moment
 
 
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
-
-
-def _parse_time(value: Any) -> datetime:
+def _parse_time(value: Any) -> date:
     try:
         number = None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
@@ -351,19 +328,18 @@ def _parse_time(value: Any) -> datetime:
         return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
     text = str(value).strip()
     try:
-        return (
-            _midnight(date.fromisoformat(text)) if len(text) <= _DATE_CHARS else datetime.fromisoformat(text)
-        )
+        return (date if len(text) <= _DATE_CHARS else datetime).fromisoformat(text)
     except ValueError:
         raise ValueError("is not a time; write it like 2024-06-10T08:00:00Z") from None
 
 
+_positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE)
 _READERS: dict[str, Any] = {
     "url": _url,
     "visits": _whole,
     "last_visited": read_time,
     "last_changed": read_time,
-    "topic_relevance": _share,
+    "topic_relevance": partial(_bounded, low=0.0, high=1.0),
     "hub_depth": _whole,
     "is_hub": _flag,
     "rate_a": _positive,

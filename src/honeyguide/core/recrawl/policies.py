@@ -1,27 +1,26 @@
 """Recrawl policies: which known page to visit next.
 
 Owns: `RecrawlPolicy` and our own policies. Must not know: stores, files, the clock: moments are seconds since 1970.
-Start reading at `RecrawlPolicy`, then `Learned`.
-
-A policy values a visit to each page; the highest value is visited first, within the limits of hosts (`ranking.Best`).
-Values of `Learned` are hours of freshness, weighted by importance; other policies have units of their own.
+Start reading at `RecrawlPolicy`, then `Learned`. The page with the highest value is visited first, within the limits of hosts
+(`ranking.Best`). Values of `Learned` are hours of freshness, weighted by importance; others have units of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from honeyguide.core.recrawl.clocks import (
     HOUR_S,
     HOURS_A_SECOND,
+    OLD_SPEED,
     SLOWEST,
     AgeClock,
     SiteClock,
     WallClock,
     choose_clock,
-    stretch,
 )
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.priors import Priors
@@ -102,15 +101,15 @@ class Learned:
         return explain_value(self, page, now, price, self._parts(page, now))
 
     def rate_of(self, page: PageState) -> Rate:
-        """Return the change rate of a page: its own or its siblings', less the changes that an honest host announces.
-
-        Dead pages come back, if at all, after a month or so.
-        """
-        if page.failures:
+        """Return the change rate of a page: its own or its siblings', less the changes that an honest host announces."""
+        if page.failures:  # dead pages come back, if at all, after a month or so
             return prior(RETURN_H)
         rate = page.rate or self.priors.of(page.host, page.page_class)
         trust = self._trust_in(page)
-        return rate if trust is None or _is_announced(page) else _unannounced_rate(rate, trust)
+        if trust is None or _is_announced(page):
+            return rate
+        recall = trust.hits / (trust.hits + trust.misses + 2.0)  # without evidence, no change is announced
+        return Rate(rate.a, rate.b / (1.0 - recall))
 
     def clock_of(self, page: PageState) -> ChangeClock:
         """Return the clock that measures the page's exposure."""
@@ -131,7 +130,10 @@ class Learned:
         change = self._change(page, page.visited_at, now)
         if page.found is None or page.failures:
             return (change,)
-        return change, _discovery(page, page.found, (now - page.visited_at) * HOURS_A_SECOND)
+        # Each new page behind a hub is as bad as a stale one until it is visited: D tau^2 / 2.
+        each = page.weight / HUB_IMPORTANCE if page.page_class == "hub" else page.weight
+        tau_h = max(0.0, (now - page.visited_at) * HOURS_A_SECOND)
+        return change, each * page.found.a / page.found.b * tau_h**2 / 2
 
     def _change(self, page: PageState, visited_at: float, now: float) -> float:
         """Value the sight of a change, in wall hours: an hour of the page's clock may take many."""
@@ -139,9 +141,12 @@ class Learned:
         weight = page.weight * _stretch(clock, rate, now)
         exposure_h = clock.exposure_h(visited_at, now)
         trust = self._trust_in(page)
-        if trust is not None and _is_announced(page):
-            return weight * _announced_value(rate, exposure_h, trust)
-        return index(rate, exposure_h, weight)
+        if trust is None or not _is_announced(page):
+            return index(rate, exposure_h, weight)
+        # An announced change is certain, as far as announcements are true.
+        precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
+        sure = index(rate, max(exposure_h, SURE * rate.mean_interval_h))
+        return weight * (precision * sure + (1.0 - precision) * index(rate, exposure_h))
 
     def _trust_in(self, page: PageState) -> Trust | None:
         """Return the record of the host's sitemap, if it has proved honest and lists this page."""
@@ -164,17 +169,15 @@ class Learned:
         else:
             rate, clock = self.rate_of(page), self.clock_of(page)
             odds = f"changed with {percent(chance(rate, clock.exposure_h(page.visited_at, now)))} probability"
-            text = (
-                f"{odds} since the last visit {since} ago; changes about {change_frequency(rate, clock, now)}"
-            )
+            often = change_frequency(rate, clock, now)
+            text = f"{odds} since the last visit {since} ago; changes about {often}"
             yield ValuePart("chance", values[0], text)
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
             if daily != "0":  # a hub that finds next to nothing needs no reason of its own
                 pages = "page" if daily == "1" else "pages"
-                yield ValuePart(
-                    "discovery", values[1], f"{page.page_class} that finds {daily} new {pages} a day"
-                )
+                text = f"{page.page_class} that finds {daily} new {pages} a day"
+                yield ValuePart("discovery", values[1], text)
 
 
 def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:
@@ -206,30 +209,11 @@ def _stretch(clock: ChangeClock, rate: Rate, now: float) -> float:
     span_h = _span_h(rate)
     if isinstance(clock, AgeClock):
         return clock.stretch(now, span_h, rate.mean_interval_h)
-    return stretch(clock, now, span_h)
+    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * OLD_SPEED)
 
 
 def _is_announced(page: PageState) -> bool:
     return (page.announced_at or 0.0) > (page.visited_at or 0.0)
-
-
-def _announced_value(rate: Rate, exposure_h: float, trust: Trust) -> float:
-    """Value an announced change as certain, as far as announcements are true."""
-    precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
-    sure = index(rate, max(exposure_h, SURE * rate.mean_interval_h))
-    return precision * sure + (1.0 - precision) * index(rate, exposure_h)
-
-
-def _unannounced_rate(rate: Rate, trust: Trust) -> Rate:
-    """Leave the changes that the site does not announce; without evidence, all of them."""
-    recall = trust.hits / (trust.hits + trust.misses + 2.0)
-    return Rate(rate.a, rate.b / (1.0 - recall))
-
-
-def _discovery(page: PageState, found: Rate, tau_h: float) -> float:
-    """Value the new pages behind a hub: each is as bad as a stale one until it is visited, D tau^2 / 2."""
-    each = page.weight / HUB_IMPORTANCE if page.page_class == "hub" else page.weight
-    return each * found.a / found.b * max(0.0, tau_h) ** 2 / 2
 
 
 def explain_value(
@@ -243,16 +227,10 @@ def explain_value(
     points[0] = half_up(score - sum(points[1:]), 1)
     reasons = [Reason(part.rule, paid, part.text) for part, paid in zip(parts, points, strict=True)]
     reasons.append(Reason("importance", 0.0, f"importance {page.weight:.2g}"))
-    return VisitValue(value, Score(score, tuple(reasons)), _due_at(policy, page, now, price))
-
-
-def _due_at(policy: RecrawlPolicy, page: PageState, now: float, price: float) -> float | None:
-    """Find the moment at which a visit has the value `price`; None if never, `now` before the first visit."""
-    if page.visited_at is None:
-        return now
-    last = page.visited_at
-    hours = hours_until(lambda tau_h: policy.value(page, last + tau_h * HOUR_S), price)
-    return last + hours * HOUR_S if hours < float("inf") else None
+    last, due = page.visited_at, now
+    if last is not None:
+        due = last + HOUR_S * hours_until(lambda tau_h: policy.value(page, last + tau_h * HOUR_S), price)
+    return VisitValue(value, Score(score, tuple(reasons)), due if due < inf else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,20 +250,20 @@ class Heuristic:
         return VisitValue(score.value, score, None)
 
     def _score(self, page: PageState, now: float) -> Score:
+        visited_at, changed_at = (
+            None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+            for seconds in (page.visited_at, page.changed_at)
+        )
         signals = UrlSignals(
             url=page.url,
             visits=page.visits,
-            last_visited=_moment(page.visited_at),
-            last_changed=_moment(page.changed_at),
+            last_visited=visited_at,
+            last_changed=changed_at,
             topic_relevance=page.relevance,
             hub_depth=page.hub_depth,
             is_hub=page.page_class == "hub",
         )
         return score_url(signals, datetime.fromtimestamp(now, UTC), self.profile).score
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 class _ByInterval:

@@ -1,11 +1,8 @@
 """Priors: the change rate that a page starts with before it was visited twice.
 
 Owns: fitting a prior to the rates of other pages, shrinking hosts towards classes. Must not know: visits, files.
-Start reading at `Priors.of`, then `refit_priors`.
-
-A prior is fitted in logarithms, because rates of pages spread over decades, and their mean would be that of the few
-fastest. Log rates of a Gamma have mean digamma(a) - log b and variance trigamma(a); both are matched to the rates of all
-pages together.
+Start reading at `Priors.of`, then `refit_priors`. A prior is fitted in logarithms, because rates spread over decades, and
+their mean would be that of the few fastest: digamma(a) - log b and trigamma(a) are matched to the log rates of all pages.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from honeyguide.core.recrawl.rate import SCALARS, Rate, prior
+from honeyguide.core.recrawl.rate import SCALARS, Rate, first_above, prior
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -32,7 +29,6 @@ FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page"
 LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
 WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent
 _STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
-_HALVINGS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +83,9 @@ def refit(rates: Collection[Rate]) -> Rate:
     mean = math.fsum(logs) / len(logs)
     within = math.fsum(trigamma_by(rate.a) for rate in rates) / len(logs)
     between = math.fsum((value - mean) ** 2 for value in logs) / len(logs)
-    a = _trigamma_inverse(within + between)
+    # trigamma falls, so its inverse is found by halving
+    a = first_above(lambda a: trigamma_by(a) <= within + between, LEAST_A, MOST_A, 50)
     return Rate(a, math.exp(digamma_by(SCALARS, a) - mean))
-
-
-def _trigamma_inverse(variance: float) -> float:
-    """Find a by halving, because trigamma falls."""
-    low, high = math.log(LEAST_A), math.log(MOST_A)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if trigamma_by(math.exp(middle)) > variance:
-            low = middle
-        else:
-            high = middle
-    return math.exp(high)
 
 
 def digamma_by(maths: Maths, x: Any) -> Any:

@@ -1,10 +1,8 @@
 """Ranking: the best of many known URLs, row by row, and where a single one stands (PLAN-3).
 
-Owns: the ranking of rows. Must not know: files, stores, the clock.
-Start reading at `RowTable.plan`. Tables of columns (`bulk`) give the same answers for large files.
-
-Scores descend; the same score keeps the order of the input. A rank counts every URL, also those that a query leaves out.
-Policy values have no unit. They are scaled by a price, the value of the last page within the budget, which scores 60.
+Owns: the ranking of rows. Must not know: files, stores, the clock. Start reading at `RowTable.plan`. Tables of columns
+(`bulk`) give the same answers for large files. Scores descend; the same score keeps the order of the input. A rank counts
+every URL, also those that a query leaves out. Policy values are scaled by a price: that of the last page in the budget is 60.
 """
 
 from __future__ import annotations
@@ -59,12 +57,9 @@ class Best(Generic[_T]):
     def add(self, value: float, number: int, url: str, item: _T) -> None:
         """Take an item; no other has its number."""
         heap = self._heaps.setdefault(host_of(url) if self._per_host else "", [])
-        entry = (value, -number, item)
         size = self._per_host or self._top
-        if size is None or len(heap) < size:
-            heapq.heappush(heap, entry)
-        else:
-            heapq.heappushpop(heap, entry)
+        add = heapq.heappush if size is None or len(heap) < size else heapq.heappushpop
+        add(heap, (value, -number, item))
 
     def found(self) -> list[tuple[float, int, _T]]:
         """Return the items that were kept, the best first, each with its value and its number."""
@@ -122,13 +117,16 @@ class RowTable:
         found = self._best(query, survey, lambda value: not self._has_scores or self._wants(query, value))
         self._set_price(survey, found if query.top or query.per_host else ())
         if query.levels and not self._has_scores:  # a level depends on the price
-            levels, again = replace(query, min_score=None), _Survey(query.now)
-            found = self._best(query, again, lambda value: self._wants(levels, self._score(value, survey)))
+            of_level, again = replace(query, min_score=None), _Survey(query.now)
+            found = self._best(query, again, lambda value: self._wants(of_level, self._score(value, survey)))
+        levels = dict.fromkeys((level.name for level in self._profile.levels), 0)
+        for value, count in Counter(survey.values).items():
+            levels[level_of(self._score(value, survey), self._profile).name] += count
         ranks = _ranks(survey, [(value, number) for value, number, _ in found])
         entries = (self._entry(rank, row, survey) for rank, (_, _, row) in zip(ranks, found, strict=True))
         return Plan(
             entries=[entry for entry in entries if self._wants(query, entry.scored.score.value)],
-            levels=self._levels(survey),
+            levels=levels,
             future=survey.future,
             repeated=self._repeated,
             unremembered=self._is_cut,
@@ -142,8 +140,7 @@ class RowTable:
 
     def rank_of(self, row: KnownUrl, now: datetime) -> int:
         """Count where a row stands among all."""
-        survey = self._current(now)
-        return next(_ranks(survey, [(self._value(row, now), row.number)]))
+        return next(_ranks(self._current(now), [(self._value(row, now), row.number)]))
 
     def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
         """Score one row by the price of the last plan; its rank is not counted."""
@@ -170,7 +167,14 @@ class RowTable:
             if row.state is not None and (reason := drop_reason(row.state)) is not None:
                 survey.dead.add(f"{row.where} ({reason})")
                 continue
-            if fields := ", ".join(_future_fields(row, survey.now)):
+            state, fields = row.state, ""
+            # What a sitemap announces is no time in the future.
+            if (
+                state is None
+                or max(state.visited_at or 0.0, state.changed_at or 0.0) > survey.now.timestamp()
+            ):
+                fields = ", ".join(future_fields(row.signals, survey.now))
+            if fields:
                 survey.future.add(f"{row.where} ({fields})")
             value = self._value(row, survey.now)
             survey.values.append(value)
@@ -230,12 +234,6 @@ class RowTable:
     def _score(self, value: float, survey: _Survey) -> float:
         return value if self._has_scores else score_of(value, survey.price)
 
-    def _levels(self, survey: _Survey) -> dict[str, int]:
-        counts = dict.fromkeys((level.name for level in self._profile.levels), 0)
-        for value, count in Counter(survey.values).items():
-            counts[level_of(self._score(value, survey), self._profile).name] += count
-        return counts
-
 
 def _ranks(survey: _Survey, found: Collection[tuple[float, int]]) -> Iterator[int]:
     """Count the rows with a higher value than each, and those with the same value that come before it."""
@@ -251,14 +249,6 @@ def _ranks(survey: _Survey, found: Collection[tuple[float, int]]) -> Iterator[in
                 met[value] += 1
     for value, number in found:
         yield 1 + len(ordered) - bisect_right(ordered, value) + before.get((value, number), 0)
-
-
-def _future_fields(row: KnownUrl, now: datetime) -> Iterator[str]:
-    """Name the times that lie in the future; what a sitemap announces is none of them."""
-    state = row.state
-    if state is not None and max(state.visited_at or 0.0, state.changed_at or 0.0) <= now.timestamp():
-        return iter(())
-    return future_fields(row.signals, now)
 
 
 def state_of(row: KnownUrl) -> PageState:

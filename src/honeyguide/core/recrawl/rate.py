@@ -1,14 +1,10 @@
 """Rate: how often a page changes, learned from its visits, and the value of a visit now.
 
 Owns: the posterior of a change rate, its updates, the index, its inverse, the score. Must not know: pages, hosts, clocks:
-times are hours that passed. Start reading at `index`.
-
-The rate, in changes per hour, is Gamma(a, b) with b in hours: roughly a changes were seen in b hours of watching. So the
-time to the next change has a Lomax distribution, whose survival is r^a with r = b / (b + tau).
-
-Formulas that end in `_by` are written once for numbers, arrays and columns. They take the functions that differ as
-`Maths`: `SCALARS` for numbers, the module `numpy` for arrays, and an adapter for columns. Values agree with exact
-arithmetic to 9 digits for 0.05 <= a <= 1e6, and for any times from seconds to decades.
+times are hours that passed. Start reading at `index`. The rate is Gamma(a, b): roughly a changes were seen in b hours. So the
+time to the next change has a Lomax distribution, whose survival is r^a with r = b / (b + tau). Formulas that end in `_by` are
+written once for numbers, arrays and columns, and take the functions that differ as `Maths`: `SCALARS`, the module `numpy`, or
+an adapter for columns. They agree with exact arithmetic to 9 digits for 0.05 <= a <= 1e6, from seconds to decades.
 """
 
 from __future__ import annotations
@@ -30,11 +26,7 @@ SCORE_DECIMALS = 1
 _SERIES_BELOW = 1e-5
 _FLAT_BELOW = 1e-2  # below, (e^y - 1) / y is its series
 _AT_ONCE = 1e-12  # exposures are at least this share of b: a change that is found at once adds one to a
-_SHORTEST_H, _LONGEST_H = (
-    1e-6,
-    1e9,
-)  # where `hours_until` looks: from 4 milliseconds to a hundred thousand years
-_HALVINGS = 60
+_SHORTEST_H, _LONGEST_H = 1e-6, 1e9  # `hours_until` looks from 4 milliseconds to a hundred thousand years
 _MOST = 3e38  # the largest value that single precision holds
 
 
@@ -101,11 +93,9 @@ def after_timed_change(rate: Rate, exposure_h: float) -> Rate:
 
 
 def changed_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> tuple[Any, Any]:
-    """Update a and b after a change at an unknown time.
-
-    With q_k = 1 - r^(a+k), the moments hold q1/q0 and q2/q0, which are 1 + more and 1 + more (1 + r); written with
-    `more`, the variance is a sum that loses no digits.
-    """
+    """Update a and b after a change at an unknown time."""
+    # With q_k = 1 - r^(a+k), the moments hold q1/q0 and q2/q0, which are 1 + more and 1 + more (1 + r); written with
+    # `more`, the variance is a sum that loses no digits.
     x = exposure_h / b
     x = maths.where(x > _AT_ONCE, x, _AT_ONCE)
     moved = x / (1.0 + x)  # 1 - r
@@ -190,21 +180,23 @@ def chance_by(maths: Maths, a: Any, b: Any, tau_h: Any) -> Any:
 
 
 def hours_until(value: Callable[[float], float], price: float) -> float:
-    """Return after how many hours a growing value reaches the price; infinite if not in a hundred thousand years.
-
-    With a > 1 the index is bounded: a page that surely has changed gains nothing by waiting.
-    """
+    """Return after how many hours a growing value reaches the price; infinite if not in a hundred thousand years."""
     if value(_SHORTEST_H) >= price:
         return 0.0
     if value(_LONGEST_H) < price:
         return math.inf
-    low, high = math.log(_SHORTEST_H), math.log(_LONGEST_H)
-    for _ in range(_HALVINGS):
+    return first_above(lambda hours: value(hours) >= price, _SHORTEST_H, _LONGEST_H, 60)
+
+
+def first_above(test: Callable[[float], bool], low: float, high: float, halvings: int) -> float:
+    """Return the least number between two bounds that passes a test, by halving the logarithm."""
+    low, high = math.log(low), math.log(high)
+    for _ in range(halvings):
         middle = (low + high) / 2
-        if value(math.exp(middle)) < price:
-            low = middle
-        else:
+        if test(math.exp(middle)):
             high = middle
+        else:
+            low = middle
     return math.exp(high)
 
 

@@ -131,12 +131,9 @@ def link_density(page: Page, lines: Sequence[str], sites: Collection[str]) -> Li
     own, main = page.url.text, Position.MAIN
     for link in page.links:
         if link.url.text.startswith(starts) and link.url.text != own:
-            is_main = False
-            for one in link.occurrences:
-                if one.position is main:
-                    is_main = True
-                    chars += len(one.anchor)
-            links += is_main
+            anchors = [len(one.anchor) for one in link.occurrences if one.position is main]
+            links += bool(anchors)
+            chars += sum(anchors)
     text = sum(map(len, lines))
     return LinkDensity(links, min(1.0, chars / text) if text else None)
 
@@ -146,9 +143,8 @@ def hub_score(url: Url, density: LinkDensity, found: Rate | None, profile: Profi
     if _HUB_CARD not in profile.cards:
         return None
     finds = None if found is None else 24.0 * found.a / found.b
-    facts = Facts(
-        Link(url), main_links=float(density.links), link_share=density.link_share, daily_finds=finds
-    )
+    links, share = float(density.links), density.link_share
+    facts = Facts(Link(url), main_links=links, link_share=share, daily_finds=finds)
     return profile.score(_HUB_CARD, facts)
 
 
@@ -181,10 +177,8 @@ def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None
 
 
 def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
-    """Turn the history of a URL into the signals of a plan (PLAN-1).
-
-    The last change is one that a visit saw, or one that an honest sitemap claims.
-    """
+    """Turn the history of a URL into the signals of a plan (PLAN-1)."""
+    # The last change is one that a visit saw, or one that an honest sitemap claims.
     changed_at = announced_at(known, site) or known.changed_at
     return UrlSignals(
         url=known.url,

@@ -33,7 +33,7 @@ from honeyguide.core.recrawl.rate import (
 from honeyguide.core.recrawl.signals import HEADER, SITEMAP, born_at, change_claims
 
 if TYPE_CHECKING:
-    from honeyguide.core.recrawl.clocks import ChangeClock, SiteAges
+    from honeyguide.core.recrawl.clocks import ChangeClock
     from honeyguide.core.recrawl.history import Visit
 
 _DAY_H = 24
@@ -65,7 +65,9 @@ def next_known(
     old: HistoryEntry | None, visit: Visit, site: Site = UNKNOWN_SITE, run: int | None = None
 ) -> HistoryEntry:
     """Add a visit to the history of a URL; times never go back, although the clock may."""
-    before = old or _before_first_visit(visit)
+    before = old or HistoryEntry(
+        visit.url, visit.digest, visited_at=visit.at, first_seen=visit.at, kind=visit.kind
+    )
     verdict = compare_visit(old, visit)
     known = before._replace(
         url=visit.url,
@@ -91,22 +93,8 @@ def next_known(
     )
     if verdict is not None:
         known = _with_comparison(before, known, visit, verdict, site)
-    is_read = has_page(visit) and not (verdict == SAME_BYTES and visit.content is None)
-    return _with_content(known, visit, run) if is_read else known
-
-
-def heir_of(moved: HistoryEntry | None, visit: Visit) -> HistoryEntry | None:
-    """Return the history that a moved page takes along to its new place; None if it had none."""
-    if moved is None or moved.seen_at is None or moved.is_moved:
-        return None
-    return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
-
-
-def _before_first_visit(visit: Visit) -> HistoryEntry:
-    return HistoryEntry(visit.url, visit.digest, visited_at=visit.at, first_seen=visit.at, kind=visit.kind)
-
-
-def _with_content(known: HistoryEntry, visit: Visit, run: int | None) -> HistoryEntry:
+    if not has_page(visit) or (verdict == SAME_BYTES and visit.content is None):  # not read
+        return known
     is_hub = visit.kind == "hub"
     return known._replace(
         content=visit.content,
@@ -120,6 +108,13 @@ def _with_content(known: HistoryEntry, visit: Visit, run: int | None) -> History
         link_share=visit.link_share,
         run=run,
     )
+
+
+def heir_of(moved: HistoryEntry | None, visit: Visit) -> HistoryEntry | None:
+    """Return the history that a moved page takes along to its new place; None if it had none."""
+    if moved is None or moved.seen_at is None or moved.is_moved:
+        return None
+    return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
 
 
 # --- what a comparison teaches ---
@@ -142,7 +137,7 @@ def current_rate(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
 
 
 class _Comparison(NamedTuple):
-    """A comparison at `at` with the copy of `since`: the page's clock, its rate before, the observation."""
+    """A comparison at `at` with the copy of `since`; `changed_at` is what a trusted source claims, else `at`."""
 
     since: float
     at: float
@@ -158,8 +153,11 @@ class _Comparison(NamedTuple):
 
 def _comparison(before: HistoryEntry, visit: Visit, verdict: str, site: Site) -> _Comparison:
     since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
-    is_changed = verdict == CHANGED
-    source, changed_at = _change_time(before, visit, site, at) if is_changed else (None, at)
+    is_changed, source, changed_at = verdict == CHANGED, None, at
+    for claim in change_claims(visit.last_modified, before.lastmod) if is_changed else ():
+        if site.is_trusted(claim.source) and claim.claims_change(since):
+            source, changed_at = claim.source, min(claim.first, at)
+            break
     observed = ChangeObservation(
         clock.exposure_h(since, at),
         is_changed,
@@ -193,14 +191,6 @@ def _seen_at(known: HistoryEntry) -> float:
     return known.visited_at if known.seen_at is None else known.seen_at
 
 
-def _change_time(before: HistoryEntry, visit: Visit, site: Site, at: float) -> tuple[str | None, float]:
-    """Return the trusted source that claims the change and its time; else none, and the time of the visit."""
-    for claim in change_claims(visit.last_modified, before.lastmod):
-        if site.is_trusted(claim.source) and claim.claims_change(_seen_at(before)):
-            return claim.source, min(claim.first, at)
-    return None, at
-
-
 def _with_change(hours: tuple[float, ...] | None, start: float, end: float) -> tuple[float, ...] | None:
     """Count a change in the hours of the day in which it may have been; a span of a whole day tells nothing."""
     span_h = (end - start) / HOUR_S
@@ -229,29 +219,23 @@ def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
             trust[claim.source] = known.with_claim(is_claimed=is_claimed, is_changed=is_changed)
     if old.kind == "hub":
         return replace(site, trust=trust)
-    since, at, clock = _seen_at(old), max(visit.at, old.visited_at), clock_in(site, old)
-    ages, aged_h = site.ages, (at - since) / HOUR_S
+    compared = _comparison(old, visit, verdict, site)
+    since, at, clock = compared.since, compared.at, compared.clock
+    days, ages, aged_h = site.clock, site.ages, (at - since) / HOUR_S
     if isinstance(clock, AgeClock) and at > since:
-        compared = _comparison(old, visit, verdict, site)
-        ages = {**ages, old.kind: _aged(site.aged(old.kind), clock, compared)}
-        aged_h = clock.aged_h(since, at)
-    days = site.clock
+        # A change that the days of the site explain is not due to the age of the page.
+        of_days = clock.site.exposure_h(since, at) / aged_h
+        learned = site.aged(old.kind).with_visit(
+            clock.age_h(since),
+            clock.age_h(at),
+            found=changes_of(compared.rate, compared.observed),
+            rate=of_days / compared.rate_after.mean_interval_h,
+        )
+        ages, aged_h = {**ages, old.kind: learned}, clock.aged_h(since, at)
     if old.kind == "page":  # a change that the age explains is not due to the day
-        expected = chance(current_rate(old, site), aged_h)
+        expected = chance(compared.rate, aged_h)
         days = days.with_visit(since, at, expected=expected, is_changed=is_changed)
     return replace(site, trust=trust, clock=days, ages=ages)
-
-
-def _aged(ages: SiteAges, clock: AgeClock, compared: _Comparison) -> SiteAges:
-    """Learn what the ages of a page count; a change that the days of its site explain is not due to its age."""
-    since, at = compared.since, compared.at
-    days = clock.site.exposure_h(since, at) / ((at - since) / HOUR_S)
-    return ages.with_visit(
-        clock.age_h(since),
-        clock.age_h(at),
-        found=changes_of(compared.rate, compared.observed),
-        rate=days / compared.rate_after.mean_interval_h,
-    )
 
 
 def births_of(old: HistoryEntry | None, visit: Visit) -> list[tuple[int, float]]:
@@ -276,16 +260,12 @@ class ChangeObservation(NamedTuple):
 
 
 def after_visit(rate: Rate, observed: ChangeObservation) -> Rate:
-    """Update a change rate.
-
-    A visit that an announcement led to saw a single change, at its end: taken as any other it would inflate the rate.
-    After a change whose time is known the page was quiet; before it, nothing is known.
-    """
+    """Update a change rate."""
     if not observed.is_changed:
         return after_no_change(rate, observed.exposure_h)
-    if observed.was_announced:
+    if observed.was_announced:  # a single change, at its end: taken as any other it would inflate the rate
         return after_timed_change(rate, observed.exposure_h)
-    if observed.quiet_h is not None:
+    if observed.quiet_h is not None:  # since the change the page was quiet; before it, nothing is known
         return after_timed_change(rate, min(observed.quiet_h, observed.exposure_h))
     return after_change(rate, observed.exposure_h)
 
