@@ -151,11 +151,7 @@ class CrawlTally:
 
 
 def cause_of(why: Why) -> str:
-    """Say in a few words why a page was not fetched; for robots.txt, the reason itself.
-
-    >>> cause_of(Why("unreachable", "no connection to 192.0.2.1 on port 80"))
-    'no connection'
-    """
+    """Say in a few words why a page was not fetched; for robots.txt, the reason itself."""
     return why.text if why.rule == ForbiddenError.rule else rule_words(why.rule) or why.rule
 
 

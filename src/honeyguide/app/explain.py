@@ -321,20 +321,12 @@ def describe_history(
 
 
 def ago(moment: float, now: float) -> str:
-    """Say how long ago something was.
-
-    >>> ago(0.0, 7200.0), ago(5.0, 5.0)
-    ('2 hours ago', 'a moment ago')
-    """
+    """Say how long ago something was."""
     return f"{duration((now - moment) / HOUR_S)} ago" if now - moment >= 60.0 else "a moment ago"
 
 
 def times(count: int) -> str:
-    """Count visits.
-
-    >>> times(1), times(2), times(1200)
-    ('once', 'twice', '1,200 times')
-    """
+    """Count visits: `once`, `twice`, `1,200 times`."""
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 

@@ -241,11 +241,7 @@ def _site_of(url: str) -> str | None:
 
 
 def normalised(url: str | None) -> str | None:
-    """Write a URL as page records do; the store has it as it was linked.
-
-    >>> normalised("https://Acme.example/about/")
-    'https://acme.example/about'
-    """
+    """Write a URL as page records do; the store has it as it was linked."""
     try:
         return None if url is None else Url.parse(url).text
     except UrlError:  # not one that we wrote: shown as it is
@@ -253,12 +249,7 @@ def normalised(url: str | None) -> str | None:
 
 
 def group_rules(counts: Counts) -> dict[str, Mapping[str, int]]:
-    """Group counts by rule, under headings.
-
-    >>> from honeyguide.core.crawl.frontier import Counts
-    >>> group_rules(Counts({}, {}, {"irrelevant": 3}, {"TRAP-7": 2, "scheme": 1}, 9, 0))["Links that are no pages"]
-    {'scheme': 1}
-    """
+    """Group counts by rule, under headings."""
     unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
     lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
     skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}

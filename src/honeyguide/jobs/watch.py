@@ -49,36 +49,22 @@ class WatchBudget:
     rounds: int | None = None
 
     def room(self, latest: Sequence[float], now: float) -> int:
-        """Give how many visits are left after those of the hour before `now`.
-
-        >>> WatchBudget(per_hour=3).room([5000.0, 4000.0, 1000.0], 5000.0)
-        1
-        """
+        """Give how many visits are left after those of the hour before `now`."""
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
     def free_at(self, latest: Sequence[float], now: float) -> float:
-        """Give the time when a visit is allowed again.
-
-        >>> WatchBudget(per_hour=2).free_at([5000.0, 4000.0, 3900.0], 5000.0)
-        7600.0
-        """
+        """Give the time when a visit is allowed again."""
         recent = sorted((at for at in latest if at > now - HOUR_S), reverse=True)
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
 
     def share(self, passed_s: float) -> int:
-        """Give how many visits are due after so many seconds, at an even pace.
-
-        >>> WatchBudget(per_hour=100).share(60.0)
-        2
-        """
+        """Give how many visits are due after so many seconds, at an even pace."""
         visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
         return max(1, ceil(visits - _LATE))
 
     def is_over(self, now: float, rounds: int) -> bool:
         """Tell whether the end has come, or the rounds are done."""
-        return (self.until is not None and now >= self.until) or (
-            self.rounds is not None and rounds >= self.rounds
-        )
+        return rounds == self.rounds or (self.until is not None and now >= self.until)
 
 
 @dataclass(frozen=True, slots=True)

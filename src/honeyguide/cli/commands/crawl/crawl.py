@@ -10,7 +10,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +27,7 @@ from honeyguide.app.crawl import (
 from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
 from honeyguide.cli.commands.crawl.runs import STORE
-from honeyguide.cli.commands.crawl.work import CrawlOptions, Work
+from honeyguide.cli.commands.crawl.work import OutputOptions, Work
 from honeyguide.cli.files import (
     ALL_FORMATS,
     any_format_option,
@@ -41,6 +41,13 @@ from honeyguide.cli.options import all_options, fetch_options, named_rows, polic
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from honeyguide.app.crawl import FetchPolicy
+
+    Values = Mapping[str, Any]  # of the options, as click reads them
 
 PROFILE, TRAVERSAL = "docs", "focused"
 _MOST_COMMAND = 500  # characters of the command that the store remembers
@@ -68,12 +75,17 @@ _OPTIONS = (
     click.option("--max-pages", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages in all."),
     click.option("--max-pages-per-host", type=click.IntRange(1, MOST), metavar="N", help="Fetch at most N pages of one host."),
     click.option("--max-depth", type=click.IntRange(0, MOST_DEPTH), metavar="N", help="Go at most N links away from a seed."),
-    click.option("--max-time", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
+    click.option("--max-time", "max_time_s", type=Number(0, YEAR_S, min_open=True), metavar="S", help="Stop after so many seconds."),
     click.option("--include", multiple=True, metavar="PATTERN", help="Follow only URLs that match; may be repeated, then one match is enough."),
     click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
     click.option("--follow-external", type=click.IntRange(0, MOST), default=0, metavar="N", help="Also fetch at most N pages of other sites."),
 )  # fmt: skip
 
+_SOURCES = ("seeds", "inputs", "sitemaps")  # where a crawl may start
+# Options that are part of the request as they are.
+_REQUESTED = (
+    "traversal", "max_depth", "max_time_s", "include", "exclude", "links", "concurrency", "restart",
+)  # fmt: skip
 # Options that identify a crawl, besides its seeds.
 _IDENTITY = (
     "topic", "related", "include", "exclude", "profile", "traversal", "max_depth", "follow_external",
@@ -103,47 +115,47 @@ def crawl(**values: Any) -> None:
     With --due, known pages are visited again when a plan has scheduled them. Unchanged pages cost little, new links are
     queued, and the budgets count this command alone.
     """
-    names = [field.name for field in fields(CrawlOptions)][:-1]
-    options = CrawlOptions(**{name: values[name] for name in names}, policy=policy_of(values))
-    options = _with_format(options)
-    _check_due(options)
-    if not (_crawl_due(options) if options.due and not options.has_seeds else _crawl(options)):
+    outputs, is_seeded = _outputs(values), any(values[name] for name in _SOURCES)
+    _check_due(values, is_seeded=is_seeded)
+    work = _crawl_due if values["due"] and not is_seeded else _crawl
+    if not work(values, outputs, policy_of(values)):
         click.get_current_context().exit(PARTIAL)
 
 
 # --- checks ---
 
 
-def _with_format(options: CrawlOptions) -> CrawlOptions:
-    """Choose the format of pages; what cannot be written is rejected before the crawl."""
-    file = None if options.file == "-" else options.file
-    read = [*options.inputs, *(text for text in options.sitemaps if "://" not in text)]
-    check_distinct(read, (file, options.store, options.warc, *options.reports))
-    check_reports(options.reports, "crawl")
+def _outputs(values: Values) -> OutputOptions:
+    """Choose how pages are written; what cannot be written is rejected before the crawl."""
+    file = None if values["file"] == "-" else values["file"]
+    read = [*values["inputs"], *(text for text in values["sitemaps"] if "://" not in text)]
+    check_distinct(read, (file, values["store"], values["warc"], *values["reports"]))
+    check_reports(values["reports"], "crawl")
     if file is not None:
-        output = format_of(file, options.output, ALL_FORMATS)
+        output = format_of(file, values["output"], ALL_FORMATS)
     else:
-        output = check_printable(options.output or ("table" if sys.stdout.isatty() else None))
-    if output == "csv" and (options.links or options.content):
+        output = check_printable(values["output"] or ("table" if sys.stdout.isatty() else None))
+    if output == "csv" and (values["links"] or values["content"]):
         raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
-    if output == "parquet" and options.content:
+    if output == "parquet" and values["content"]:
         raise click.UsageError(
             "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
         )
-    return replace(options, file=file, output=output)
+    chosen = {field.name: values[field.name] for field in fields(OutputOptions)}
+    return OutputOptions(**{**chosen, "file": file, "output": output})
 
 
-def _check_due(options: CrawlOptions) -> None:
+def _check_due(values: Values, *, is_seeded: bool) -> None:
     """Reject options that contradict --due or need it; without a seed, also those that the store remembers."""
-    if not options.due:
-        if options.run is not None:
+    if not values["due"]:
+        if values["run"] is not None:
             raise click.UsageError("--run goes with --due.")
         return
     for name in ("restart", "max_pages_per_host"):
-        if getattr(options, name):
+        if values[name]:
             raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()
-    for name in () if options.has_seeds else _IDENTITY:
+    for name in () if is_seeded else _IDENTITY:
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(
                 f"{_option(name)}: crawls of the store remember theirs; leave it out, or name a SEED, too."
@@ -157,75 +169,66 @@ def _option(name: str) -> str:
 # --- the crawl ---
 
 
-def _crawl(options: CrawlOptions) -> bool:
+def _crawl(values: Values, outputs: OutputOptions, policy: FetchPolicy) -> bool:
     """Crawl from seeds, or resume that; True if nothing is left to do."""
-    seeds, alternatives = read_seeds(_seed_texts(options))
-    profile = load_profile(options.profile, topic=options.topic, related=options.related or None)
-    if needs_topic(profile, options.traversal):
+    seeds, alternatives = read_seeds(_seed_texts(values))
+    related = values["related"] or None
+    profile = load_profile(values["profile"], topic=values["topic"], related=related)
+    if needs_topic(profile, values["traversal"]):
         raise click.UsageError(
-            f"{options.traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
+            f"{values['traversal']} follows a topic: give one, such as --topic 'fire|alarm'; "
             "--traversal bfs and --traversal dfs need none."
         )
     request = CrawlRequest(
         seeds=seeds,
-        traversal=options.traversal,
-        budgets=Budgets(options.max_pages, options.max_pages_per_host, options.follow_external),
-        max_depth=options.max_depth,
-        max_time_s=options.max_time,
-        include=options.include,
-        exclude=options.exclude,
-        links=options.links,
-        concurrency=options.concurrency,
-        restart=options.restart,
-        command=_command(options),
-        only_due=options.due,
-        profile=lasting_name(options.profile),
-        related=options.related or None,
+        budgets=Budgets(values["max_pages"], values["max_pages_per_host"], values["follow_external"]),
+        command=_command(values),
+        only_due=values["due"],
+        profile=lasting_name(values["profile"]),
+        related=related,
+        **{name: values[name] for name in _REQUESTED},
     )
-    show_hosts = len({seed.site for seed in seeds}) > 1 or options.follow_external > 0
-    job = CrawlJob(request, options.policy, profile, options.sitemaps, alternatives)
-    work = Work(job, options, show_hosts)
-    if not options.due:
-        return work.run(opened_store(options.store))
-    with opened_store(options.store, create=False) as store:
+    show_hosts = len({seed.site for seed in seeds}) > 1 or values["follow_external"] > 0
+    work = Work(CrawlJob(request, policy, profile, values["sitemaps"], alternatives), outputs, show_hosts)
+    if not values["due"]:
+        return work.run(opened_store(values["store"]))
+    with opened_store(values["store"], create=False) as store:
         return work.run(nullcontext(store))
 
 
-def _crawl_due(options: CrawlOptions) -> bool:
+def _crawl_due(values: Values, outputs: OutputOptions, policy: FetchPolicy) -> bool:
     """Visit what is due, run by run; True if nothing is left to do."""
-    limits = CrawlRequest(
-        seeds=(), max_time_s=options.max_time, links=options.links, concurrency=options.concurrency
-    )
-    with opened_store(options.store, create=False) as store:
+    limits = CrawlRequest((), **{name: values[name] for name in ("max_time_s", "links", "concurrency")})
+    with opened_store(values["store"], create=False) as store:
         with rejected_options():
-            runs = due_runs(store) if options.run is None else [find_run(store, options.run)]
+            runs = due_runs(store) if values["run"] is None else [find_run(store, values["run"])]
         if not runs:
             note("nothing is due; honeyguide plan --store FILE --enqueue schedules the pages of a plan")
-        if len(runs) > 1 and (options.file is not None or options.reports):
-            numbers, option = ", ".join(str(run.id) for run in runs), "-o" if options.file else "--report"
+        if len(runs) > 1 and (outputs.file is not None or outputs.reports):
+            numbers, option = ", ".join(str(run.id) for run in runs), "-o" if outputs.file else "--report"
             raise InputError(
                 f"{option} follows one crawl, and pages of several are due; choose one with --run: {numbers}"
             )
         show_hosts = len(sites_of(store, runs)) > 1
-        is_done, left = True, options.max_pages
+        is_done, left = True, values["max_pages"]
         for run in runs:
             if left == 0:
                 note("--max-pages is used up; run the same command again for the rest")
                 return False
             request, profile = resume_request(run, replace(limits, budgets=Budgets(left)))
-            work = Work(CrawlJob(request, options.policy, profile), options, show_hosts)
+            work = Work(CrawlJob(request, policy, profile), outputs, show_hosts)
             is_done &= work.run(nullcontext(store))
             left = None if left is None else left - work.progress.done
         return is_done
 
 
-def _seed_texts(options: CrawlOptions) -> list[str]:
+def _seed_texts(values: Values) -> list[str]:
     """Read all seeds, each once; rows of a list that are no seeds are named and skipped."""
-    if not options.seeds and not options.inputs:
-        if any(text != "auto" for text in options.sitemaps):
+    if not values["seeds"] and not values["inputs"]:
+        if any(text != "auto" for text in values["sitemaps"]):
             return []
         raise click.UsageError("Give a SEED, a list of seeds with -i FILE, or a --sitemap.")
-    rows, _ = named_rows(options.seeds, options.inputs)
+    rows, _ = named_rows(values["seeds"], values["inputs"])
     bad = [row for row in rows if row.problem]
     for row in bad:
         if row.problem.startswith("argument "):
@@ -237,12 +240,13 @@ def _seed_texts(options: CrawlOptions) -> list[str]:
     return [row.text for row in rows if not row.problem]
 
 
-def _command(options: CrawlOptions) -> str:
+def _command(values: Values) -> str:
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
-    words = ["crawl", *options.seeds[:3], *(["…"] if len(options.seeds) > 3 else [])]
+    seeds = values["seeds"]
+    words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "follow_external": 0}
     for name in ("inputs", "sitemaps", *_IDENTITY):
-        value = getattr(options, name)
-        values = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
-        words += [word for value in values for word in (_option(name), str(value))]
+        value = values[name]
+        found = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
+        words += [word for text in found for word in (_option(name), str(text))]
     return shlex.join(words)[:_MOST_COMMAND]

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import (
         CrawlResult,
-        FetchPolicy,
         PageAttachments,
         Profile,
         Run,
@@ -61,12 +60,9 @@ STOPPED = {
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlOptions:
-    """The options of `crawl`. Pages go to the `file` in the format `output`, or to standard output."""
+class OutputOptions:
+    """Where pages go: to the `file` in the format `output`, or to standard output; and what is written besides."""
 
-    seeds: tuple[str, ...]
-    inputs: tuple[str, ...]
-    sitemaps: tuple[str, ...]
     store: str
     file: str | None
     output: str
@@ -77,26 +73,7 @@ class CrawlOptions:
     reports: tuple[str, ...]
     restart: bool
     due: bool
-    run: int | None
     quiet: bool
-    topic: str | None
-    related: tuple[str, ...]
-    profile: str
-    traversal: str
-    max_pages: int | None
-    max_pages_per_host: int | None
-    max_depth: int | None
-    max_time: float | None
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    follow_external: int
-    concurrency: int
-    policy: FetchPolicy
-
-    @property
-    def has_seeds(self) -> bool:
-        """Whether anything says where to start."""
-        return bool(self.seeds or self.inputs or self.sitemaps)
 
 
 @dataclass(slots=True)
@@ -104,7 +81,7 @@ class Work:
     """One process that works on a crawl; `show_hosts` prints whole URLs, because pages have several hosts."""
 
     job: CrawlJob
-    options: CrawlOptions
+    options: OutputOptions
     show_hosts: bool = False
     progress: Progress = field(init=False)
     session: CrawlSession = field(init=False)
@@ -122,7 +99,7 @@ class Work:
         The store is opened when the outputs are: what cannot be written leaves no store behind.
         """
         options = self.options
-        agent, content, warc = options.policy.agent, options.content, options.warc
+        agent, content, warc = self.job.policy.agent, options.content, options.warc
         keeping = closing(ContentKeeper(agent, content=content, markdown=options.markdown, warc=warc))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
@@ -277,11 +254,7 @@ def _rule_lines(title: str, counts: Mapping[str, int], profile: Profile) -> list
 
 
 def queue_words(lanes: Mapping[str, int]) -> str:
-    """List what is queued, the first lane first.
-
-    >>> queue_words({"far": 1200, "seed": 1})
-    '1 seed, 1,200 far'
-    """
+    """List what is queued, the first lane first."""
     order: Sequence[str] = LANES
     known = sorted(lanes, key=lambda lane: order.index(lane) if lane in order else len(order))
     return ", ".join(f"{lanes[lane]:,} {lane}" for lane in known if lanes[lane]) or "nothing"
@@ -325,11 +298,7 @@ def revisit_words(verdicts: Mapping[str, int]) -> str:
 
 
 def failed_words(failures: Mapping[str, int]) -> str:
-    """Say how many visits failed, and why.
-
-    >>> failed_words({"answered 500": 1}), failed_words({"answered 500": 1, "robots.txt disallows it": 2})
-    ('1 visit failed: answered 500', '3 visits failed: robots.txt disallows it (2), answered 500 (1)')
-    """
+    """Say how many visits failed, and why."""
     visits = f"{count_of(sum(failures.values()), 'visit')} failed"
     if len(failures) == 1:
         return f"{visits}: {next(iter(failures))}"
@@ -337,11 +306,7 @@ def failed_words(failures: Mapping[str, int]) -> str:
 
 
 def refused_words(count: int) -> str:
-    """Say that pages were refused for their address, and what to do.
-
-    >>> refused_words(1)
-    '1 page was refused for its address, which is not on the public web; --allow-private visits it'
-    """
+    """Say that pages were refused for their address, and what to do."""
     if count == 1:
         return "1 page was refused for its address, which is not on the public web; --allow-private visits it"
     return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"
