@@ -41,7 +41,7 @@ from honeyguide.cli.files import (
     reports_option,
     tell_written,
 )
-from honeyguide.cli.options import moment
+from honeyguide.cli.options import all_options, moment
 from honeyguide.cli.output import given_format, note, output_options
 from honeyguide.errors import InputError, shown
 
@@ -86,6 +86,31 @@ def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any
     )
 
 
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = (
+        click.argument("files", metavar="[FILE]...", nargs=-1),
+        click.option("--store", metavar="FILE", help="Rank the URLs of a store: visited pages and queued links."),
+        click.option("--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."),
+        input_format_option,
+        click.option("--now", callback=_now, metavar="TIME", help="Score as of this time, ISO 8601 with a zone, or a date; default is now."),
+        click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N."),
+        click.option("--level", "levels", multiple=True, metavar="NAME", help="Print only URLs of this level; may be repeated."),
+        click.option("--min-score", type=Number(0, 100), metavar="N", help="Print only scores of N and more."),
+        click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Print at most N URLs of each host."),
+        on_error_option,
+        click.option("--check-urls", is_flag=True, help="Check and compare all URLs of Parquet files, not only those that are printed."),
+        policy_option(None, "; learned for stores and for files with change rates, else heuristic"),
+        click.option("--explain", metavar="URL", help="Print the rank of this URL and what every rule pays it; for a store, a path is enough."),
+        click.option("--diff", metavar="PLAN", help="Print what changed since an earlier plan, a file that -o wrote."),
+        click.option("-o", "--output", "file", metavar="FILE", help="Write to a .jsonl, .csv or .parquet file, in one step."),
+        reports_option,
+        click.option("--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."),
+        quiet_option,
+        output_options,
+    )  # fmt: skip
+    return all_options(options, command)
+
+
 @dataclass(frozen=True, slots=True)
 class _Options:
     """The options of the command, besides what it reads."""
@@ -119,50 +144,7 @@ class _Options:
         "honeyguide plan known.csv --top 10 --report plan.html",
     ),
 )
-@click.argument("files", metavar="[FILE]...", nargs=-1)
-@click.option("--store", metavar="FILE", help="Rank the URLs of a store: visited pages and queued links.")
-@click.option(
-    "--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."
-)
-@input_format_option
-@click.option(
-    "--now",
-    callback=_now,
-    metavar="TIME",
-    help="Score as of this time, ISO 8601 with a zone, or a date; default is now.",
-)
-@click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N.")
-@click.option(
-    "--level", "levels", multiple=True, metavar="NAME", help="Print only URLs of this level; may be repeated."
-)
-@click.option("--min-score", type=Number(0, 100), metavar="N", help="Print only scores of N and more.")
-@click.option(
-    "--per-host", type=click.IntRange(1, MOST), metavar="N", help="Print at most N URLs of each host."
-)
-@on_error_option
-@click.option(
-    "--check-urls",
-    is_flag=True,
-    help="Check and compare all URLs of Parquet files, not only those that are printed.",
-)
-@policy_option(None, "; learned for stores and for files with change rates, else heuristic")
-@click.option(
-    "--explain",
-    metavar="URL",
-    help="Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
-)
-@click.option(
-    "--diff", metavar="PLAN", help="Print what changed since an earlier plan, a file that -o wrote."
-)
-@click.option(
-    "-o", "--output", "file", metavar="FILE", help="Write to a .jsonl, .csv or .parquet file, in one step."
-)
-@reports_option
-@click.option(
-    "--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."
-)
-@quiet_option
-@output_options
+@_options
 def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
@@ -175,7 +157,10 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
     """
     options = _Options(**values)
     chosen = profile_of(profile)
-    _check_levels(options.levels, [level.name for level in chosen.levels])
+    known = [level.name for level in chosen.levels]
+    for level in options.levels:
+        if level not in known:
+            raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")
     _check_source(files, kind, options)
     file, written = _destination(files, options)
     request = PlanRequest(
@@ -194,7 +179,14 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         if options.explain is not None:
             _explain(session, options.explain, options)
             return
-        query = _query(options)
+        query = PlanQuery(
+            now=options.now,
+            top=options.top,
+            min_score=options.min_score,
+            levels=options.levels,
+            per_host=options.per_host,
+            limit=MAX_ROWS,
+        )
         found = session.ranker.plan(query)
         if not found.rows:
             empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
@@ -215,17 +207,6 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
 
 
-def _query(options: _Options) -> PlanQuery:
-    return PlanQuery(
-        now=options.now,
-        top=options.top,
-        min_score=options.min_score,
-        levels=options.levels,
-        per_host=options.per_host,
-        limit=MAX_ROWS,
-    )
-
-
 def _explain(session: PlanSession, url: str, options: _Options) -> None:
     row = session.find(url)
     if row is None:
@@ -239,15 +220,13 @@ def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> 
     total = sum(runs.values())
     if total:
         where = ", ".join(f"{count:,} in run {run}" for run, count in runs.items())
-        note(
-            f"{_urls_are(total)} scheduled, {where}; honeyguide crawl --due --store {name} fetches them, best first"
-        )
+        fetched_by = f"honeyguide crawl --due --store {name}"
+        note(f"{_urls_are(total)} scheduled, {where}; {fetched_by} fetches them, best first")
     else:
         note("no URL is scheduled")
     if left:
-        note(
-            f"{_urls_are(len(left))} not scheduled, because no run can fetch them now; the first is {left[0]}"
-        )
+        why = "because no run can fetch them now"
+        note(f"{_urls_are(len(left))} not scheduled, {why}; the first is {left[0]}")
 
 
 def _urls_are(count: int) -> str:
@@ -259,11 +238,9 @@ def _warn(plan: Plan) -> None:
     if plan.future.rows:
         rows = "1 row has a time" if plan.future.rows == 1 else f"{plan.future.rows:,} rows have times"
         note(f"{rows} in the future, counted as just now; the first is {plan.future.first}")
-    if plan.repeated.rows:
-        rows = (
-            "1 row repeats a URL" if plan.repeated.rows == 1 else f"{plan.repeated.rows:,} rows repeat a URL"
-        )
-        note(f"{rows}, and the last of each counts; the first is {plan.repeated.first}")
+    if count := plan.repeated.rows:
+        rows = "1 row repeats" if count == 1 else f"{count:,} rows repeat"
+        note(f"{rows} a URL, and the last of each counts; the first is {plan.repeated.first}")
     if plan.dead.rows:
         note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
     if plan.unremembered:
@@ -299,9 +276,3 @@ def _destination(files: tuple[str, ...], options: _Options) -> tuple[str | None,
     if file:
         check_plan_file(file, kind)
     return file, kind
-
-
-def _check_levels(levels: Sequence[str], known: Sequence[str]) -> None:
-    for level in levels:
-        if level not in known:
-            raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")

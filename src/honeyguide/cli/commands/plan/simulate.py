@@ -6,7 +6,6 @@ Start reading at `recrawl`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from honeyguide.cli.files import (
     tell_written,
     write_file,
 )
-from honeyguide.cli.options import moment
+from honeyguide.cli.options import all_options, moment
 from honeyguide.cli.output import (
     Column,
     View,
@@ -42,11 +41,9 @@ from honeyguide.report import write_sheet
 from honeyguide.report.curves import LEGEND, curves_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Mapping, Sequence
 
     from honeyguide.app.simulate import Outcome
-    from honeyguide.cli.output import Format
 
 COLUMNS = columns(OutcomeRecord, "curve", "hosts")
 _TABLE = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
@@ -54,27 +51,28 @@ _REPORTS = (".html", ".htm")
 _HINTS = {"worlds": "WORLD", "start": "--from", "host_limit": "--host-limit"}  # where fields are no options
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of `recrawl`."""
-
-    worlds: tuple[str, ...]
-    store: str | None
-    policies: tuple[str, ...]
-    budgets: tuple[str, ...]
-    host_limit: str | None
-    start: datetime | None
-    days: float | None
-    seed: int
-    empty: bool
-    file: str | None
-    report: str | None
-    quiet: bool
-    output: Format
-
-
 def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `recrawl`; most are the fields of a `SimulateRequest`."""
+    options = (
+        click.argument("worlds", metavar="[WORLD]...", nargs=-1),
+        click.option("--store", metavar="FILE", help="Use the changes that the visits of a store have seen."),
+        click.option("--policies", callback=_parts, default="learned,heuristic,uniform,proportional,adaptive-interval", show_default=True, metavar="NAME,...", help="Policies to compare; known-rates, which knows too much, is always shown beside them."),
+        click.option("--budgets", callback=_parts, default="10d", show_default=True, metavar="BUDGET,...", help="How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour."),
+        click.option("--host-limit", metavar="N/UNIT", help="The most fetches of one host: 100/day or 6/hour."),
+        click.option("--from", "start", callback=moment, metavar="TIME", help="Where in a history to begin."),
+        click.option("--days", type=float, metavar="N", help="How many days to simulate."),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, metavar="N", help="Seed of the random numbers: the same seed gives the same result."),
+        click.option("--empty", "is_empty", is_flag=True, help="Begin without copies, not with a fresh copy of every page."),
+        click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file."),
+        click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file."),
+        click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
+        output_options,
+    )  # fmt: skip
+    return all_options(options, command)
 
 
 @click.group(cls=CommandGroup, examples=("honeyguide simulate recrawl poisson:pages=500,days=30",))
@@ -89,89 +87,40 @@ def simulate() -> None:
         "honeyguide simulate recrawl news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
     ),
 )
-@click.argument("worlds", metavar="[WORLD]...", nargs=-1)
-@click.option("--store", metavar="FILE", help="Use the changes that the visits of a store have seen.")
-@click.option(
-    "--policies",
-    callback=_parts,
-    default="learned,heuristic,uniform,proportional,adaptive-interval",
-    show_default=True,
-    metavar="NAME,...",
-    help="Policies to compare; known-rates, which knows too much, is always shown beside them.",
-)
-@click.option(
-    "--budgets",
-    callback=_parts,
-    default="10d",
-    show_default=True,
-    metavar="BUDGET,...",
-    help="How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour.",
-)
-@click.option("--host-limit", metavar="N/UNIT", help="The most fetches of one host: 100/day or 6/hour.")
-@click.option("--from", "start", callback=moment, metavar="TIME", help="Where in a history to begin.")
-@click.option("--days", type=float, metavar="N", help="How many days to simulate.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Seed of the random numbers: the same seed gives the same result.",
-)
-@click.option("--empty", is_flag=True, help="Begin without copies, not with a fresh copy of every page.")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file.")
-@click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress.")
-@output_options
-def recrawl(**values: Any) -> None:
+@_options
+def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) -> None:
     """Compare recrawl policies by how fresh they keep the copies, in worlds whose changes are known.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
     seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
     """
-    options = _Options(**values)
-    file, kind = _destination(options)
-    outcomes = _simulate(_request(options), quiet=options.quiet)
-    if options.report:
-        write_sheet(curves_sheet(outcomes), Path(options.report))
-    if file:
-        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
-    else:
-        emit(View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
-    if not options.quiet:
-        tell_written([name for name in (file, options.report) if name], len(outcomes), "outcome")
-
-
-def _destination(options: _Options) -> tuple[str | None, str]:
-    """Settle the file and its format; what could only fail after the simulation is rejected now."""
-    file, report = None if options.file == "-" else options.file, options.report
+    values.pop("output")  # --format, which `given_format` and `emit` read from the context
+    file = None if file == "-" else file
     kind = format_of(file, given_format()) if file else ""
+    # What could only fail after the simulation is rejected now.
     if report and not report.lower().endswith(_REPORTS):
-        raise click.BadParameter(
-            f"{shown(report)} should end in {' or '.join(_REPORTS)}.", param_hint="--report"
-        )
-    check_distinct((*options.worlds, options.store), (file, report))
+        what = f"{shown(report)} should end in {' or '.join(_REPORTS)}."
+        raise click.BadParameter(what, param_hint="--report")
+    check_distinct((*values["worlds"], values["store"]), (file, report))
     if file:
         check_output(file, COLUMNS)
     if report:
         check_report(report, "simulate")
-    return file, kind
+    outcomes = _simulate(_request(values), quiet=quiet)
+    if report:
+        write_sheet(curves_sheet(outcomes), Path(report))
+    if file:
+        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
+    else:
+        emit(View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
+    if not quiet:
+        tell_written([name for name in (file, report) if name], len(outcomes), "outcome")
 
 
-def _request(options: _Options) -> SimulateRequest:
+def _request(values: Mapping[str, Any]) -> SimulateRequest:
     """Turn options into a request; an invalid value is wrong usage, and named by its option."""
     try:
-        return SimulateRequest(
-            worlds=options.worlds,
-            store=options.store,
-            policies=options.policies,
-            budgets=options.budgets,
-            host_limit=options.host_limit,
-            start=options.start,
-            days=options.days,
-            seed=options.seed,
-            is_empty=options.empty,
-        )
+        return SimulateRequest(**values)
     except InputError as error:
         if not error.field:
             raise

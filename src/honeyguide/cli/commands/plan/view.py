@@ -6,6 +6,7 @@ Owns: the tables of plans. Must not know: how URLs are ranked, how records are m
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,18 +36,12 @@ def show_plan(plan: Plan) -> None:
 
 
 def _show_plan(records: Iterable[Record], plan: Plan) -> None:
-    columns = (
-        Column("#", right=True, keep=True),
-        Column("Score", right=True, keep=True),
-        Column("Level", keep=True),
-        Column("URL and why"),
-    )
-    print_table(columns, map(_row, records))
+    numbers = Column("#", right=True, keep=True), Column("Score", right=True, keep=True)
+    print_table((*numbers, Column("Level", keep=True), Column("URL and why")), map(_row, records))
     say()
     say(f"{len(plan.entries):,} of {plan.rows:,} URLs")
     say()
-    most = max(plan.levels.values())
-    wide = max(map(len, plan.levels))
+    most, wide = max(plan.levels.values()), max(map(len, plan.levels))
     for name, count in plan.levels.items():
         bar = "#" * -(-count * _BAR // most)  # rounded up, so that one URL is seen, too
         say(f"{name:<{wide}}  {count:>{len(f'{most:,}')},}  {bar}".rstrip())
@@ -120,10 +115,8 @@ def _show_diff(changes: Sequence[Record], total: int) -> None:
     ]
     print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
     say()
-    counts = [
-        f"{sum(change['change'] == kind for change in changes):,} {kind}"
-        for kind in ("entered", "left", "changed")
-    ]
+    kinds = Counter(change["change"] for change in changes)
+    counts = [f"{kinds[kind]:,} {kind}" for kind in ("entered", "left", "changed")]
     say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
 
 
@@ -151,9 +144,8 @@ def write_plan_reports(files: Sequence[str], plan: Plan, session: PlanSession, q
         {name: (count, advice[name]) for name, count in plan.levels.items()},
         list(_facts(plan, session, query)),
     )
-    sheet = plan_sheet(data)
     for file in files:
-        write_sheet(sheet, Path(file))
+        write_sheet(plan_sheet(data), Path(file))
 
 
 def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple[str, str | None]]:
@@ -162,11 +154,8 @@ def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple
     yield "Policy", session.ranker.policy
     yield "Profile", f"{session.profile.name}, {session.profile.hash}"
     yield "Asked for", "; ".join(_limits(query))
-    for what, count in (
-        ("Times in the future", plan.future),
-        ("Repeated", plan.repeated),
-        ("Dropped as dead", plan.dead),
-    ):
+    counts = {"Times in the future": plan.future, "Repeated": plan.repeated, "Dropped as dead": plan.dead}
+    for what, count in counts.items():
         yield what, f"{count.rows:,}; the first is {count.first}" if count.rows else None
 
 
