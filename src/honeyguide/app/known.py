@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
-from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
+from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.plugins import load_policy
 from honeyguide.app.runs import open_store
 from honeyguide.core.crawl.frontier import digest_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.bulk.batches import ParquetFile
     from honeyguide.core.crawl.frontier import QueuedUrl
-    from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.rules.profile import Profile
@@ -84,20 +84,23 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 def _column_table(
     sources: Sequence[Source], policy: str, profile: Profile, reject: Rejected | None, *, check_urls: bool
 ) -> Ranker:
-    from honeyguide.bulk.batches import ParquetFile, TextFile  # an extra
+    from honeyguide.bulk.batches import TextFile  # an extra
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.bulk.learned_table import LearnedTable
 
     if policy == LEARNED:
-        parquet = [ParquetFile(source.path, source.name) for source in sources]
+        parquet = [_parquet(source) for source in sources]
         return LearnedTable(parquet, profile, Learned(Priors()), reject, check_urls=check_urls)
     files = [
-        ParquetFile(source.path, source.name)
-        if source.kind == "parquet"
-        else TextFile(source.path, source.kind, source.name)
-        for source in sources
+        _parquet(one) if one.kind == "parquet" else TextFile(one.path, one.kind, one.name) for one in sources
     ]
     return ColumnTable(files, profile, reject, check_urls=check_urls)
+
+
+def _parquet(source: Source) -> ParquetFile:
+    from honeyguide.bulk.batches import ParquetFile  # an extra
+
+    return ParquetFile(source.path, source.name)
 
 
 class _FileRows:
@@ -111,7 +114,7 @@ class _FileRows:
     def __call__(self) -> Iterator[KnownUrl]:
         place = 0
         for source in self._sources:
-            for raw in _raw_rows(source):
+            for raw in _parquet(source).rows() if source.kind == "parquet" else raw_rows(source):
                 place += 1
                 where = f"row {raw.number}" if len(self._sources) == 1 else f"{source.name} row {raw.number}"
                 try:
@@ -124,21 +127,11 @@ class _FileRows:
                         self._reject(source.name, raw, error)
 
 
-def _raw_rows(source: Source) -> Iterator[RawRow]:
-    if source.kind == "parquet":
-        from honeyguide.bulk.batches import ParquetFile  # an extra
-
-        return ParquetFile(source.path, source.name).rows()
-    return raw_rows(source)
-
-
 def _columns(source: Source) -> list[str]:
     """List the columns of a file, or the fields of its first row, by the names of signals."""
     if source.kind == "parquet":
-        from honeyguide.bulk.batches import ParquetFile  # an extra
-
-        return list(map(field_name, ParquetFile(source.path, source.name).schema))
-    first = next(_raw_rows(source), None)
+        return list(map(field_name, _parquet(source).schema))
+    first = next(raw_rows(source), None)
     return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
 
 
@@ -148,12 +141,9 @@ def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> It
         for column, meant in _misspelt(names):
             yield f"{source.name}: column {shown(column)} is not used; did you mean {meant}?"
     for source in sources:
-        if source.kind == "parquet":
-            from honeyguide.bulk.batches import ParquetFile  # an extra
-
-            if zoneless := ParquetFile(source.path, source.name).zoneless:
-                yield f"{source.name}: times without a zone are taken as UTC, in {', '.join(zoneless)}"
-                return
+        if source.kind == "parquet" and (zoneless := _parquet(source).zoneless):
+            yield f"{source.name}: times without a zone are taken as UTC, in {', '.join(zoneless)}"
+            return
 
 
 def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -246,7 +236,8 @@ class StoreTable(RowTable):
             is_late = known.visited_at > self._excluded.visited_since
             if not (known.is_moved or is_late or self._is_excluded(known.digest, known.url)):
                 place += 1
-                yield self._visited_row(place, known)
+                signals = signals_of(known, self._site(known.site))
+                yield KnownUrl(place, known.url, signals, state_of(known))
         for queued in self.store.history.unvisited():
             if not self._is_excluded(queued.digest, queued.url):
                 place += 1
@@ -254,9 +245,6 @@ class StoreTable(RowTable):
 
     def _is_excluded(self, digest: int, url: str) -> bool:
         return digest in self._excluded.digests or url in self._excluded.urls
-
-    def _visited_row(self, place: int, known: HistoryEntry) -> KnownUrl:
-        return KnownUrl(place, known.url, signals_of(known, self._site(known.site)), state_of(known))
 
     def _stored_url(self, url: str) -> str | None:
         """Write a URL as the store does; None if the store does not have it."""

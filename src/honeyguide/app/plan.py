@@ -155,19 +155,20 @@ def open_plan(
     on_note: Callable[[str], None] | None = None,
 ) -> Iterator[PlanSession]:
     """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings."""
-    profile = request.profile
+    profile, policy = request.profile, request.policy
     if request.store is not None:
         with read_store(request.store, read_only=not request.can_enqueue) as store:
-            stored = StoreTable(store, profile, request.policy or LEARNED, request.store)
+            stored = StoreTable(store, profile, policy or LEARNED, request.store)
             yield PlanSession(stored, profile, request.store, stored)
         return
+    kind, check_urls = request.input_format, request.check_urls
     ranker = open_known(
         request.files,
         profile,
-        kind=request.input_format,
-        policy=request.policy,
+        kind=kind,
+        policy=policy,
         reject=reject,
-        check_urls=request.check_urls,
+        check_urls=check_urls,
         on_note=on_note,
     )
     yield PlanSession(ranker, profile, ", ".join(map(name_of, request.files)))
@@ -335,10 +336,8 @@ def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
 
 def _entered(after: Record) -> Record:
     paid = [entry for entry in after["points"] if entry["points"]]
-    sentence = "was not in the earlier plan"
-    return _change(
-        "entered", None, after, f"{sentence}; these points bring it in now" if paid else sentence, paid
-    )
+    more = "; these points bring it in now" if paid else ""
+    return _change("entered", None, after, f"was not in the earlier plan{more}", paid)
 
 
 def _left(before: Record, entry: PlanEntry | None) -> Record:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
     from honeyguide.simulation.measures import Outcome as Outcome  # noqa: PLC0414 - front ends import it from here
-    from honeyguide.simulation.run import Budget
     from honeyguide.simulation.worlds import World
 
 
@@ -37,7 +36,11 @@ NAMES = (*POLICIES, REFERENCE)
 WORLDS = ("poisson", "bursty", "periodic", "seasonal", "mixed", "news", "archive")
 MOST_DAYS = 36_500.0
 _MOST = 1e9  # of anything that a budget counts
-_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
+_EXPECTED = {
+    "budgets": "is no budget; write 60d (every page once in 60 days), 500/day or 20/hour",
+    "host_limit": "is no limit; write 100/day or 6/hour",
+}
 _PER_DAY = {"/day": 1.0, "/hour": 24.0}
 
 
@@ -66,12 +69,12 @@ class SimulateRequest:
             if name not in NAMES:
                 raise InputError(f"{name!r} is none of {', '.join(NAMES)}", field="policies")
         for text in self.budgets:
-            _amount_of_budget(text)
-        self.host_per_day()
+            _amount(text, "budgets")
+        if self.host_limit is not None:
+            _amount(self.host_limit, "host_limit")
         if self.days is not None and not 0.0 < self.days <= MOST_DAYS:
-            raise InputError(
-                f"{self.days:g} is no time; give more than 0 and up to {MOST_DAYS:g}", field="days"
-            )
+            what = f"{self.days:g} is no time; give more than 0 and up to {MOST_DAYS:g}"
+            raise InputError(what, field="days")
 
     def _check_worlds(self) -> None:
         known = ", ".join(WORLDS)
@@ -82,9 +85,8 @@ class SimulateRequest:
         for text in self.worlds:
             if is_generated(text):
                 if self.start is not None:
-                    raise InputError(
-                        f"only a history has a time to begin at; {shown(text)} is made up", field="start"
-                    )
+                    what = f"only a history has a time to begin at; {shown(text)} is made up"
+                    raise InputError(what, field="start")
             elif text != STDIN and not text.lower().endswith(".csv") and not os.path.exists(text):  # noqa: PTH110 - a path may be hostile; this never raises
                 raise InputError(f"is neither a file nor one of the worlds there are: {known}", file=text)
 
@@ -93,15 +95,6 @@ class SimulateRequest:
         """How many policies run, one after the other."""
         places = (len(self.worlds) + bool(self.store)) * len(self.budgets)
         return places * len({*self.policies, REFERENCE})
-
-    def host_per_day(self) -> float | None:
-        """Return the most fetches of one host in a day."""
-        if self.host_limit is None:
-            return None
-        number, unit = _amount(self.host_limit) or (0.0, "d")
-        if unit == "d":
-            raise InputError(f"{self.host_limit!r} is no limit; write 100/day or 6/hour", field="host_limit")
-        return number * _PER_DAY[unit]
 
 
 def is_generated(world: str) -> bool:
@@ -124,11 +117,15 @@ def simulate_policies(
 def _outcomes(
     world: World, budget: str, request: SimulateRequest, on_policy: Callable[[str], None]
 ) -> list[Outcome]:
-    from honeyguide.simulation.run import try_policies
+    from honeyguide.simulation.run import Budget, try_policies
 
+    number, unit = _amount(budget, "budgets")
+    per_day = world.alive / number if unit == "d" else number * _PER_DAY[unit]
+    limit = None if request.host_limit is None else _amount(request.host_limit, "host_limit")
+    host_per_day = None if limit is None else limit[0] * _PER_DAY[limit[1]]
     return try_policies(
         world,
-        _budget(world, budget, request),
+        Budget(budget, per_day, host_per_day),
         request.policies,
         is_copied=not request.is_empty,
         on_policy=lambda policy: on_policy(f"{policy}, budget {budget}, {world.name}"),
@@ -153,28 +150,12 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
             yield stored_world(str(request.store), store.history, window, request.seed)
 
 
-def _budget(world: World, text: str, request: SimulateRequest) -> Budget:
-    from honeyguide.simulation.run import Budget
-
-    number, unit = _amount_of_budget(text)
-    per_day = world.alive / number if unit == "d" else number * _PER_DAY[unit]
-    return Budget(text, per_day, request.host_per_day())
-
-
-def _amount_of_budget(text: str) -> tuple[float, str]:
-    amount = _amount(text)
-    if amount is None:
-        raise InputError(
-            f"{text!r} is no budget; write 60d (every page once in 60 days), 500/day or 20/hour",
-            field="budgets",
-        )
-    return amount
-
-
-def _amount(text: str) -> tuple[float, str] | None:
-    match = _BUDGET.fullmatch(text)
+def _amount(text: str, field: str) -> tuple[float, str]:
+    match = _AMOUNT.fullmatch(text)
     number = float(match[1]) if match else 0.0
-    return (number, match[2]) if match and 0.0 < number <= _MOST else None
+    if match is None or not 0.0 < number <= _MOST or (field == "host_limit" and match[2] == "d"):
+        raise InputError(f"{text!r} {_EXPECTED[field]}", field=field)
+    return number, match[2]
 
 
 def outcome_record(outcome: Outcome) -> Record:
