@@ -137,8 +137,7 @@ class MemoryQueue(MemoryRun):
                 entry.attempts = 0 if entry.state == State.DONE else entry.attempts
                 entry.due_at, entry.state = None, State.QUEUED
 
-    def renew(self, now: float, until: float) -> None:
-        del now
+    def renew(self, now: float, until: float) -> None:  # noqa: ARG002 - the model needs no time of the last heartbeat
         self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
 
     def release(self, now: float) -> None:

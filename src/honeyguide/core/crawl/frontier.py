@@ -38,7 +38,6 @@ class State(IntEnum):
 _TAKEN = (int(State.LEASED), int(State.DONE))
 _DROPPED = int(State.DROPPED)
 
-
 TOO_DEEP = "%d links from a seed; the limit is %d"
 
 
@@ -265,9 +264,7 @@ def is_open(ask: ClaimRequest, site: str, used: int, outstanding: int, external:
 
 
 def start_at(request: ClaimRequest, next_at: float, delay_s: float | None, *, is_abandoned: bool) -> float:
-    """Say when a site may be asked that other workers have asked; one that is gone may have asked it a moment ago.
-
-    A clock that was ahead delays nobody for long.
+    """Say when a site may be asked that other workers asked; a clock that was ahead delays nobody for long.
 
     >>> request = ClaimRequest(10.0, 1, 99.0, delay_s=5.0)
     >>> [start_at(request, at, None, is_abandoned=gone) for at, gone in ((12.0, False), (1e9, False), (12.0, True))]

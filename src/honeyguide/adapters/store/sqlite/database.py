@@ -281,6 +281,15 @@ def reads(method: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
 
 
+_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, in seconds since 1970
+
+
+def check_numbers(*numbers: float | None) -> None:
+    """Refuse times and scores that the schema keeps out: whoever wrote the file may have switched its checks off."""
+    if not all(number is None or _FIRST_S <= number <= _LAST_S for number in numbers):
+        raise ValueError(numbers)
+
+
 def _damaged(reader: Any) -> StoreError:
     path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
     return StoreError(path, _DAMAGED)

@@ -10,9 +10,9 @@ from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import queries, reads
+from honeyguide.adapters.store.sqlite.database import check_numbers, queries, reads
 from honeyguide.core.crawl.frontier import QueuedUrl
-from honeyguide.core.recrawl.clocks import EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
+from honeyguide.core.recrawl.clocks import DAY_S, EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
 from honeyguide.core.recrawl.history import (
     UNKNOWN_SITE,
     HistoryEntry,
@@ -145,9 +145,12 @@ class SqliteHistory:
             yield from map(_known, rows)
             last = rows[-1][0]
 
+    @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """List the visits of a URL: run, time, status; oldest first."""
-        return self._all("visits", digest)
+        found = self._all("visits", digest)
+        check_numbers(*(at for _, at, _ in found))
+        return found
 
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
         """List the times of the latest visits, the last one first, as far as any can be `since` then."""
@@ -198,6 +201,8 @@ class SqliteHistory:
         """Give what is known of a site as a whole."""
         trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
         rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
+        for rate in rates.values():
+            _check_rate(rate)
         priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
         row = self._db.one(self._sql["clock"], (name,))
         return Site(trust, priors, SiteClock() if row is None else _clock(row), self._ages(name))
@@ -226,7 +231,19 @@ def _known(row: tuple[Any, ...]) -> HistoryEntry:
     digest, url, *rest, hours, lastmod, born_at = row
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
     numbers = None if hours is None else _counts(hours, _DAY_H)
-    return HistoryEntry._make((url, digest, *rest, numbers, lastmod, born_at))
+    known = HistoryEntry._make((url, digest, *rest, numbers, lastmod, born_at))
+    check_numbers(
+        known.visited_at, known.changed_at, known.first_seen, known.seen_at, born_at, known.relevance
+    )
+    for rate in filter(None, (known.rate, known.found)):
+        _check_rate(rate)
+    return known
+
+
+def _check_rate(rate: Rate) -> None:
+    """Refuse a rate that no visits lead to; that of new links may begin at 0."""
+    if not ((rate.a == 0 or 1e-2 <= rate.a <= 1e9) and 1e-9 <= rate.b <= 1e12):
+        raise ValueError(rate)
 
 
 def _queued(row: tuple[Any, ...]) -> QueuedUrl:
@@ -248,6 +265,7 @@ def _counts(packed: bytes, size: int) -> tuple[float, ...]:
 
 def _clock(row: tuple[Any, ...]) -> SiteClock:
     first_day, found, expected = row
+    check_numbers(first_day * DAY_S)
     days = len(found) // _NUMBER_BYTES
     if days > SITE_DAYS:
         raise ValueError(days)

@@ -10,7 +10,7 @@ from array import array
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import queries, reads
+from honeyguide.adapters.store.sqlite.database import check_numbers, queries, reads
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, Sighting, State
 from honeyguide.core.crawl.traps import MAX_FAMILIES, UrlShape
 from honeyguide.core.records.fields import PageRecord, is_record
@@ -130,9 +130,10 @@ def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
 
 
 def _row(row: tuple[Any, ...]) -> FrontierRow:
-    entry, url, state, *most, rule, why = row
+    entry, url, state, *most, due_at, rule, why = row
+    check_numbers(due_at, *most[1:3])
     reason = None if rule is None else Why(rule, why or "")
-    return FrontierRow._make((entry, url, State(state), *most, reason))
+    return FrontierRow._make((entry, url, State(state), *most, due_at, reason))
 
 
 def shape_of(row: tuple[Any, ...]) -> UrlShape:

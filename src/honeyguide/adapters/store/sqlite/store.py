@@ -15,7 +15,14 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import BUSY_S, Database, queries, sql_text
+from honeyguide.adapters.store.sqlite.database import (
+    BUSY_S,
+    Database,
+    check_numbers,
+    queries,
+    reads,
+    sql_text,
+)
 from honeyguide.adapters.store.sqlite.files import has_log, is_held
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
 from honeyguide.adapters.store.sqlite.queue import SqliteQueue
@@ -148,6 +155,7 @@ class SqliteRuns:
         self._db = db
         self._sql = queries("runs")
 
+    @reads
     def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
         """Resume the run of that key, or start one; `fresh` always starts one."""
         self._db.flush()
@@ -172,6 +180,7 @@ class SqliteRuns:
         self._db.write_waiting()
         return [run for (run,) in self._db.all(self._sql["due"], (now,))]
 
+    @reads
     def list(self) -> Sequence[Run]:
         """List all runs, oldest first."""
         self._db.write_waiting()
@@ -208,4 +217,5 @@ def _head(path: Path) -> bytes:
 
 def _run(row: tuple[Any, ...]) -> Run:
     number, *spec, started_at, updated_at, claims, fetched, _, _, stopped = row
+    check_numbers(started_at, updated_at)
     return Run(number, RunSpec(*spec), started_at, updated_at, fetched, claims, stopped)
