@@ -277,7 +277,6 @@ def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
 
 
 def _page_lines(page: Record | None, read: Record | None, profile: Profile) -> Iterator[str]:
-    """Say what the page said when it was last read, what became of its links, and what the last visit found."""
     if page is None:
         return
     if read:
@@ -341,7 +340,6 @@ def _visited(entry: HistoryEntry, now: float, not_modified: int) -> str:
 
 
 def _changed(entry: HistoryEntry, site: Site, now: float) -> Iterator[str]:
-    """Say what visits have seen of its changes, and what is believed of them (core/recrawl/rate.py)."""
     if entry.changed_at is not None:
         yield f"It last changed {ago(entry.changed_at, now)}, as far as visits tell."
     rate, seen_at = entry.rate, entry.seen_at

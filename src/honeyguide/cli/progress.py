@@ -34,11 +34,6 @@ class Progress:
     """How far a run is: `done` items by this process and `before` by earlier ones, of `total` if that is known.
 
     Without a `unit` the line consists of `details` alone. A log gets a line after `step` more items.
-
-    >>> run = Progress("site", total=10, started=100.0, before=2, details=lambda now: ["1 not ok (1 timeout)"])
-    >>> run.done += 2
-    >>> run.line(104.0)
-    '4 of 10 sites, 0.5 a second, 1 not ok (1 timeout), about 12 s left'
     """
 
     unit: str = ""
@@ -65,11 +60,7 @@ class Progress:
         return self.before + self.done
 
     def count(self) -> str:
-        """Write how many items are done, and of how many.
-
-        >>> Progress("page", done=1).count(), Progress("page", total=3).count(), Progress("site", total=1).count()
-        ('1 page', '0 of 3 pages', '0 of 1 site')
-        """
+        """Write how many items are done, and of how many: `0 of 3 pages`."""
         if self.total is None:
             return count_of(self.all_done, self.unit)
         return f"{self.all_done:,} of {count_of(self.total, self.unit)}"
@@ -156,11 +147,7 @@ class Progress:
 
 
 def count_of(count: int, noun: str) -> str:
-    """Count things.
-
-    >>> count_of(1, "page"), count_of(1200, "page")
-    ('1 page', '1,200 pages')
-    """
+    """Count things: `1 page`, `1,200 pages`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

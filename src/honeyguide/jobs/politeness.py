@@ -243,18 +243,16 @@ class PoliteFetcher:
             finally:
                 left.seconds -= self._clock.now() - started
             if got.status in PUSHED_BACK:  # before the slot is free: the next request must know
-                host.pace = host.pace.struck(self._clock.now() + self._rest_s(host, got))
+                now, policy = self._clock.now(), self._policy
+                rest_s = retry_after_s(got.headers.retry_after, now)
+                if rest_s is None:  # longer each time
+                    rest_s = backoff_s(host.pace.strikes + 1, policy.backoff_s, policy.max_backoff_s)
+                else:
+                    rest_s = min(rest_s, policy.max_block_s)
+                host.pace = host.pace.struck(now + rest_s)
             else:
                 host.pace = host.pace.answered()
         return got
-
-    def _rest_s(self, host: _Host, got: Fetched) -> float:
-        """How long to pause after 429 or 503: what the host asks for, within bounds, or longer each time."""
-        policy = self._policy
-        asked_s = retry_after_s(got.headers.retry_after, self._clock.now())
-        if asked_s is None:
-            return backoff_s(host.pace.strikes + 1, policy.backoff_s, policy.max_backoff_s)
-        return min(asked_s, policy.max_block_s)
 
     # --- slots ---
 

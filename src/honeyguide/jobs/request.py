@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.rules.profile import Profile, Traversal
-    from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Fetcher
     from honeyguide.ports.store import Store
@@ -128,16 +127,12 @@ def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
         profile=profile,
         traversal=traversal,
         traps=Traps(profile.traps),
-        include=_compiled(request.include),
-        exclude=_compiled(request.exclude),
+        include=tuple(map(compile_pattern, _texts(request.include))),
+        exclude=tuple(map(compile_pattern, _texts(request.exclude))),
         max_depth=request.max_depth,
         follow_external=request.budgets.external_pages > 0,
         score_all=request.links,
     )
-
-
-def _compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
-    return tuple(map(compile_pattern, _texts(patterns)))
 
 
 def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
@@ -182,16 +177,9 @@ async def resolve_seeds(
     runs = [run for run in store.runs.list() if run.spec.key == spec.key and run.fetched]
     if runs and not request.restart and store.ledger(runs[-1]).counts().states["done"]:
         return replace(request, seeds=store.ledger(runs[-1]).seeds(), spec=spec)
-    seeds = await _answering(request.seeds, alternatives, fetcher, setup_time_s(request.max_time_s))
-    return replace(request, seeds=seeds, spec=spec)
-
-
-async def _answering(
-    seeds: Sequence[Url], alternatives: Alternatives, fetcher: Fetcher, limit_s: float | None
-) -> tuple[Url, ...]:
-    """Give the first address of each seed that answers, or the seed itself; one seed of a host is tried for all."""
-    addresses = {seed: (seed, *alternatives.get(seed, ())) for seed in seeds}
-    tried = {seed.site: seed for seed in reversed(seeds) if len(addresses[seed]) > 1}
+    addresses = {seed: (seed, *alternatives.get(seed, ())) for seed in request.seeds}
+    # One seed of a host is tried for all.
+    tried = {seed.site: seed for seed in reversed(request.seeds) if len(addresses[seed]) > 1}
     found: dict[str, int] = {}
 
     async def find(seed: Url) -> None:
@@ -206,8 +194,11 @@ async def _answering(
             return
 
     with suppress(TimeoutError):  # a seed that did not answer in time is crawled as written
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(setup_time_s(request.max_time_s)):
             await asyncio.gather(*map(find, tried.values()))
-    return tuple(
-        addresses[seed][found.get(seed.site, 0) if len(addresses[seed]) > 1 else 0] for seed in seeds
+    seeds = tuple(
+        urls[found.get(seed.site, 0) if len(urls) > 1 else 0]
+        for seed in request.seeds
+        for urls in [addresses[seed]]
     )
+    return replace(request, seeds=seeds, spec=spec)

@@ -1,4 +1,4 @@
-"""What a report tells of a crawl: pages, harvest, why it stopped, the best pages, what is left and what was put out.
+"""What a report tells of a crawl: pages, harvest, why it stopped, the best pages, what is left and what was rejected.
 
 Owns: reading the records of a run, each once and none kept but the best; nothing in them is trusted. Must not know: the
 store they come from, the words for its rules (`CrawlReportData` brings them), HTML, Markdown. Start reading at `crawl_sheet`.

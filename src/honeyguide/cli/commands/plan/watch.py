@@ -104,10 +104,18 @@ def watch(**values: Any) -> None:
             with work.progress.shown(quiet=values["quiet"], no_color=is_plain()):
                 stopped = asyncio.run(work.run(watch_opened(store, request, policy_of(values))))
             out.end(_stored_pages(store))
-    _tell(tally, out.name, stopped, quiet=values["quiet"])
+    visits = tally.visits
+    if not values["quiet"]:
+        summary = tally.summary(time.monotonic())
+        click.echo(line_for_people(f"{out.name}: {summary}" if out.name else summary), err=True)
+        click.echo(line_for_people(f"Stopped: {_STOPPED[stopped]}."), err=True)
+    if visits.failures:
+        note(failed_words(visits.failures))
+    if visits.refused:
+        note(refused_words(visits.refused))
     if stopped == INTERRUPTED:
         raise KeyboardInterrupt  # everything is said; the exit code is left
-    if tally.visits.refused == tally.visits.verdicts.total() > 0:
+    if visits.refused == visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
 
 
@@ -121,17 +129,6 @@ def _output(file: str | None, output: str | None, *, show_hosts: bool) -> Output
 def _stored_pages(store: Store) -> StoredPages:
     """Say what the store says: all visits, run by run. A file that shares no page with it is another store's."""
     return StoredPages(lambda: with_links(all_pages(store), links=False), lambda _: False)
-
-
-def _tell(tally: WatchTally, output: str, stopped: str, *, quiet: bool) -> None:
-    if not quiet:
-        summary = tally.summary(time.monotonic())
-        click.echo(line_for_people(f"{output}: {summary}" if output else summary), err=True)
-        click.echo(line_for_people(f"Stopped: {_STOPPED[stopped]}."), err=True)
-    if tally.visits.failures:
-        note(failed_words(tally.visits.failures))
-    if tally.visits.refused:
-        note(refused_words(tally.visits.refused))
 
 
 @dataclass(slots=True)
