@@ -6,6 +6,7 @@ Start reading at `ParquetFile.batches`. polars is an extra, so this module is im
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -47,10 +48,8 @@ class ParquetFile:
         self.name = name or path
         with opened(path):  # raises if the path cannot be opened
             self._path = Path(path)
-        try:
+        with self._reading():
             self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
-        except _READ:
-            raise self._unreadable() from None
         check_names(list(self.schema), self.name)
         for signal in REQUIRED:
             if signal not in columns_of(self.schema):
@@ -68,15 +67,13 @@ class ParquetFile:
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time and in their order."""
         start = 0
-        try:
-            found = query(self._scan()).collect_batches(
+        with self._reading():
+            rows = query(self._scan())
+            for frame in rows.collect_batches(
                 chunk_size=_CHUNK_ROWS, maintain_order=True, engine="streaming"
-            )
-            for frame in found:
+            ):
                 yield Batch(start, frame, self.take)
                 start += frame.height
-        except _READ:
-            raise self._unreadable() from None
 
     def rows(self) -> Iterator[RawRow]:
         """Read all rows unchanged, one by one."""
@@ -86,23 +83,19 @@ class ParquetFile:
 
     def count(self) -> int:
         """Count the rows, from the metadata of the file."""
-        try:
+        with self._reading():
             return int(self._scan().select(pl.len()).collect().item())
-        except _READ:
-            raise self._unreadable() from None
 
     def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[RawRow]:
         """Read rows by their number, from 0; whole, or some columns of them."""
         found: list[RawRow] = []
         scan = self._scan() if columns is None else self._scan().select(columns)
-        try:
+        with self._reading():
             for near in _clusters(sorted(numbers)):
                 part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
                 wanted = part[[number - near[0] for number in near]]
                 rows = zip(near, _rows_of(wanted), strict=True)
                 found += [RawRow(number + 1, self.name, row) for number, row in rows]
-        except _READ:
-            raise self._unreadable() from None
         return found
 
     def find(self, urls: Collection[str]) -> list[RawRow]:
@@ -112,26 +105,25 @@ class ParquetFile:
     def places(self, urls: Collection[str]) -> pl.DataFrame:
         """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
         url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
-        try:
-            rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX)
-            found = rows.filter(url.is_in(list(urls))).select(
-                pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH)
+        with self._reading():
+            rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX).filter(
+                url.is_in(list(urls))
             )
+            found = rows.select(pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH))
             return found.collect(engine="streaming")
-        except _READ:
-            raise self._unreadable() from None
 
     def _scan(self) -> pl.LazyFrame:
         columns = columns_of(self.schema)
         scan = pl.scan_parquet(self._path, glob=False).select(list(columns.values()))
-        if not self.zoneless:
-            return scan
-        return scan.with_columns(
-            pl.col([columns[name] for name in self.zoneless]).dt.replace_time_zone("UTC")
-        )
+        zoneless = [columns[name] for name in self.zoneless]
+        return scan.with_columns(pl.col(zoneless).dt.replace_time_zone("UTC")) if zoneless else scan
 
-    def _unreadable(self) -> InputError:
-        return InputError("is not Parquet that can be read; it may be cut off", file=self.name)
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except _READ:
+            raise InputError("is not Parquet that can be read; it may be cut off", file=self.name) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,28 +181,21 @@ def _pick(rows: Sequence[RawRow], start: int, numbers: Sequence[int]) -> list[Ra
 
 def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
     """Make columns of rows; a row without the needed values is in doubt, and so is a column of mixed types."""
-    lacking: dict[tuple[str, ...], bool] = {}
     listed = [{} if isinstance(values, InputError) else values for _, _, values in rows]
-    doubt = [_lacks(tuple(row), lacking) for row in listed]
+    keys = [tuple(row) for row in listed]
+    lacking = {names: not set(map(field_name, names)).issuperset(REQUIRED) for names in dict.fromkeys(keys)}
+    doubt = [lacking[names] for names in keys]
     columns: list[pl.Series] = []
     is_mixed = False
-    named = dict.fromkeys(column for keys in lacking for column in keys if field_name(column) in NAMES)
+    named = dict.fromkeys(column for names in lacking for column in names if field_name(column) in NAMES)
     if "url" not in map(field_name, named):
         named["url"] = None  # no row has a URL: all are in doubt, but they count as rows
     for name in named:
         series = _series(name, [row.get(name) for row in listed])
         is_mixed = is_mixed or series is None
         columns.append(pl.Series(name, [None] * len(listed), dtype=pl.Null) if series is None else series)
-    return _one_name_each(
-        pl.DataFrame([*columns, pl.Series(DOUBT, [True] * len(doubt) if is_mixed else doubt)])
-    )
-
-
-def _lacks(names: tuple[str, ...], lacking: dict[tuple[str, ...], bool]) -> bool:
-    if names not in lacking:
-        known = set(map(field_name, names))
-        lacking[names] = not known.issuperset(REQUIRED)
-    return lacking[names]
+    doubtful = pl.Series(DOUBT, [True] * len(doubt) if is_mixed else doubt)
+    return _one_name_each(pl.DataFrame([*columns, doubtful]))
 
 
 def _one_name_each(frame: pl.DataFrame) -> pl.DataFrame:

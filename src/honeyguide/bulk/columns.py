@@ -1,12 +1,9 @@
 """Columns: scorecards evaluated over whole columns, with the values and reasons of the row evaluator.
 
 Owns: the column evaluator. Must not know: TOML, files, which rules exist. Start reading at `score_columns`. polars is an
-extra, so this module is imported on demand.
-
-The nodes are those of `core.rules`. An unknown fact is null, and polars' logic of nulls is the three-valued logic of the
-rules, so a condition is written once. Each rule is one mask, computed once. Sums are made in the order of the rules, because
-floats added in another order are other floats. Each rule that paid sets one bit; `read_scores` turns the bits into reasons,
-for the rows that are shown. Numbers must be finite.
+extra, so this module is imported on demand. An unknown fact is null, and polars' logic of nulls is the three-valued logic of
+the rules. Each rule is one mask, computed once. Sums are made in the order of the rules, because floats added in another
+order are other floats. Each rule that paid sets one bit; `read_scores` turns bits into reasons. Numbers must be finite.
 """
 
 from __future__ import annotations
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.rules.facts import Value
-    from honeyguide.core.rules.language import Condition, Group, Leaf, Rule, Scorecard
+    from honeyguide.core.rules.language import Condition, Group, Rule, Scorecard
 
 
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
@@ -75,20 +72,12 @@ def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[Score]:
 
 def fact_frame(rows: Sequence[Mapping[str, Value]], names: Iterable[str]) -> pl.DataFrame:
     """Make columns of rows of facts, each with the type of its kind."""
-    types = {
-        FactKind.NUMBER: pl.Float64,
-        FactKind.FLAG: pl.Boolean,
-        FactKind.TEXT: pl.String,
-        FactKind.TEXTS: pl.String,
-    }
-    listed = list(names)
-    kinds = {name: FIELDS[name].kind if name in FIELDS else FactKind.NUMBER for name in listed}
-    return pl.DataFrame(
-        [
-            pl.Series(name, [row[name] for row in rows], dtype=types[kinds[name]], strict=False)
-            for name in listed
-        ]
-    )
+    types: dict[FactKind, type[pl.DataType]] = {FactKind.NUMBER: pl.Float64, FactKind.FLAG: pl.Boolean}
+    columns = []
+    for name in names:
+        dtype = types.get(_kind(name), pl.String)
+        columns.append(pl.Series(name, [row[name] for row in rows], dtype=dtype, strict=False))
+    return pl.DataFrame(columns)
 
 
 # --- a card -------------------------------------------------------------------------------------------------------
@@ -104,8 +93,8 @@ class _Card:
 
     def add_to(self, frame: pl.LazyFrame, *, ledger: bool) -> pl.LazyFrame:
         """Add the card's columns: texts as words, then masks, then the value; the steps in between are dropped."""
-        words = {leaf.field for rule in _rules(self.card) for leaf in leaves(rule.when) if _reads_words(leaf)}
-        words &= set(self.known)
+        tests = [leaf for rule in _rules(self.card) for leaf in leaves(rule.when) if leaf.field in self.known]
+        words = {leaf.field for leaf in tests if isinstance(leaf, Text) and leaf.test == "word"}
         prepared = [words_column(name) for name in sorted(words)]
         masks = [self._mask(rule).alias(self._mask_name(rule)) for rule in _rules(self.card)]
         frame = frame.with_columns(prepared).with_columns(masks)
@@ -122,12 +111,9 @@ class _Card:
     def _mask(self, rule: Rule) -> pl.Expr:
         """Write where a rule holds and the fact it pays by is known; null pays as little as false."""
         holds = self._condition(rule.when)
-        if rule.per is not None:
-            holds &= self._known(rule.per)
-        return holds
-
-    def _known(self, field: str) -> pl.Expr:
-        return pl.col(field).is_not_null() if field in self.known else pl.lit(value=False)
+        if rule.per is None:
+            return holds
+        return holds & (pl.col(rule.per).is_not_null() if rule.per in self.known else pl.lit(value=False))
 
     def _condition(self, condition: Condition) -> pl.Expr:
         """Write a condition: true, false, or null where it depends on an unknown fact."""
@@ -140,22 +126,16 @@ class _Card:
                 return ~self._condition(part)
             case _ if condition.field not in self.known:
                 return pl.lit(None, dtype=pl.Boolean)
-            case _:
-                return self._test(condition)
-
-    def _test(self, leaf: Leaf) -> pl.Expr:
-        column = pl.col(leaf.field)
-        match leaf:
-            case Below(_, bound):
-                return column < bound
-            case Above(_, bound):
-                return column > bound
+            case Below(field, bound):
+                return pl.col(field) < bound
+            case Above(field, bound):
+                return pl.col(field) > bound
             case Is(field, values) if _kind(field) is FactKind.NUMBER:
-                return column.is_in([float(value) for value in values if isinstance(value, int | float)])
+                return pl.col(field).is_in([float(one) for one in values if isinstance(one, int | float)])
             case Is(field, values) if _kind(field) is FactKind.FLAG:
-                return column.is_in([flag for flag in (True, False) if flag in values])
+                return pl.col(field).is_in([flag for flag in (True, False) if flag in values])
             case _:
-                return text_test(leaf)
+                return text_test(condition)
 
     # --- what it pays ---
 
@@ -219,17 +199,13 @@ class _Card:
         paid = [
             self._has_paid(group, place) for group in self.card.groups for place in range(len(group.rules))
         ]
-        missing = [
-            pl.col(field).is_null() if field in self.known else pl.lit(value=True)
-            for field in _optional(self.card)
-        ]
+        facts = _optional(self.card)
+        missing = [pl.col(fact).is_null() if fact in self.known else pl.lit(value=True) for fact in facts]
         for label, bits in (("paid", paid), ("unknown", missing)):
             for word in range(max(1, math.ceil(len(bits) / _BITS))):
-                packed = pl.lit(0, dtype=pl.UInt64)
+                packed = none = pl.lit(0, dtype=pl.UInt64)
                 for bit, mask in enumerate(bits[word * _BITS : (word + 1) * _BITS]):
-                    packed = packed | pl.when(mask).then(pl.lit(1 << bit, pl.UInt64)).otherwise(
-                        pl.lit(0, pl.UInt64)
-                    )
+                    packed = packed | pl.when(mask).then(pl.lit(1 << bit, pl.UInt64)).otherwise(none)
                 yield packed.alias(f"{label}.{name}.{word}")
 
     def _has_paid(self, group: Group, place: int) -> pl.Expr:
@@ -251,10 +227,6 @@ def _half_up(value: pl.Expr, decimals: int) -> pl.Expr:
     # Dividing by a single number, polars multiplies by its reciprocal, which is another float now and then.
     rounded = rounded / (floor * 0.0 + scale)
     return pl.when(scaled.abs() < _EXACT).then(rounded).otherwise(value)
-
-
-def _reads_words(leaf: Leaf) -> bool:
-    return isinstance(leaf, Text) and leaf.test == "word"
 
 
 def _rules(card: Scorecard) -> list[Rule]:

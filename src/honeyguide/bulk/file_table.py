@@ -2,11 +2,9 @@
 
 Owns: the passes over the files, and the ranking by the rules of a profile. Must not know: formats (`batches.py`), how
 columns are scored (`columns.py`). Start reading at `ColumnTable.plan`; the policy `learned` is in `learned_table.py`.
-
-Scores are made from the columns of numbers alone. Rows are read again, with their URLs, only if they are winners or in
-doubt. So the URL of another Parquet row is not checked, unless `check_urls`; those of the winners are looked up in the
-whole files, because a later row of the same URL counts instead. Between batches only the best rows so far are kept; a later
-row with the same score as the last of them loses the tie.
+Scores are made from the columns of numbers alone; rows are read again, with their URLs, only if they win or are in doubt. So
+other URLs of Parquet files are not checked, unless `check_urls`; those of the winners are looked up in the whole files, because
+a later row of the same URL counts instead. Between batches only the best rows so far are kept.
 """
 
 from __future__ import annotations
@@ -117,7 +115,7 @@ class ColumnTable:
                 self._check_urls, self._repeats = True, Repeats()
                 continue
             except _Repeated:
-                is_enough = False
+                pass
             else:
                 if is_enough or limit is None:
                     return plan
@@ -129,8 +127,7 @@ class ColumnTable:
         first = 0
         for file in self._files:
             for raw in file.find(urls):
-                signals = self._signals(file, raw)
-                if signals is not None:
+                if (signals := self._signals(file, raw)) is not None:
                     where = self._where(file, raw.number - 1)
                     found[signals.url] = KnownUrl(first + raw.number, where, signals)
             first += file.count() if len(self._files) > 1 else 0
@@ -216,9 +213,8 @@ class ColumnTable:
             HASH: hashes_of([signals.url for _, signals in good]),
         }
         known = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
-        return pl.concat(
-            [frame.filter(~pl.col(DOUBT).fill_null(value=False)), pl.DataFrame(known, schema=frame.schema)]
-        )
+        sure = frame.filter(~pl.col(DOUBT).fill_null(value=False))
+        return pl.concat([sure, pl.DataFrame(known, schema=frame.schema)])
 
     def _signals(self, file: File, raw: RawRow) -> UrlSignals | None:
         try:
@@ -238,9 +234,8 @@ class ColumnTable:
         if not self._check_urls or self._is_compared:
             return
         none = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
-        self._repeats.compare(
-            pl.concat([none, *(part.scores.select(PLACE, HASH) for part in self._parts(now))])
-        )
+        hashes = [part.scores.select(PLACE, HASH) for part in self._parts(now)]
+        self._repeats.compare(pl.concat([none, *hashes]))
         self._is_compared = True
 
     def _look_up(self, urls: Iterable[str]) -> bool:

@@ -1,10 +1,8 @@
 """Ranking Parquet files of any size by the policy `learned`: the same answers as `core.recrawl.ranking.RowTable`.
 
 Owns: the column of values, and how the price, levels and ranks follow from it. Must not know: formats. Start reading at
-`LearnedTable._plan`; the passes over the files are in `file_table.py`.
-
-One pass computes the values of all pages, eight bytes a row, which are kept. Everything else is computed from them, and
-rows are read again, with their URLs, only if they are winners.
+`LearnedTable._plan`; the passes over the files are in `file_table.py`. One pass computes the values of all pages, eight bytes
+a row, which are kept; everything else follows from them, and rows are read again, with their URLs, only if they win.
 """
 
 from __future__ import annotations
@@ -181,24 +179,18 @@ VALUE = "value.learned"
 _WEIGHT, _STEPS = "step.weight", ("step.a", "step.b", "step.x", "step.log", "step.survival")
 
 
-class ColumnMaths:
+class _ColumnMaths:
     """The functions of `core.recrawl.rate.Maths`, for expressions."""
 
-    def log(self, x: pl.Expr, /) -> pl.Expr:
-        """Return the natural logarithm."""
-        return x.log()
+    log, exp = staticmethod(pl.Expr.log), staticmethod(pl.Expr.exp)
 
-    def exp(self, x: pl.Expr, /) -> pl.Expr:
-        """Return e^x."""
-        return x.exp()
-
-    def expm1(self, x: pl.Expr, /) -> pl.Expr:
-        """Return e^x - 1, by sinh, which loses no digits near 0."""
-        half = x * 0.5
+    @staticmethod
+    def expm1(x: pl.Expr, /) -> pl.Expr:
+        half = x * 0.5  # sinh loses no digits near 0
         return 2.0 * half.exp() * half.sinh()
 
-    def where(self, test: pl.Expr, yes: Any, no: Any, /) -> pl.Expr:
-        """Choose."""
+    @staticmethod
+    def where(test: pl.Expr, yes: Any, no: Any, /) -> pl.Expr:
         return pl.when(test).then(yes).otherwise(no)
 
 
@@ -209,7 +201,7 @@ def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     its own; written into one expression, logarithms would be computed again and again.
     """
     known = frame.collect_schema().names()
-    maths = ColumnMaths()
+    maths = _ColumnMaths()
     a, b, x, grown, survival = (pl.col(name) for name in _STEPS)
     own_a, own_b = _rate(known, priors)
     frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))

@@ -1,10 +1,9 @@
 """The best links of large files, scored by columns.
 
 Owns: reading such files in batches, and which links columns read exactly. Must not know: reasons; a link that is shown is
-scored again by its row. Start reading at `best_links`. polars is an extra, so this module is imported on demand.
-
-A link is plain if its URL is normal already and its texts are ASCII: then its facts are the texts in lower case. The
-facts of all others are made row by row, so both ways give the same numbers.
+scored again by its row. Start reading at `best_links`. polars is an extra, so this module is imported on demand. A link is
+plain if its URL is normal already and its texts are ASCII: then its facts are the texts in lower case. The facts of all
+others are made row by row, so both ways give the same numbers.
 """
 
 from __future__ import annotations
@@ -93,7 +92,12 @@ class _Search:
             row = self._rows.read(source, batch.raw(place - first), place)
             if row is not None:
                 odd[place] = row
-        self._keep_best(pl.concat([self._by_columns(frame.filter(_PLAIN)), self._by_rows(odd)]))
+        facts = fact_frame([row.facts for row in odd.values()], self._names)
+        by_rows = facts.with_columns(pl.Series(_PLACE, list(odd), dtype=pl.Int64))
+        by_columns = frame.filter(_PLAIN).select(
+            _PLACE, *(_fact(name) for name in self._names if name in _FACTS)
+        )
+        self._keep_best(pl.concat([self._scored(by_columns), self._scored(by_rows)]))
         kept = {}
         for place in self._best[_PLACE].to_list():
             known = odd.get(place) or self._kept.get(place)
@@ -110,16 +114,8 @@ class _Search:
             raise InputError("is not as plain as it looks; this is a bug", file=raw.where, row=raw.number)
         return row
 
-    def _by_columns(self, frame: pl.DataFrame) -> pl.DataFrame:
-        facts = frame.lazy().select(_PLACE, *(_fact(name) for name in self._names if name in _FACTS))
-        return self._scored(facts)
-
-    def _by_rows(self, rows: dict[int, LinkRow]) -> pl.DataFrame:
-        facts = fact_frame([row.facts for row in rows.values()], self._names)
-        return self._scored(facts.with_columns(pl.Series(_PLACE, list(rows), dtype=pl.Int64)).lazy())
-
-    def _scored(self, facts: pl.LazyFrame) -> pl.DataFrame:
-        return score_columns(facts, self._cards, ledger=False).select(_PLACE, _SCORE).collect()
+    def _scored(self, facts: pl.DataFrame) -> pl.DataFrame:
+        return score_columns(facts.lazy(), self._cards, ledger=False).select(_PLACE, _SCORE).collect()
 
     def _keep_best(self, scores: pl.DataFrame) -> None:
         if self._wanted.min_score is not None:
@@ -167,10 +163,9 @@ def _batches(source: Source) -> Iterator[_Batch]:
         return
     raws = raw_links(source)
     while listed := list(islice(raws, LINK_BATCH_ROWS)):
-        rows = [_texts(raw) for raw in listed]
-        yield _Batch(
-            pl.DataFrame(rows, schema=dict.fromkeys(NAMES, pl.String), orient="row"), listed.__getitem__
-        )
+        schema = dict.fromkeys(NAMES, pl.String)
+        texts = pl.DataFrame([_texts(raw) for raw in listed], schema=schema, orient="row")
+        yield _Batch(texts, listed.__getitem__)
 
 
 def _texts(raw: RawRow) -> tuple[str | None, ...]:
@@ -183,9 +178,7 @@ def _texts(raw: RawRow) -> tuple[str | None, ...]:
 
 def _texts_of(frame: pl.DataFrame) -> pl.DataFrame:
     """Rename the columns; if one is not of texts, no row is plain."""
-    found = {
-        name: next((one for one in names if one in frame.columns), None) for name, names in NAMES.items()
-    }
+    found = {name: next(filter(frame.columns.__contains__, names), None) for name, names in NAMES.items()}
     types = {frame.schema[column] for column in found.values() if column is not None}
     is_text = types <= {pl.String(), pl.Null()}
     return frame.select(

@@ -120,10 +120,7 @@ def _digits(text: pl.Expr, start: int) -> pl.Expr:
     return text.str.slice(start, 2).cast(pl.Int64, strict=False)
 
 
-TIMES = {
-    "last_visited": "since_visit_s",
-    "last_changed": "since_change_s",
-}  # and the facts that are made of them
+TIMES = {"last_visited": "since_visit_s", "last_changed": "since_change_s"}  # and the facts made of them
 _NUMBERS = {"topic_relevance": "relevance"}
 DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -173,20 +170,17 @@ def _facts(
         rates += [value] if name in ("rate_a", "rate_b") else []
         facts.append(value.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
         doubts += [] if doubt is None else [doubt]
-    doubts += _half_a_rate(rates)
+    if len(rates) == 2:  # where one of the two numbers is missing
+        doubts.append(rates[0].is_null() != rates[1].is_null())
+    else:
+        doubts += [rate.is_not_null() for rate in rates]
     if with_url:
-        doubts.append(_doubtful_url(pl.col(named["url"]), schema[named["url"]]))
-        facts.append(hashed(pl.col(named["url"])).alias(HASH))
+        url, is_text = pl.col(named["url"]), schema[named["url"]] == pl.String
+        doubts.append(~url.str.contains(_URL).fill_null(value=False) if is_text else pl.lit(value=True))
+        facts.append(hashed(url).alias(HASH))
     if DOUBT in schema:  # from reading the file
         doubts.append(pl.col(DOUBT))
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
-
-
-def _half_a_rate(rates: list[pl.Expr]) -> list[pl.Expr]:
-    """Write where one of the two numbers is missing."""
-    if len(rates) < 2:
-        return [rate.is_not_null() for rate in rates]
-    return [rates[0].is_null() != rates[1].is_null()]
 
 
 def hashes_of(urls: list[str]) -> pl.Series:
@@ -258,12 +252,6 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
         )
         return flag, ~column.is_in([*_TRUE, *_FALSE, ""])
     return unreadable(column, pl.Boolean())
-
-
-def _doubtful_url(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    if dtype != pl.String:
-        return pl.lit(value=True)
-    return ~column.str.contains(_URL).fill_null(value=False)
 
 
 _READERS: Mapping[str, Callable[[pl.Expr, pl.DataType], Reading]] = {

@@ -1,10 +1,8 @@
 """Tests of text over whole columns: patterns that mean the same to both engines run in polars, others in Python.
 
-Owns: how `starts`, `ends`, `has`, `word`, `is` and `matches` are written for polars. Must not know: cards, points.
-Start reading at `text_test`.
-
-A fact may hold several texts, joined by `core.rules.facts.JOIN`: beginnings, ends and whole texts are then searched beside
-the join. No folded text contains a part of the join; a term that does is left to Python.
+Owns: how `starts`, `ends`, `has`, `word`, `is` and `matches` are written for polars. Must not know: cards, points. Start
+reading at `text_test`. A fact may hold several texts, joined by `core.rules.facts.JOIN`: beginnings, ends and whole texts are
+searched beside the join. No folded text contains a part of the join; a term that does is left to Python.
 """
 
 from __future__ import annotations
