@@ -106,7 +106,7 @@ def test_a_day_keeps_the_budget_of_every_hour_and_an_even_pace() -> None:
 def test_rounds_end_it() -> None:
     session = Pages(Working(), 50)
     ended, rounds = go(session, WatchBudget(per_hour=60, cycle_s=600.0, rounds=3))
-    assert (ended, [(one.number, one.room, one.planned, one.fetched) for one in rounds]) == (
+    assert (ended, [(one.number, one.allowed, one.planned, one.fetched) for one in rounds]) == (
         "rounds",
         [(1, 10, 10, 10), (2, 10, 10, 10), (3, 10, 10, 10)],
     )
@@ -121,9 +121,9 @@ def test_visits_of_before_count_and_it_rests_until_the_first_of_them_is_an_hour_
     session = Pages(clock, 50)
     session.visits = [(clock.now() - 3000.0 + n, n) for n in range(20)]
     _, rounds = go(session, WatchBudget(per_hour=20, cycle_s=60.0, rounds=2))
-    assert [(one.room, one.fetched) for one in rounds] == [(0, 0), (1, 1)]
+    assert [(one.allowed, one.fetched) for one in rounds] == [(0, 0), (1, 1)]
     assert rounds[1].at == pytest.approx(rounds[0].at + 600.0)
-    assert session.plans == [[0]]  # without room there is nothing to plan
+    assert session.plans == [[0]]  # without visits that are allowed there is nothing to plan
 
 
 @pytest.mark.parametrize("after", [1, 7, 19])
@@ -155,7 +155,7 @@ def test_planning_is_a_tenth_of_the_time_at_most() -> None:
     _, rounds = go(session, WatchBudget(per_hour=3600, cycle_s=10.0, rounds=3))
     waited = [later.at - earlier.at for earlier, later in pairwise(rounds)]
     assert min(waited) >= 300.0
-    assert rounds[1].room > rounds[0].room  # and the pace is kept
+    assert rounds[1].allowed > rounds[0].allowed  # and the pace is kept
 
 
 def test_with_nothing_to_plan_it_waits() -> None:

@@ -58,21 +58,21 @@ class _Query(NamedTuple):
     url: Url
     run: Run
     profile: Profile
-    frontier: Ledger
+    ledger: Ledger
     digest: int
 
 
-def _find_query(text: str, store: Store, number_: int | None, on_note: Note | None) -> _Query:
+def _find_query(text: str, store: Store, run_number: int | None, on_note: Note | None) -> _Query:
     others: list[_Query] = []
-    named = runs.find_run(store, number_)
-    for run in reversed(store.runs.list()) if number_ is None else [named]:
-        profile, frontier = runs.profile_of_run(run, on_note), store.ledger(run)
-        for whole in on_sites(text, frontier.sites()) if is_path(text) else [complete_address(text)]:
+    named = runs.find_run(store, run_number)
+    for run in reversed(store.runs.list()) if run_number is None else [named]:
+        profile, ledger = runs.profile_of_run(run, on_note), store.ledger(run)
+        for whole in on_sites(text, ledger.sites()) if is_path(text) else [complete_address(text)]:
             digest = digest_of(Url.parse(whole), profile.scope.tracking)
-            found = frontier.find(digest)
+            found = ledger.find(digest)
             is_http = found and whole != text and found[0].url.startswith("http:")  # no scheme was written
             address = f"http{whole.removeprefix('https')}" if is_http else whole
-            query = _Query(address, Url.parse(address), run, profile, frontier, digest)
+            query = _Query(address, Url.parse(address), run, profile, ledger, digest)
             if found:
                 return query
             others.append(query)
@@ -83,12 +83,12 @@ def _find_query(text: str, store: Store, number_: int | None, on_note: Note | No
 
 
 def _explained(text: str, store: Store, query: _Query) -> Record:
-    run, profile, frontier = query.run, query.profile, query.frontier
-    row, seen = frontier.find(query.digest) or (None, ())
+    run, profile, ledger = query.run, query.profile, query.ledger
+    row, seen = ledger.find(query.digest) or (None, ())
     link: Record = _NOT_MET if row is None else runs.queue_record(row)
     steps = [step for step in steps_of(query.address) if step.changed]
     visits = store.history.visits(query.digest)
-    page, read = _pages(frontier, row, len(visits))
+    page, read = _pages(ledger, row, len(visits))
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "text": text,
@@ -106,7 +106,7 @@ def _explained(text: str, store: Store, query: _Query) -> Record:
         "due_at": None if row is None or row.due_at is None else iso(row.due_at),
         "rejected": {"rule": row.why.rule, "reason": row.why.text} if row and row.why else None,
         "page": page,
-        "visits": [{"run": number_, "at": iso(at), "status": status} for number_, at, status in visits],
+        "visits": [{"run": run_number, "at": iso(at), "status": status} for run_number, at, status in visits],
         "read": read,
     }
     entry = store.history.get(query.digest)
@@ -138,9 +138,9 @@ def _history(entry: HistoryEntry) -> Record:
 def _verdict(query: _Query) -> Record:
     """Judge the URL as a link of the crawl's first seed; every site of the crawl is inside."""
     url, scope = query.url, query.profile.scope
-    start = next(iter(query.frontier.seeds()), url)
+    start = next(iter(query.ledger.seeds()), url)
     verdict = classify_url(url, url.parse("/robots.txt", start), scope, start)
-    if verdict.rule == OTHER_SITE and url.site in query.frontier.sites():
+    if verdict.rule == OTHER_SITE and url.site in query.ledger.sites():
         verdict = classify_url(url, url.parse("/robots.txt", url), scope)
     detail = verdict.detail or None
     return {"kind": verdict.kind.value, "rule": verdict.rule, "id": verdict.id, "detail": detail}
@@ -171,15 +171,15 @@ def _point(text: str, profile: Profile) -> Record:
     return {"rule": rule, "points": tidy(float(paid)), "reason": reason}
 
 
-def _pages(frontier: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
+def _pages(ledger: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record | None, Record | None]:
     """Find the record of the last visit, and of the last visit that read the page if that is another one."""
     last = None if row is None else row.claim
-    claim, page = (0, None) if last is None else next(frontier.pages(after=last - 1), (0, None))
+    claim, page = (0, None) if last is None else next(ledger.pages(after=last - 1), (0, None))
     if last is None or page is None or claim != last:
         return None, None
     if was_read(page) or visits == 1:
         return page, None
-    earlier = (record for _, record in takewhile(lambda item: item[0] < last, frontier.pages()))
+    earlier = (record for _, record in takewhile(lambda item: item[0] < last, ledger.pages()))
     read = [record for record in earlier if record["url"] == page["url"] and was_read(record)][-1:]
     return page, read[0] if read else None
 
@@ -208,7 +208,7 @@ def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Ite
         verb = "Fetched" if any(visit["status"] for visit in visits) else "Requested"
         earlier = f"{times(len(visits) - len(listed))} before; " if len(visits) > len(listed) else ""
         yield f"{verb} {earlier}{answers}."
-    over = [rule for rule in (FULL, MANY) if row is None and query.frontier.counts().skipped.get(rule)]
+    over = [rule for rule in (FULL, MANY) if row is None and query.ledger.counts().skipped.get(rule)]
     if over:
         yield f"But the crawl met more than it keeps ({', '.join(over)}): it may be one of those."
 

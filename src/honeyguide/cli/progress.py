@@ -173,11 +173,7 @@ def most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def not_ok_words(statuses: Mapping[str, int]) -> list[str]:
-    """Say how many sites did not end well, by status; nothing if all did.
-
-    >>> not_ok_words({"ok": 5, "timeout": 1, "dns_failed": 2}), not_ok_words({"ok": 5})
-    (['3 not ok (2 dns_failed, 1 timeout)'], [])
-    """
+    """Say how many sites did not end well, by status; nothing if all did."""
     failed = {status: count for status, count in statuses.items() if status != _OK and count}
     kinds = ", ".join(f"{count:,} {status}" for status, count in most_first(failed))
     return [f"{sum(failed.values()):,} not ok ({kinds})"] if failed else []

@@ -48,7 +48,7 @@ class WatchBudget:
     until: float | None = None
     rounds: int | None = None
 
-    def room(self, latest: Sequence[float], now: float) -> int:
+    def remaining(self, latest: Sequence[float], now: float) -> int:
         """Give how many visits are left after those of the hour before `now`."""
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
@@ -73,7 +73,7 @@ class Round:
 
     number: int
     at: float
-    room: int
+    allowed: int
     planned: int
     fetched: int
     spent: int
@@ -130,19 +130,19 @@ class WatchSession:
             await self.listen(clock.now())
             now = clock.now()
             latest = self.store.history.latest_visits(budget.per_hour, now - HOUR_S)
-            room = min(budget.room(latest, now), budget.share(now - begun))
-            planned, fetched, planning_s = await self._round(room, now + budget.cycle_s)
+            allowed = min(budget.remaining(latest, now), budget.share(now - begun))
+            planned, fetched, planning_s = await self._round(allowed, now + budget.cycle_s)
             rounds += 1
             begun, ended = now, clock.now()
             latest = self.store.history.latest_visits(budget.per_hour, ended - HOUR_S)
             rest_s = _REST_PER_PLAN * planning_s
             next_at = max(begun + budget.cycle_s, ended + rest_s, budget.free_at(latest, ended))
-            spent = budget.per_hour - budget.room(latest, ended)
+            spent = budget.per_hour - budget.remaining(latest, ended)
             self.request.on_round(
                 Round(
                     number=rounds,
                     at=now,
-                    room=room,
+                    allowed=allowed,
                     planned=planned,
                     fetched=fetched,
                     spent=spent,
@@ -154,26 +154,26 @@ class WatchSession:
                 await clock.sleep(max(0.0, wake_at - ended))
         return "until" if budget.until is not None and clock.now() >= budget.until else "rounds"
 
-    async def _round(self, room: int, until: float) -> tuple[int, int, float]:
-        """Fetch what is left of an earlier plan; while there is room and time, plan and fetch.
+    async def _round(self, allowed: int, until: float) -> tuple[int, int, float]:
+        """Fetch what is left of an earlier plan; while visits are allowed and time is left, plan and fetch.
 
         Gives the numbers of planned and fetched pages, and the seconds of planning. A planned page may have to wait,
         because its site asks for a pause: then the next best are planned.
         """
         clock = self.clock
-        is_due = room > 0 and not self.runs.keys().isdisjoint(self.store.runs.due(clock.now()))
-        fetched = await self.fetch(room) if is_due else 0
+        is_due = allowed > 0 and not self.runs.keys().isdisjoint(self.store.runs.due(clock.now()))
+        fetched = await self.fetch(allowed) if is_due else 0
         planned, planning_s = 0, 0.0
         for turn in range(_PLANS):
-            if fetched >= room or (turn and clock.now() >= until):
+            if fetched >= allowed or (turn and clock.now() >= until):
                 break
             began = clock.now()
-            more = self.plan(room - fetched, began)
+            more = self.plan(allowed - fetched, began)
             planning_s += clock.now() - began
             if not more:
                 break
             planned += more
-            fetched += await self.fetch(room - fetched)
+            fetched += await self.fetch(allowed - fetched)
         return planned, fetched, planning_s
 
     async def listen(self, now: float) -> None:

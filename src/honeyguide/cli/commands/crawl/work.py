@@ -274,10 +274,6 @@ def revisit_words(verdicts: Mapping[str, int]) -> str:
 
     >>> revisit_words({"changed": 2, "not-modified": 3, "same-bytes": 1})
     '6 pages visited again: 2 changed, 4 unchanged (3 of them by 304)'
-    >>> revisit_words({"failed": 2})
-    '2 pages visited: 2 failed'
-    >>> revisit_words({"first": 5}), revisit_words({"changed": 1, "first": 5})
-    ('5 pages visited, all for the first time', '6 pages visited: 1 changed, 5 for the first time')
     """
     total, first = sum(verdicts.values()), verdicts.get("first", 0)
     visited = f"{count_of(total, 'page')} visited"
