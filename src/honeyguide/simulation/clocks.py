@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.core.recrawl.clocks import (
-    EDGES_H,
-    OLD_SPEED,
-    SITE_DAYS,
-    SLOWEST,
-    day_weight_by,
-    first_weights,
-    lasting_by,
-    weight_by,
-)
+from honeyguide.core.recrawl import clocks
+from honeyguide.core.recrawl.clocks import EDGES_H, SITE_DAYS, weight_by
 from honeyguide.simulation.worlds import ARTICLE, CLASSES, HUB, PAGE
 
 if TYPE_CHECKING:
@@ -93,7 +85,7 @@ class Clocks:
         if len(hubs):
             place = self._place[pages[hubs]]
             ahead = self._days.exposure_h(place, np.full(len(hubs), now), now + span[hubs])
-            stretch[hubs] = span[hubs] / np.maximum(ahead, span[hubs] * OLD_SPEED)
+            stretch[hubs] = span[hubs] / np.maximum(ahead, span[hubs] * clocks.OLD_SPEED)
         aged = np.flatnonzero(self._is_aged[pages])
         if len(aged):
             group, age = self._group[pages[aged]], now - self._sight.published[pages[aged]]
@@ -120,9 +112,8 @@ class Clocks:
             of_site = self._sites.exposure_h(host[aged], since[aged], now) / (now - since[aged])
             rate = lessons.rate[aged] * self._by_site(pages[aged], of_site)
             born = self._sight.published[pages[aged]]
-            self._ages.learn(
-                self._group[pages[aged]], (since[aged] - born, now - born), lessons.found[aged], rate
-            )
+            ages = since[aged] - born, now - born
+            self._ages.learn(self._group[pages[aged]], ages, lessons.found[aged], rate)
         plain = np.flatnonzero(kind == PAGE)
         if len(plain):
             is_changed = lessons.found[plain] > 0.0
@@ -146,7 +137,7 @@ class Ages:
     def __init__(self, class_names: tuple[PageClass, ...], hosts: int) -> None:
         groups = len(class_names) * hosts
         self._class = np.arange(groups) % len(class_names)
-        self._first = np.array([first_weights(name) for name in class_names])
+        self._first = np.array([clocks.first_weights(name) for name in class_names])
         self._found = np.zeros((groups, len(EDGES_H)))
         self._expected = np.zeros((groups, len(EDGES_H)))
         self._lived, self._ended = np.zeros_like(self._first), np.zeros_like(self._first)
@@ -158,9 +149,9 @@ class Ages:
 
     def stretch(self, group: Ints, age: Floats, span_h: Floats, interval_h: Floats) -> Floats:
         """Return how many wall hours an hour of the clock takes over the coming span, for pages that may end."""
-        stretch = span_h / np.maximum(self.exposure_h(group, age, age + span_h), span_h * SLOWEST)
+        stretch = span_h / np.maximum(self.exposure_h(group, age, age + span_h), span_h * clocks.SLOWEST)
         ends = self._ended / np.maximum(self._lived, 1.0)
-        return np.asarray(lasting_by(stretch, interval_h, ends[self._class[group], _place(age)]))
+        return np.asarray(clocks.lasting_by(stretch, interval_h, ends[self._class[group], _place(age)]))
 
     def count_lives(self, group: Ints, age: Floats, hours: float) -> None:
         """Count the hours that pages live at their ages."""
@@ -229,7 +220,7 @@ class HubDays:
         self._update()
 
     def _update(self) -> None:
-        self._weight = day_weight_by(self._counts, self._counts.sum(axis=1, keepdims=True))
+        self._weight = clocks.day_weight_by(self._counts, self._counts.sum(axis=1, keepdims=True))
         self._readings = np.cumsum(self._weight, axis=1) - self._weight
 
     def _reading(self, hub: Ints, moment: Floats) -> Floats:
@@ -266,10 +257,7 @@ class SiteClocks:
         return np.asarray(until[host] - self._reading(host, since))
 
     def learn(self, host: Ints, since: Floats, now: float, expected: Floats, is_changed: Flags) -> None:
-        """Learn from visits at `now`, after others at `since`; `expected` is the chance of change of each.
-
-        The expected change is spread over the days by their hours, a found change by the hours that count.
-        """
+        """Learn from visits at `now`, after others at `since`; `expected` is the chance of change of each."""
         days = _DAY_H * (self._first_day + np.arange(SITE_DAYS + 1))
         hours = np.minimum(now, days[1:]) - np.maximum(since[:, None], days[:-1])
         hours = np.maximum(hours, 0.0)

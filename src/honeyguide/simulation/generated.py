@@ -52,14 +52,14 @@ _MOST = {
 def generate_world(text: str, seed: int, days: float | None = None) -> World:
     """Generate the world that a text like `poisson:pages=2000,hosts=5` names; `days` overrides it."""
     name, _, rest = text.partition(":")
-    settings = _settings(name, rest, WorldSettings())
+    settings = _settings(name, rest)
     settings = settings if days is None else replace(settings, days=days)
     world = MAKERS[name](settings, np.random.Generator(np.random.PCG64(seed)))
     return replace(world, name=text)
 
 
-def _settings(name: str, rest: str, settings: WorldSettings) -> WorldSettings:
-    known = {field.name: field.type for field in fields(WorldSettings)}
+def _settings(name: str, rest: str) -> WorldSettings:
+    known, values = {field.name: field.type for field in fields(WorldSettings)}, dict[str, Any]()
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
@@ -74,9 +74,8 @@ def _settings(name: str, rest: str, settings: WorldSettings) -> WorldSettings:
             kind = kind if known[key] == "int" or not least else "a number above 0 and up"
             most = f"{_MOST[key]:,.2f}".removesuffix(".00")
             raise InputError(f"{shown(value)} should be {kind} to {most}", file=name, field=key)
-        value_of: Any = int(number) if known[key] == "int" else number
-        settings = replace(settings, **{key: value_of})
-    return settings
+        values[key] = int(number) if known[key] == "int" else number
+    return WorldSettings(**values)
 
 
 # --- pages that stay ---
@@ -123,9 +122,8 @@ def _seasonal(settings: WorldSettings, rng: Generator) -> World:
     host = _hosts(settings)
     edits = np.sort(rng.random(max(1, int(settings.days / 20))) * hours)
     for at in edits:
-        touched = np.flatnonzero(
-            (host == rng.integers(settings.hosts)) & (rng.random(settings.pages) < 1 / 3)
-        )
+        is_host = host == rng.integers(settings.hosts)
+        touched = np.flatnonzero(is_host & (rng.random(settings.pages) < 1 / 3))
         pages = np.concatenate([pages, touched])
         times = np.concatenate([times, at + rng.random(len(touched))])
     return _world(settings, rng, pages[times < hours], times[times < hours])
@@ -167,9 +165,8 @@ def _hosts(settings: WorldSettings) -> Ints:
     """Assign pages to hosts whose sizes fall like 1, 1/2, 1/3 and so on: few are large, most are small."""
     share = 1.0 / np.arange(1, settings.hosts + 1)
     edges = np.cumsum(share / share.sum())
-    return np.minimum(
-        np.searchsorted(edges, (np.arange(settings.pages) + 0.5) / settings.pages), settings.hosts - 1
-    )
+    places = np.searchsorted(edges, (np.arange(settings.pages) + 0.5) / settings.pages)
+    return np.minimum(places, settings.hosts - 1)
 
 
 def _world(

@@ -15,7 +15,9 @@ from honeyguide.core.recrawl.rate import known_index_by
 from honeyguide.simulation.worlds import NEVER
 
 if TYPE_CHECKING:
-    from honeyguide.simulation.run import Budget, FetchLog
+    from collections.abc import Callable
+
+    from honeyguide.simulation.run import Budget, FetchLog, Flags
     from honeyguide.simulation.worlds import Floats, Ints, World
 
 
@@ -60,8 +62,7 @@ class Spans:
 def fresh_spans(world: World, log: FetchLog) -> Spans:
     """Return when copies were fresh."""
     pages, times, ends = _copies(world, log)
-    until = np.minimum(world.next_change(pages, times), ends)
-    return Spans(pages, times, until)
+    return Spans(pages, times, np.minimum(world.next_change(pages, times), ends))
 
 
 def stale_spans(world: World, log: FetchLog) -> Spans:
@@ -82,7 +83,7 @@ def stale_spans(world: World, log: FetchLog) -> Spans:
 
 def _copies(world: World, log: FetchLog) -> tuple[Ints, Floats, Floats]:
     """List every copy: its page, its time, and its end: by the next fetch, with the page, or with the run."""
-    start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0)) if log.is_copied else np.zeros(0, np.int64)
+    start = _copied(world, log.is_copied)
     is_there = world.gone[log.pages] > log.times
     pages = np.concatenate([start, log.pages[is_there]])
     times = np.concatenate([np.zeros(len(start)), log.times[is_there]])
@@ -159,19 +160,19 @@ def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> S
         if len(kept) > (last - round(at[job] / tick)) * tick * budget.per_day / 24.0:
             heapq.heappop(kept)
     chosen = np.array(sorted(job for _, job in kept), np.int64)
-    free = _first_spans(world) if is_copied else Spans(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    first = _copied(world, is_copied)  # their copies are fresh at the start
+    zero = np.zeros(len(first))
+    ends = np.minimum(world.next_change(first, zero), np.minimum(world.gone[first], world.hours))
     return Spans(
-        np.concatenate([free.pages, pages[chosen]]),
-        np.concatenate([free.since, at[chosen]]),
-        np.concatenate([free.until, until[chosen]]),
+        np.concatenate([first, pages[chosen]]),
+        np.concatenate([zero, at[chosen]]),
+        np.concatenate([ends, until[chosen]]),
     )
 
 
-def _first_spans(world: World) -> Spans:
-    start = np.flatnonzero((world.born <= 0.0) & (world.hub < 0))
-    zero = np.zeros(len(start))
-    until = np.minimum(world.next_change(start, zero), np.minimum(world.gone[start], world.hours))
-    return Spans(start, zero, until)
+def _copied(world: World, is_copied: bool) -> Ints:
+    """List the pages that a run starts with a copy of."""
+    return np.flatnonzero((world.born <= 0.0) & (world.hub < 0) & is_copied)
 
 
 def _between_changes(world: World, is_copied: bool) -> tuple[Ints, Floats, Floats]:
@@ -203,25 +204,28 @@ def optimal_freshness(world: World, budget: Budget) -> float:
 
 def _prices(world: World, group: Ints, groups: int, per_hour: float, floor: Floats | float = 0.0) -> Floats:
     """Find the lowest price at which each group stays within its fetches, by halving."""
-    low = np.full(groups, np.log(1e-12))
-    high = np.full(groups, np.log(float(np.max(world.weight / world.rates))) + 1e-9)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        z = _visits_at(world, np.maximum(np.exp(middle)[group], floor))
+
+    def is_within(price: Floats) -> Flags:
+        z = _visits_at(world, np.maximum(price[group], floor))
         visits = np.where(np.isfinite(z), world.rates / z, 0.0)
-        is_dear = np.bincount(group, visits, minlength=groups) <= per_hour
-        high = np.where(is_dear, middle, high)
-        low = np.where(is_dear, low, middle)
-    return np.asarray(np.exp(high))
+        return np.asarray(np.bincount(group, visits, minlength=groups) <= per_hour)
+
+    most = np.log(float(np.max(world.weight / world.rates))) + 1e-9
+    return _least(is_within, np.full(groups, np.log(1e-12)), np.full(groups, most))
 
 
 def _visits_at(world: World, price: Floats) -> Floats:
     """Return how many changes pass between two visits of each page at a price; infinite if it is never visited."""
     target = price * world.rates / world.weight
     low, high = np.full(world.size, np.log(1e-9)), np.full(world.size, np.log(60.0))
+    visits = _least(lambda z: np.asarray(known_index_by(np, 1.0, z) >= target), low, high)
+    return np.where(target < 1.0, visits, NEVER)
+
+
+def _least(passes: Callable[[Floats], Flags], low: Floats, high: Floats) -> Floats:
+    """Find the least numbers that pass a test, by halving between logarithms."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        is_enough = known_index_by(np, 1.0, np.exp(middle)) >= target
-        high = np.where(is_enough, middle, high)
-        low = np.where(is_enough, low, middle)
-    return np.where(target < 1.0, np.exp(high), NEVER)
+        is_passed = passes(np.exp(middle))
+        high, low = np.where(is_passed, middle, high), np.where(is_passed, low, middle)
+    return np.asarray(np.exp(high))

@@ -13,32 +13,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from honeyguide.errors import InputError
-from honeyguide.simulation.measures import (
-    Outcome,
-    Spans,
-    all_knowing,
-    discovery_delay,
-    fresh_spans,
-    freshness,
-    mean_age,
-    optimal_freshness,
-    stale_spans,
-)
-from honeyguide.simulation.policies import (
-    SimulatedAdaptiveInterval,
-    SimulatedHeuristic,
-    SimulatedKnownRates,
-    SimulatedLearned,
-    SimulatedProportional,
-    SimulatedUniform,
-)
-from honeyguide.simulation.worlds import NEVER
+from honeyguide.simulation import measures, policies
+from honeyguide.simulation.measures import Outcome, freshness
+from honeyguide.simulation.worlds import HUB, NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from honeyguide.simulation.measures import Spans
     from honeyguide.simulation.worlds import Floats, Ints, World
 
     Flags = NDArray[np.bool_]
@@ -109,11 +93,9 @@ class SimPolicy(Protocol):
 
     def scores(self, now: float) -> Floats:
         """Return the value of a visit to each page now."""
-        ...
 
     def learn(self, visits: Visits) -> None:
         """Learn from the results of visits."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +140,8 @@ class _Run:
         listed = np.flatnonzero(world.hub < 0)
         self._births = listed[np.argsort(world.born[listed], kind="stable")]
         self._born = world.born[self._births]
-        self._waiting = {
-            int(hub): np.flatnonzero(world.hub == hub) for hub in np.unique(world.hub[world.hub >= 0])
-        }
+        hubs = np.unique(world.hub[world.hub >= 0])
+        self._waiting = {int(hub): np.flatnonzero(world.hub == hub) for hub in hubs}
         is_there = (world.born <= 0.0) & (world.hub < 0)
         self.sight = Sight(
             kind=world.kind,
@@ -180,7 +161,9 @@ class _Run:
         """Discover new pages, choose, fetch, learn."""
         self._update_known(now)
         self._allowed += self._per_tick * tick
-        self._host_allow(tick)
+        if self._host_limit is not None:
+            more = self._host_limit * tick
+            self._host_allowed = np.minimum(self._host_allowed + more, more + 1.0)
         count = int(self._allowed + 1e-9)
         if count == 0:
             return
@@ -200,16 +183,10 @@ class _Run:
     def _update_known(self, now: float) -> None:
         """Add new pages that need no hub, and remove those whose end is known."""
         end = int(np.searchsorted(self._born, now, "right"))
-        new = self._births[self._next_birth : end]
-        self.sight.is_known[new] = True
+        self.sight.is_known[self._births[self._next_birth : end]] = True
         self._next_birth = end
         if self._world.is_end_known:
             self.sight.is_known[self._world.gone <= now] = False
-
-    def _host_allow(self, tick: float) -> None:
-        if self._host_limit is not None:
-            more = self._host_limit * tick
-            self._host_allowed = np.minimum(self._host_allowed + more, more + 1.0)
 
     def _choose(self, scores: Floats, count: int) -> Ints:
         if self._host_limit is None:
@@ -228,17 +205,10 @@ class _Run:
         sight.visited[pages] = now
         sight.is_known[pages[is_gone]] = False
         discovered = np.zeros(len(pages), np.int64)
-        for place in np.flatnonzero(world.kind[pages] == 1):
+        for place in np.flatnonzero(world.kind[pages] == HUB):
             discovered[place] = self._discover(int(pages[place]), now)
         self._fetched.append((pages, now, is_news))
-        return Visits(
-            now=now,
-            pages=pages,
-            since=since,
-            is_changed=is_changed,
-            is_gone=is_gone,
-            discovered=discovered,
-        )
+        return Visits(now, pages, since, is_changed=is_changed, is_gone=is_gone, discovered=discovered)
 
     def _discover(self, hub: int, now: float) -> int:
         waiting = self._waiting.get(hub)
@@ -253,8 +223,7 @@ class _Run:
 
 def best_of(scores: Floats, count: int) -> Ints:
     """Choose the highest scores, ties by page; pages without a score are never chosen."""
-    able = int(np.count_nonzero(scores > -NEVER))
-    count = min(count, able)
+    count = min(count, int(np.count_nonzero(scores > -NEVER)))
     if count <= 0:
         return np.zeros(0, np.int64)
     cut = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -279,12 +248,12 @@ def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
 
 
 POLICIES: dict[str, PolicyMaker] = {
-    "learned": lambda sight, _: SimulatedLearned(sight),
-    "heuristic": lambda sight, _: SimulatedHeuristic(sight),
-    "uniform": lambda sight, _: SimulatedUniform(sight),
-    "proportional": lambda sight, _: SimulatedProportional(sight),
-    "adaptive-interval": lambda sight, _: SimulatedAdaptiveInterval(sight),
-    "known-rates": lambda sight, world: SimulatedKnownRates(sight, world.rates),
+    "learned": lambda sight, _: policies.SimulatedLearned(sight),
+    "heuristic": lambda sight, _: policies.SimulatedHeuristic(sight),
+    "uniform": lambda sight, _: policies.SimulatedUniform(sight),
+    "proportional": lambda sight, _: policies.SimulatedProportional(sight),
+    "adaptive-interval": lambda sight, _: policies.SimulatedAdaptiveInterval(sight),
+    "known-rates": lambda sight, world: policies.SimulatedKnownRates(sight, world.rates),
 }
 REFERENCE = "known-rates"  # knows every change rate
 OPTIMUM, ALL_KNOWING = "optimum", "all-knowing"  # bounds: no policy, only a freshness
@@ -303,17 +272,20 @@ def try_policies(
 
     The best possible is the optimum of fixed rates if the world is steady, else what the reference achieves.
     """
-    policies = [name for name in names if name != REFERENCE]
     outcomes = []
-    for name in (*policies, REFERENCE):
+    for name in (*(name for name in names if name != REFERENCE), REFERENCE):
         on_policy(name)
         outcomes.append(_run(world, budget, name, is_copied))
-    bounds = list(_bounds(world, budget, is_copied))
-    best = next((item for item in bounds if item.policy == OPTIMUM), outcomes[-1])
-    top = bounds[-1]
+    best = outcomes[-1]
+    if world.is_steady:
+        value = measures.optimal_freshness(world, budget)
+        best = Outcome(world.name, budget.name, OPTIMUM, is_reference=True, freshness=value, late=value)
+        outcomes.append(best)
+    spans = measures.all_knowing(world, budget, tick_of(world, budget), is_copied)
+    top = _measured(world, budget, ALL_KNOWING, spans)
     return [
         replace(item, of_best=_share(item.late, best.late), of_all_knowing=_share(item.late, top.late))
-        for item in (*outcomes, *bounds)
+        for item in (*outcomes, top)
     ]
 
 
@@ -325,11 +297,11 @@ def _run(world: World, budget: Budget, name: str, is_copied: bool) -> Outcome:
     log = simulate(world, budget, lambda sight: POLICIES[name](sight, world), is_copied=is_copied)
     fetched = np.bincount(world.host[log.pages], minlength=len(world.hosts))
     return replace(
-        _measured(world, budget, name, fresh_spans(world, log)),
+        _measured(world, budget, name, measures.fresh_spans(world, log)),
         is_reference=name == REFERENCE,
-        mean_age_h=mean_age(world, stale_spans(world, log), 0.0),
+        mean_age_h=measures.mean_age(world, measures.stale_spans(world, log), 0.0),
         nothing_share=float(1.0 - np.mean(log.is_news)) if len(log.pages) else None,
-        discovery_h=discovery_delay(world, log),
+        discovery_h=measures.discovery_delay(world, log),
         fetches=len(log.pages),
         hosts=tuple((host, int(count)) for host, count in zip(world.hosts, fetched, strict=True)),
     )
@@ -352,18 +324,3 @@ def _measured(world: World, budget: Budget, name: str, spans: Spans) -> Outcome:
         days=tuple(map(float, freshness(world, spans, days))),
         curve=tuple(map(float, curve)),
     )
-
-
-def _bounds(world: World, budget: Budget, is_copied: bool) -> Iterator[Outcome]:
-    if world.is_steady:
-        best = optimal_freshness(world, budget)
-        yield Outcome(
-            world=world.name,
-            budget=budget.name,
-            policy=OPTIMUM,
-            is_reference=True,
-            freshness=best,
-            late=best,
-        )
-    tick = tick_of(world, budget)
-    yield _measured(world, budget, ALL_KNOWING, all_knowing(world, budget, tick, is_copied))

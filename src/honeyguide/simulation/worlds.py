@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -168,42 +168,34 @@ def _header(cells: list[str], name: str) -> list[str]:
     names = [cell.strip() for cell in cells]
     for wanted in ("page", "timestamp"):
         if names.count(wanted) != 1:
-            what = "twice" if wanted in names else "no column of that name"
-            raise InputError(
-                f"its first line has {what}; expected are page,timestamp and perhaps kind,host,class,importance",
-                file=name,
-                field=wanted,
-            )
+            what = f"its first line has {'twice' if wanted in names else 'no column of that name'}"
+            expected = "page,timestamp and perhaps kind,host,class,importance"
+            raise InputError(f"{what}; expected are {expected}", file=name, field=wanted)
     return names
 
 
 def _add(histories: dict[str, ChangeLog], row: dict[str, str], where: str, number: int) -> None:
-    try:
-        field_name = "page"
-        page = _page(row["page"])
-        field_name = "timestamp"
-        at = _moment(row["timestamp"])
-        kind = row.get("kind", "").strip().lower()
-        history = histories.get(page)
-        if history is None:
-            field_name = "class"
-            class_of = CLASSES.index(_one_of(row.get("class", ""), CLASSES) or "page")
-            field_name = "importance"
-            weight = _weight(row.get("importance", ""))
-            history = histories[page] = ChangeLog(
-                [], row.get("host", "").strip() or _host(page), class_of, weight
-            )
-    except ValueError as error:
-        raise InputError(
-            f"{shown(row.get(field_name, ''))} {error}", file=where, row=number, field=field_name
-        ) from None
-    history.rows.append((at, kind))
+    values = []
+    for name, read in _READERS.items():
+        text = row.get(name, "").strip()
+        try:
+            values.append(read(text))
+        except ValueError as error:
+            what = f"{shown(row.get(name, ''))} {error}"
+            raise InputError(what, file=where, row=number, field=name) from None
+        if name == "timestamp" and values[0] in histories:
+            break  # the first row of a page says what it is
+    page, at = values[:2]
+    if page not in histories:
+        host = row.get("host", "").strip() or _host(page)
+        histories[page] = ChangeLog([], host, *values[2:])
+    histories[page].rows.append((at, row.get("kind", "").strip().lower()))
 
 
 def _page(text: str) -> str:
-    if not text.strip():
+    if not text:
         raise ValueError("should name a page")
-    return text.strip()
+    return text
 
 
 def _moment(text: str) -> float:
@@ -213,23 +205,29 @@ def _moment(text: str) -> float:
     return moment.timestamp()
 
 
-def _one_of(text: str, known: Sequence[str]) -> str:
-    word = text.strip().lower()
-    if word and word not in known:
-        raise ValueError(f"should be one of {', '.join(known)}")
-    return word
+def _class(text: str) -> int:
+    word = text.lower() or "page"
+    if word not in CLASSES:
+        raise ValueError(f"should be one of {', '.join(CLASSES)}")
+    return CLASSES.index(word)
 
 
 def _weight(text: str) -> float:
-    if not text.strip():
-        return 1.0
     try:
-        weight = float(text)
+        weight = float(text or 1.0)
     except ValueError:
         raise ValueError("should be a number") from None
     if not 0 < weight <= 1e6:
         raise ValueError("should lie above 0, and not above a million")
     return weight
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "page": _page,
+    "timestamp": _moment,
+    "class": _class,
+    "importance": _weight,
+}
 
 
 def _host(page: str) -> str:
@@ -286,9 +284,8 @@ def stored_world(path: str, history: History, window: Window, seed: int) -> Worl
     """Read the changes that the visits of a store have seen; `path` names it in errors."""
     logs = _change_logs(path, history.contents())
     if not any(what == "changed" for log in logs.values() for _, what in log.rows):
-        raise InputError(
-            "no visit has seen a change yet; crawl again first, when pages may have changed", file=path
-        )
+        what = "no visit has seen a change yet; crawl again first, when pages may have changed"
+        raise InputError(what, file=path)
     return world_of(path, logs, window, seed)
 
 
