@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.files.read import expanded, name_of
 from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.plugins import policy_names
-from honeyguide.app.arguments import (
-    count_of,
-    is_path,
-    least_of,
-    levels_of,
-    moment_of,
-    on_sites,
-    profile_of,
-    signals_of,
-)
+from honeyguide.app import arguments
+from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import check_output, write_file
 from honeyguide.app.known import StoreTable, open_known, read_store
 from honeyguide.core.records import SCHEMA, iso, point_records
@@ -67,7 +59,7 @@ def score_url(
     profile: Profile | str | Path = "news",
 ) -> ScoredUrl:
     """Score what a known URL is worth now, 0 to 100, with its reasons and level (PLAN-1, PLAN-2)."""
-    return plan.score_url(signals_of(signals, None), moment_of(now), profile_of(profile))
+    return plan.score_url(arguments.signals_of(signals, None), moment_of(now), profile_of(profile))
 
 
 def rank_urls(
@@ -78,8 +70,8 @@ def rank_urls(
     profile: Profile | str | Path = "news",
 ) -> list[ScoredUrl]:
     """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
-    signals = (signals_of(row, number) for number, row in enumerate(rows, 1))
-    return plan.rank_urls(signals, moment_of(now), profile_of(profile), count_of(top, "top"))
+    signals = (arguments.signals_of(row, number) for number, row in enumerate(rows, 1))
+    return plan.rank_urls(signals, moment_of(now), profile_of(profile), arguments.count_of(top, "top"))
 
 
 def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -125,9 +117,9 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def _checked(query: PlanQuery) -> PlanQuery:
     """Reject numbers that would silently give an empty plan."""
-    count_of(query.top, "top")
-    count_of(query.per_host, "per_host")
-    least_of(query.min_score, 100.0)  # PLAN-1
+    arguments.count_of(query.top, "top")
+    arguments.count_of(query.per_host, "per_host")
+    arguments.least_of(query.min_score, 100.0)  # PLAN-1
     return query
 
 
@@ -186,10 +178,10 @@ class PlanSession:
     def find(self, text: str) -> KnownUrl | None:
         """Find a row by its URL; in a store also by its path, on the sites of the newest crawl first."""
         texts = [text]
-        if self.stored is not None and is_path(text):
+        if self.stored is not None and arguments.is_path(text):
             store = self.stored.store
             runs = (store.ledger(run).sites() for run in reversed(store.runs.list()))
-            texts = [url for sites in runs for url in on_sites(text, sites)]
+            texts = [url for sites in runs for url in arguments.on_sites(text, sites)]
         rows = self.ranker.find(texts)
         return next((rows[one] for one in texts if one in rows), None)
 

@@ -15,21 +15,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from honeyguide.bulk.text_tests import text_test, words_column
+from honeyguide.core.rules import language
 from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
-from honeyguide.core.rules.language import (
-    Above,
-    All,
-    AnyOf,
-    Below,
-    Is,
-    Not,
-    Reason,
-    Score,
-    Text,
-    fields_read,
-    half_up,
-    leaves,
-)
+from honeyguide.core.rules.language import half_up
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +43,7 @@ def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bo
     return frame
 
 
-def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[Score]:
+def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[language.Score]:
     """Turn the ledger of scored rows into scores with their reasons."""
     units = {rule.per for rule in _rules(card) if rule.per is not None}
     units &= set(frame.columns)
@@ -65,7 +53,7 @@ def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[Score]:
     facts = frame.select(sorted(units)).iter_rows(named=True) if units else iter([{}] * frame.height)
     values = frame[CARD + card.name].to_list()
     return [
-        Score(value, tuple(_reasons(card, bits, row)), _names(optional, missing))
+        language.Score(value, tuple(_reasons(card, bits, row)), _names(optional, missing))
         for value, bits, missing, row in zip(values, paid, unknown, facts, strict=True)
     ]
 
@@ -93,8 +81,13 @@ class _Card:
 
     def add_to(self, frame: pl.LazyFrame, *, ledger: bool) -> pl.LazyFrame:
         """Add the card's columns: texts as words, then masks, then the value; the steps in between are dropped."""
-        tests = [leaf for rule in _rules(self.card) for leaf in leaves(rule.when) if leaf.field in self.known]
-        words = {leaf.field for leaf in tests if isinstance(leaf, Text) and leaf.test == "word"}
+        tests = [
+            leaf
+            for rule in _rules(self.card)
+            for leaf in language.leaves(rule.when)
+            if leaf.field in self.known
+        ]
+        words = {leaf.field for leaf in tests if isinstance(leaf, language.Text) and leaf.test == "word"}
         prepared = [words_column(name) for name in sorted(words)]
         masks = [self._mask(rule).alias(self._mask_name(rule)) for rule in _rules(self.card)]
         frame = frame.with_columns(prepared).with_columns(masks)
@@ -118,21 +111,21 @@ class _Card:
     def _condition(self, condition: Condition) -> pl.Expr:
         """Write a condition: true, false, or null where it depends on an unknown fact."""
         match condition:
-            case All(parts):
+            case language.All(parts):
                 return pl.all_horizontal([pl.lit(value=True), *map(self._condition, parts)])
-            case AnyOf(parts):
+            case language.AnyOf(parts):
                 return pl.any_horizontal([pl.lit(value=False), *map(self._condition, parts)])
-            case Not(part):
+            case language.Not(part):
                 return ~self._condition(part)
             case _ if condition.field not in self.known:
                 return pl.lit(None, dtype=pl.Boolean)
-            case Below(field, bound):
+            case language.Below(field, bound):
                 return pl.col(field) < bound
-            case Above(field, bound):
+            case language.Above(field, bound):
                 return pl.col(field) > bound
-            case Is(field, values) if _kind(field) is FactKind.NUMBER:
+            case language.Is(field, values) if _kind(field) is FactKind.NUMBER:
                 return pl.col(field).is_in([float(one) for one in values if isinstance(one, int | float)])
-            case Is(field, values) if _kind(field) is FactKind.FLAG:
+            case language.Is(field, values) if _kind(field) is FactKind.FLAG:
                 return pl.col(field).is_in([flag for flag in (True, False) if flag in values])
             case _:
                 return text_test(condition)
@@ -234,7 +227,7 @@ def _rules(card: Scorecard) -> list[Rule]:
 
 
 def _optional(card: Scorecard) -> list[str]:
-    return [name for name in fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown]
+    return [name for name in language.fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown]
 
 
 def _kind(field: str) -> FactKind:
@@ -256,11 +249,11 @@ def _names(names: Sequence[str], bits: int) -> tuple[str, ...]:
     return tuple(name for place, name in enumerate(names) if bits >> place & 1) if bits else ()
 
 
-def _reasons(card: Scorecard, bits: int, facts: Mapping[str, Any]) -> Iterator[Reason]:
+def _reasons(card: Scorecard, bits: int, facts: Mapping[str, Any]) -> Iterator[language.Reason]:
     """Write the ledger as the row evaluator does, limits included."""
     total = card.base
     if card.base:
-        yield Reason("base", card.base, "base", quiet=True)
+        yield language.Reason("base", card.base, "base", quiet=True)
     place = 0
     for group in card.groups:
         before = total
@@ -280,14 +273,14 @@ def _reasons(card: Scorecard, bits: int, facts: Mapping[str, Any]) -> Iterator[R
         yield _limited("range", total, half_up(inside, card.decimals), card.decimals)
 
 
-def _paid(rule: Rule, decimals: int, facts: Mapping[str, Any]) -> Reason:
+def _paid(rule: Rule, decimals: int, facts: Mapping[str, Any]) -> language.Reason:
     amount = rule.points
     if rule.per is not None:
         amount = rule.points * float(facts[rule.per])
         if rule.at_most is not None and amount > rule.at_most:
             amount = rule.at_most
-    return Reason(rule.id, half_up(amount, decimals), rule.reason, rule.quiet, rule.tag)
+    return language.Reason(rule.id, half_up(amount, decimals), rule.reason, rule.quiet, rule.tag)
 
 
-def _limited(rule: str, total: float, limit: float, decimals: int) -> Reason:
-    return Reason(rule, half_up(limit - total, decimals), f"limited to {limit:g}", quiet=True)
+def _limited(rule: str, total: float, limit: float, decimals: int) -> language.Reason:
+    return language.Reason(rule, half_up(limit - total, decimals), f"limited to {limit:g}", quiet=True)

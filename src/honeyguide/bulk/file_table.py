@@ -19,17 +19,8 @@ from honeyguide.adapters.files.rows import signals_of_row
 from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
-from honeyguide.core.recrawl.plan import (
-    Count,
-    KnownUrl,
-    Plan,
-    PlanEntry,
-    ScoredUrl,
-    future_fields,
-    level_of,
-    plan_facts,
-    score_url,
-)
+from honeyguide.core.recrawl import plan
+from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, level_of, score_url
 from honeyguide.core.recrawl.policies import HEURISTIC
 from honeyguide.core.recrawl.ranking import host_of
 from honeyguide.core.rules.facts import CARD
@@ -174,11 +165,11 @@ class ColumnTable:
         return score_url(signals, now, self._profile).score.value
 
     def _entries(self, winners: Sequence[Winner], ranks: Sequence[int], now: datetime) -> list[PlanEntry]:
-        facts = [plan_facts(one.signals, now) for one in winners]
+        facts = [plan.plan_facts(one.signals, now) for one in winners]
         frame = fact_frame(facts, list(facts[0]) if facts else []).lazy()
         scores = read_scores(score_columns(frame, self._cards).collect(), self._cards[-1])
         return [
-            PlanEntry(rank, ScoredUrl(one.signals, score, level_of(score.value, self._profile)))
+            PlanEntry(rank, plan.ScoredUrl(one.signals, score, level_of(score.value, self._profile)))
             for rank, one, score in zip(ranks, winners, scores, strict=True)
         ]
 
@@ -209,7 +200,7 @@ class ColumnTable:
             PLACE: [place for place, _ in good],
             SCORE: [self._value(signals, now) for _, signals in good],
             DOUBT: [False] * len(good),
-            FUTURE: [any(future_fields(signals, now)) for _, signals in good],
+            FUTURE: [any(plan.future_fields(signals, now)) for _, signals in good],
             HASH: hashes_of([signals.url for _, signals in good]),
         }
         known = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
@@ -262,7 +253,7 @@ class ColumnTable:
         if not future.rows:
             number = min(places) - part.first
             signals = self._signals(part.file, part.batch.raw([number])[0])
-            fields = ", ".join(future_fields(signals, now)) if signals is not None else ""
+            fields = ", ".join(plan.future_fields(signals, now)) if signals is not None else ""
             where = f"{self._where(part.file, number)} ({fields})"
         future.add(where, len(places))
 

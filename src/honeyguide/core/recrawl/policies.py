@@ -12,16 +12,8 @@ from datetime import UTC, datetime
 from math import inf
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from honeyguide.core.recrawl.clocks import (
-    HOUR_S,
-    HOURS_A_SECOND,
-    OLD_SPEED,
-    SLOWEST,
-    AgeClock,
-    SiteClock,
-    WallClock,
-    choose_clock,
-)
+from honeyguide.core.recrawl import clocks
+from honeyguide.core.recrawl.clocks import HOUR_S, HOURS_A_SECOND, AgeClock
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
@@ -114,7 +106,7 @@ class Learned:
     def clock_of(self, page: PageState) -> ChangeClock:
         """Return the clock that measures the page's exposure."""
         site = self.site(page.host)
-        return choose_clock(
+        return clocks.choose_clock(
             page.page_class,
             page.published_at,
             site=None if site is None else site.clock,
@@ -194,7 +186,7 @@ def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:
         return plain
     span_h = _span_h(rate)
     ahead = clock.aged_h(now, now + span_h * HOUR_S)
-    aged = every(interval_h * span_h / max(ahead, span_h * SLOWEST))
+    aged = every(interval_h * span_h / max(ahead, span_h * clocks.SLOWEST))
     return plain if aged == plain else f"{aged} at its age of {duration(clock.age_h(now))}"
 
 
@@ -204,12 +196,12 @@ def _span_h(rate: Rate) -> float:
 
 def _stretch(clock: ChangeClock, rate: Rate, now: float) -> float:
     """Return how many wall hours an hour of the clock takes, around the next change; 1 for clocks that know no future."""
-    if isinstance(clock, WallClock | SiteClock):
+    if isinstance(clock, clocks.WallClock | clocks.SiteClock):
         return 1.0
     span_h = _span_h(rate)
     if isinstance(clock, AgeClock):
         return clock.stretch(now, span_h, rate.mean_interval_h)
-    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * OLD_SPEED)
+    return span_h / max(clock.exposure_h(now, now + span_h * HOUR_S), span_h * clocks.OLD_SPEED)
 
 
 def _is_announced(page: PageState) -> bool:

@@ -14,18 +14,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import (
-    Count,
-    KnownUrl,
-    Plan,
-    PlanEntry,
-    PlanQuery,
-    ScoredUrl,
-    future_fields,
-    level_of,
-    score_url,
-)
+from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, PlanQuery, level_of
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.rate import score_of
 from honeyguide.core.recrawl.signals import drop_reason, page_of
@@ -173,7 +164,7 @@ class RowTable:
                 state is None
                 or max(state.visited_at or 0.0, state.changed_at or 0.0) > survey.now.timestamp()
             ):
-                fields = ", ".join(future_fields(row.signals, survey.now))
+                fields = ", ".join(plan.future_fields(row.signals, survey.now))
             if fields:
                 survey.future.add(f"{row.where} ({fields})")
             value = self._value(row, survey.now)
@@ -208,14 +199,14 @@ class RowTable:
 
     def _value(self, row: KnownUrl, now: datetime) -> float:
         if row.state is None and self._has_scores:  # rules read the signals themselves, unknown ones included
-            return score_url(row.signals, now, self._profile).score.value
+            return plan.score_url(row.signals, now, self._profile).score.value
         return self._policy.value(state_of(row), now.timestamp())
 
     def _entry(self, rank: int, row: KnownUrl, survey: _Survey) -> PlanEntry:
         if row.state is None and self._has_scores:
-            return PlanEntry(rank, score_url(row.signals, survey.now, self._profile))
+            return PlanEntry(rank, plan.score_url(row.signals, survey.now, self._profile))
         visit = self._policy.judge(state_of(row), survey.now.timestamp(), survey.price)
-        scored = ScoredUrl(row.signals, visit.score, level_of(visit.score.value, self._profile))
+        scored = plan.ScoredUrl(row.signals, visit.score, level_of(visit.score.value, self._profile))
         return PlanEntry(rank, scored, visit.next_due)
 
     @staticmethod

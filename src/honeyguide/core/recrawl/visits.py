@@ -10,17 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.likeness import can_compare
+from honeyguide.core.recrawl import history
 from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, choose_clock
-from honeyguide.core.recrawl.history import (
-    CHANGED,
-    NOT_MODIFIED,
-    SAME_BYTES,
-    SAME_CONTENT,
-    UNKNOWN_SITE,
-    HistoryEntry,
-    Site,
-    Trust,
-)
+from honeyguide.core.recrawl.history import CHANGED, NOT_MODIFIED, UNKNOWN_SITE, HistoryEntry, Site
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
     Rate,
@@ -50,10 +42,10 @@ def compare_visit(old: HistoryEntry | None, visit: Visit) -> str | None:
     if not has_page(visit):
         return None
     if visit.body is not None and visit.body == old.body:
-        return SAME_BYTES
+        return history.SAME_BYTES
     if not can_compare(old.content, visit.content):
         return None
-    return SAME_CONTENT if visit.content == old.content else CHANGED
+    return history.SAME_CONTENT if visit.content == old.content else CHANGED
 
 
 def has_page(visit: Visit) -> bool:
@@ -93,7 +85,7 @@ def next_known(
     )
     if verdict is not None:
         known = _with_comparison(before, known, visit, verdict, site)
-    if not has_page(visit) or (verdict == SAME_BYTES and visit.content is None):  # not read
+    if not has_page(visit) or (verdict == history.SAME_BYTES and visit.content is None):  # not read
         return known
     is_hub = visit.kind == "hub"
     return known._replace(
@@ -215,7 +207,7 @@ def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
         is_claimed = claim.claims_change(_seen_at(old))
         # The header decides a 304, so it is no witness of itself.
         if is_claimed is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
-            known = trust.get(claim.source, Trust())
+            known = trust.get(claim.source, history.Trust())
             trust[claim.source] = known.with_claim(is_claimed=is_claimed, is_changed=is_changed)
     if old.kind == "hub":
         return replace(site, trust=trust)

@@ -13,26 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
+from honeyguide.cli import files, output
 from honeyguide.cli.command import CommandGroup
-from honeyguide.cli.files import (
-    check_distinct,
-    check_output,
-    check_report,
-    format_of,
-    tell_written,
-    write_file,
-)
 from honeyguide.cli.options import all_options, moment
-from honeyguide.cli.output import (
-    Column,
-    View,
-    emit,
-    given_format,
-    is_plain,
-    output_options,
-    print_table,
-    say,
-)
+from honeyguide.cli.output import Column, say
 from honeyguide.cli.progress import Progress
 from honeyguide.core.records.answers import OutcomeRecord
 from honeyguide.core.records.fields import columns
@@ -70,7 +54,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file."),
         click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
-        output_options,
+        output.output_options,
     )  # fmt: skip
     return all_options(options, command)
 
@@ -96,25 +80,25 @@ def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) ->
     """
     values.pop("output")  # --format, which `given_format` and `emit` read from the context
     file = None if file == "-" else file
-    kind = format_of(file, given_format()) if file else ""
+    kind = files.format_of(file, output.given_format()) if file else ""
     # What could only fail after the simulation is rejected now.
     if report and not report.lower().endswith(_REPORTS):
         what = f"{shown(report)} should end in {' or '.join(_REPORTS)}."
         raise click.BadParameter(what, param_hint="--report")
-    check_distinct((*values["worlds"], values["store"]), (file, report))
+    files.check_distinct((*values["worlds"], values["store"]), (file, report))
     if file:
-        check_output(file, COLUMNS)
+        files.check_output(file, COLUMNS)
     if report:
-        check_report(report, "simulate")
+        files.check_report(report, "simulate")
     outcomes = _simulate(_request(values), quiet=quiet)
     if report:
         write_sheet(curves_sheet(outcomes), Path(report))
     if file:
-        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
+        files.write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
-        emit(View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
+        output.emit(output.View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
     if not quiet:
-        tell_written([name for name in (file, report) if name], len(outcomes), "outcome")
+        files.tell_written([name for name in (file, report) if name], len(outcomes), "outcome")
 
 
 def _request(values: Mapping[str, Any]) -> SimulateRequest:
@@ -131,7 +115,7 @@ def _request(values: Mapping[str, Any]) -> SimulateRequest:
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
     running = ["reading"]
     progress = Progress("simulation", total=request.runs, details=lambda _now: running[-1:])
-    with progress.shown(quiet=quiet, no_color=is_plain()):
+    with progress.shown(quiet=quiet, no_color=output.is_plain()):
 
         def on_policy(what: str) -> None:
             progress.done = len(running) - 1  # what ran before is done
@@ -146,7 +130,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")
         say()
-        print_table(columns, map(_row, group))
+        output.print_table(columns, map(_row, group))
         say()
     for line in LEGEND:
         say(line)
