@@ -46,9 +46,6 @@ _SITES_CACHED = 4096
 _RATES = 100_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
-# --- files ---
-
-
 def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     paths: Sequence[str],
     profile: Profile,
@@ -147,11 +144,7 @@ def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> It
 
 
 def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find columns whose names are nearly those of signals that are missing.
-
-    >>> list(_misspelt(["url", "title", "last_vistied"]))
-    [('last_vistied', 'last_visited')]
-    """
+    """Find columns whose names are nearly those of signals that are missing."""
     unread = [name for name in names if name not in NAMES]
     if not unread:
         return
@@ -161,9 +154,6 @@ def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in unread[:_COMPARED_COLUMNS]:
         if near := get_close_matches(name.lower(), missing, 1, _SIMILAR):
             yield name, near[0]
-
-
-# --- a store ---
 
 
 @contextmanager

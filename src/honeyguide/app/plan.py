@@ -233,9 +233,6 @@ def input_files(files: Sequence[str], *, is_skipping: bool) -> list[str]:
     return [*inputs, *(rejected_name(name_of(path)) for path in inputs if is_skipping)]
 
 
-# --- records ---
-
-
 def plan_record(entry: PlanEntry) -> PlanRecord:
     """Write an entry as data."""
     scored = entry.scored

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from honeyguide.simulation.measures import Outcome as Outcome  # noqa: PLC0414 - front ends import it from here
     from honeyguide.simulation.worlds import World
 
-
 REFERENCE = "known-rates"  # knows every change rate, and is shown beside all others
 NAMES = (*POLICIES, REFERENCE)
 WORLDS = ("poisson", "bursty", "periodic", "seasonal", "mixed", "news", "archive")

@@ -172,9 +172,6 @@ def _clusters(numbers: Iterable[int]) -> Iterator[list[int]]:
         yield near
 
 
-# --- columns of rows ----------------------------------------------------------------------------------------------
-
-
 def _pick(rows: Sequence[RawRow], start: int, numbers: Sequence[int]) -> list[RawRow]:
     return [rows[number - start] for number in numbers]
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.language import Condition, Group, Rule, Scorecard
 
-
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
 _BEFORE = "sum before the group"
 _EXACT = 2.0**52  # numbers from here on have no fraction to round
@@ -53,7 +52,11 @@ def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[language.Score]:
     facts = frame.select(sorted(units)).iter_rows(named=True) if units else iter([{}] * frame.height)
     values = frame[CARD + card.name].to_list()
     return [
-        language.Score(value, tuple(_reasons(card, bits, row)), _names(optional, missing))
+        language.Score(
+            value,
+            tuple(_reasons(card, bits, row)),
+            tuple(name for place, name in enumerate(optional) if missing >> place & 1),
+        )
         for value, bits, missing, row in zip(values, paid, unknown, facts, strict=True)
     ]
 
@@ -66,9 +69,6 @@ def fact_frame(rows: Sequence[Mapping[str, Value]], names: Iterable[str]) -> pl.
         dtype = types.get(_kind(name), pl.String)
         columns.append(pl.Series(name, [row[name] for row in rows], dtype=dtype, strict=False))
     return pl.DataFrame(columns)
-
-
-# --- a card -------------------------------------------------------------------------------------------------------
 
 
 class _Card:
@@ -234,19 +234,12 @@ def _kind(field: str) -> FactKind:
     return FIELDS[field].kind if field in FIELDS else FactKind.NUMBER
 
 
-# --- from bits to words -------------------------------------------------------------------------------------------
-
-
 def _joined(frame: pl.DataFrame, prefix: str) -> list[int]:
     """Read the words of the ledger as one number for each row."""
     bits = [0] * frame.height
     for word, name in enumerate(name for name in frame.columns if name.startswith(prefix)):
         bits = [low | high << (word * _BITS) for low, high in zip(bits, frame[name], strict=True)]
     return bits
-
-
-def _names(names: Sequence[str], bits: int) -> tuple[str, ...]:
-    return tuple(name for place, name in enumerate(names) if bits >> place & 1) if bits else ()
 
 
 def _reasons(card: Scorecard, bits: int, facts: Mapping[str, Any]) -> Iterator[language.Reason]:

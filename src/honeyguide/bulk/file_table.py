@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Reject = Callable[[str, RawRow, InputError], None]
     KnownRows = Mapping[int, tuple[File, RawRow]]
 
-
 SCORE = CARD + "plan"
 # Rows of Parquet files in which printed URLs are always looked up. Reading the URLs of more would cost as much as all the
 # rest; there they are looked up only if two printed rows have the same URL.
@@ -137,8 +136,6 @@ class ColumnTable:
         """Score one row; its rank is not counted."""
         return PlanEntry(0, score_url(row.signals, now, self._profile))
 
-    # --- by the rules of the profile ---
-
     def _plan(self, query: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
         levels, future = self._no_levels(), Count()
         best = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
@@ -172,8 +169,6 @@ class ColumnTable:
             PlanEntry(rank, plan.ScoredUrl(one.signals, score, level_of(score.value, self._profile)))
             for rank, one, score in zip(ranks, winners, scores, strict=True)
         ]
-
-    # --- passes over the files ---
 
     def _parts(self, now: datetime) -> Iterator[ScoredBatch]:
         """Score all rows, batch by batch, in their order, without rows whose URL comes again."""
@@ -218,8 +213,6 @@ class ColumnTable:
                 self._reject(file.name, raw, error)
             return None
 
-    # --- URLs that come again ---
-
     def _compare_urls(self, now: datetime) -> None:
         """Find all rows whose URL comes again later, if all URLs are read, once."""
         if not self._check_urls or self._is_compared:
@@ -242,8 +235,6 @@ class ColumnTable:
     def _repeated(self) -> Count:
         again = self._repeats.again
         return Count(len(again), self._where_of(again.sort()[0]) if len(again) else "")
-
-    # --- places ---
 
     def _count_future(self, future: Count, part: ScoredBatch, now: datetime) -> None:
         if not part.scores[FUTURE].any():
@@ -272,8 +263,6 @@ class ColumnTable:
                 return file, first
             first += rows
         return self._files[-1], first
-
-    # --- levels ---
 
     def _least(self, level: Level) -> float:
         """Return the least value that is of a level or better."""
@@ -312,8 +301,6 @@ class ColumnTable:
                 break
             rank += levels[level.name] if query.levels and level.name not in query.levels else 0
         return rank
-
-    # --- the winners ---
 
     def _winners(
         self, query: PlanQuery, best: pl.DataFrame, known: KnownRows, limit: int | None

@@ -124,9 +124,6 @@ class _Search:
         self._best = best if self._wanted.top is None else best.head(self._wanted.top)
 
 
-# --- columns ----------------------------------------------------------------------------------------------------------
-
-
 def _is_plain() -> pl.Expr:
     positions = [None, "", *(position.value for position in Position)]
     return (
@@ -149,9 +146,6 @@ def _fact(name: str) -> pl.Expr:
         return pl.when(pl.col("position") != "").then(pl.col("position")).alias(name)
     text = pl.col(name).fill_null("").str.to_lowercase()
     return text.str.replace_all(" {2,}", " ").str.strip_chars(" ")
-
-
-# --- batches ----------------------------------------------------------------------------------------------------------
 
 
 def _batches(source: Source) -> Iterator[_Batch]:

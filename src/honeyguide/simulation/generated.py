@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from honeyguide.simulation.worlds import Floats, Ints
 
-
 MAX_CHANGES = 50_000_000
 _DAY = 24.0
 _EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
@@ -76,9 +75,6 @@ def _settings(name: str, rest: str) -> WorldSettings:
             raise InputError(f"{shown(value)} should be {kind} to {most}", file=name, field=key)
         values[key] = int(number) if known[key] == "int" else number
     return WorldSettings(**values)
-
-
-# --- pages that stay ---
 
 
 def _poisson(settings: WorldSettings, rng: Generator) -> World:
@@ -197,9 +193,6 @@ def _world(
         times=times[order],
         rates=hindsight_rates(offsets, np.minimum(gone, hours) - born),
     )
-
-
-# --- news ---
 
 
 def _news(settings: WorldSettings, rng: Generator) -> World:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     PolicyMaker = Callable[["Sight", World], "SimPolicy"]
 
-
 MAX_FETCHES = 50_000_000
 _TICKS_H = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 24.0)
 _MOST_TICKS = 20_000  # a longer run takes longer ticks
@@ -242,9 +241,6 @@ def best_within(scores: Floats, count: int, host: Ints, caps: Ints) -> Ints:
     place[by_host] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = order[place < caps[host[order]]][:count]
     return np.sort(kept)
-
-
-# --- trials ---
 
 
 POLICIES: dict[str, PolicyMaker] = {

@@ -114,9 +114,6 @@ def hindsight_rates(offsets: Ints, lived: Floats) -> Floats:
     return np.maximum(np.diff(offsets), 0.5) / np.maximum(lived, 1e-9)
 
 
-# --- from a file ------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Window:
     """The part of a history that counts: from a moment on, for some days; by default all of it."""

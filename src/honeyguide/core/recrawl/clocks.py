@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.recrawl.priors import PageClass
 
-
 HOUR_S, DAY_S = 3600.0, 86_400.0
 HOURS_A_SECOND = 1 / 3600
 ARTICLE_H = 4.0  # an article has seen half of its changes at this age
@@ -337,9 +336,6 @@ def choose_clock(
 
     A hub has its day. A page of known age has an age clock, multiplied by the days of its site unless it is an article,
     whose changes follow its age. Without an age profile, articles have a clock of their own.
-
-    >>> choose_clock("article", 0.0, site=WallClock())
-    ArticleClock(published_at=0.0)
     """
     if page_class == "hub":
         return day or WallClock()

@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
     from honeyguide.core.recrawl.priors import PageClass
 
-
 # The result of comparing a page with the copy of before.
 NOT_MODIFIED = "not-modified"  # status 304
 SAME_BYTES = "same-bytes"
 SAME_CONTENT = "same-content"  # only menus, dates or counters differ
 CHANGED = "changed"
 UNCHANGED = (NOT_MODIFIED, SAME_BYTES, SAME_CONTENT)
-
 
 GONE = frozenset({404, 410})  # the server says that there is no such page
 _PROVED_HITS = 5  # so many true claims make a source trusted,

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Level, Profile
 
-
 # The range of rates and importances: within it, the index of a page is neither 0 nor infinite.
 LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
@@ -204,11 +203,7 @@ def field_name(column: str) -> str:
 
 
 def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> UrlSignals:
-    """Check one row of a file or a mapping; the error names the row and the field.
-
-    >>> read_signals({"url": "https://a.example/", "visits": 3, "topicRelevance": 0.5, "hubDepth": 1, "isHub": "true"}).is_hub
-    True
-    """
+    """Check one row of a file or a mapping; the error names the row and the field."""
     known = {field_name(key): value for key, value in row.items() if key is not None}
     for name in REQUIRED:
         if name not in known:
@@ -219,7 +214,9 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
         try:
             values[name] = None if name != "url" and _is_empty(value) else read(value)
         except (ValueError, OverflowError) as error:
-            raise InputError(f"{_shown(value)} {error}", file=file, row=number, field=name) from None
+            text = value.isoformat() if isinstance(value, date) else value
+            text = shown(text if isinstance(text, str) else repr(text))
+            raise InputError(f"{text} {error}", file=file, row=number, field=name) from None
     if (values["rate_a"] is None) != (values["rate_b"] is None):
         name = "rate_a" if values["rate_a"] is None else "rate_b"
         what = "is missing; a rate is two numbers, rate_a and rate_b"
@@ -230,15 +227,8 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
 def future_fields(signals: UrlSignals, now: datetime) -> Iterator[str]:
     """Name the times that lie in the future, for a warning."""
     for name in ("last_visited", "last_changed"):
-        moment = getattr(signals, name)
-        if moment is not None and moment > now:
+        if (getattr(signals, name) or now) > now:
             yield name
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, date):
-        return shown(value.isoformat())
-    return shown(value) if isinstance(value, str) else shown(repr(value))
 
 
 def _is_empty(value: Any) -> bool:

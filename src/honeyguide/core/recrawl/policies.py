@@ -173,13 +173,7 @@ class Learned:
 
 
 def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:
-    """Write how often a page changes, and at which age, if its age matters.
-
-    >>> from honeyguide.core.recrawl.clocks import AgeProfile, first_weights
-    >>> clock = AgeClock(0.0, AgeProfile(first_weights("article")))
-    >>> change_frequency(Rate(2.0, 8.0), WallClock(), 0.0), change_frequency(Rate(2.0, 8.0), clock, 24 * 3600.0)
-    ('every 4 hours', 'every 7.2 days at its age of 1 day')
-    """
+    """Write how often a page changes, and at which age, if its age matters."""
     interval_h = rate.mean_interval_h
     plain = every(interval_h)
     if not isinstance(clock, AgeClock):

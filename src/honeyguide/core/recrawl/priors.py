@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
     from honeyguide.core.recrawl.rate import Maths
 
-
 PageClass = Literal["hub", "article", "page"]
 CLASSES: tuple[PageClass, ...] = ("hub", "article", "page")
 # Hours from change to change before anything is known: a day, three days, thirty days.
 FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page": 720.0}
-
 
 LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
 WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MAX_REMEMBERED = 1_000_000  # URLs that rows are compared with; columns remember more in less memory
 SHARE = 10  # one page in so many is within the budget, where no budget is named
 
-
 _T = TypeVar("_T")
 
 
@@ -137,8 +136,6 @@ class RowTable:
         """Score one row by the price of the last plan; its rank is not counted."""
         return self._entry(0, row, self._current(now))
 
-    # --- passes over the rows ---
-
     def _best(
         self, query: PlanQuery, survey: _Survey, wants: Callable[[float], bool]
     ) -> list[tuple[float, int, KnownUrl]]:
@@ -194,8 +191,6 @@ class RowTable:
                     continue
                 last[url] = row.number
         return self._superseded
-
-    # --- from values to scores ---
 
     def _value(self, row: KnownUrl, now: datetime) -> float:
         if row.state is None and self._has_scores:  # rules read the signals themselves, unknown ones included

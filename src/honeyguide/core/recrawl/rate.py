@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FIRST_A = 0.5  # what a prior weighs when nothing is known: half a change seen
 SCORE_DECIMALS = 1
 
-
 # Below, two nearly equal numbers would be subtracted; two terms of the series are exact to 10 digits there.
 _SERIES_BELOW = 1e-5
 _FLAT_BELOW = 1e-2  # below, (e^y - 1) / y is its series
@@ -74,9 +73,6 @@ def prior(mean_interval_h: float, a: float = FIRST_A) -> Rate:
     return Rate(a, a * mean_interval_h)
 
 
-# --- updates ---
-
-
 def after_no_change(rate: Rate, exposure_h: float) -> Rate:
     """Update after a time without a change; exact."""
     return Rate(rate.a, rate.b + max(exposure_h, 0.0))
@@ -121,11 +117,7 @@ def changes_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> Any:
 
 
 def index(rate: Rate, tau_h: float, importance: float = 1.0) -> float:
-    """Return the value of a visit `tau_h` after the last one; the highest is fetched first.
-
-    >>> round(index(Rate(0.5, 100.0), 50.0), 6)
-    4.124145
-    """
+    """Return the value of a visit `tau_h` after the last one; the highest is fetched first."""
     return importance * float(index_by(SCALARS, rate.a, rate.b, max(tau_h, 0.0)))
 
 
@@ -174,9 +166,6 @@ def chance(rate: Rate, tau_h: float) -> float:
 def chance_by(maths: Maths, a: Any, b: Any, tau_h: Any) -> Any:
     """1 - r^a."""
     return -maths.expm1(-a * log1p_by(maths, tau_h / b))
-
-
-# --- scores ---
 
 
 def hours_until(value: Callable[[float], float], price: float) -> float:

@@ -107,9 +107,6 @@ def importance_of(relevance: float | None, page_class: PageClass) -> float:
     return known * (HUB_IMPORTANCE if page_class == "hub" else 1.0)
 
 
-# --- page classes ---
-
-
 def class_of(url: str, *, is_hub: bool) -> PageClass:
     """Tell hubs, articles (with a date in their URL) and other pages apart."""
     if is_hub:
@@ -163,9 +160,6 @@ def kind_words(known: HistoryEntry, profile: Profile) -> str | None:
         return None
     reasons = ", ".join(f"{reason.text} ({reason.points:+g})" for reason in score.reasons)
     return f"It is a hub: {reasons}; {profile.crawl.hub_points:g} points make one."
-
-
-# --- from history ---
 
 
 def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None:
@@ -232,23 +226,14 @@ class ChangeClaim(NamedTuple):
     last: float
 
     def claims_change(self, since: float) -> bool | None:
-        """Tell whether the page is claimed to have changed since then; None where a date leaves it open.
-
-        >>> day = ChangeClaim(SITEMAP, 86400.0, 172800.0)
-        >>> day.claims_change(0.0), day.claims_change(90000.0), day.claims_change(172800.0)
-        (True, None, False)
-        """
+        """Tell whether the page is claimed to have changed since then; None where a date leaves it open."""
         if self.first > since:
             return True
         return False if self.last <= since else None
 
 
 def change_claims(header: str | None, lastmod: str | None) -> Iterator[ChangeClaim]:
-    """Read the claims of a Last-Modified header and of a sitemap; unreadable ones are skipped.
-
-    >>> [claim.source for claim in change_claims("yesterday", "2026-05-01")]
-    ['lastmod']
-    """
+    """Read the claims of a Last-Modified header and of a sitemap; unreadable ones are skipped."""
     at, span = http_time(header), lastmod_span(lastmod)
     if at is not None:
         yield ChangeClaim(HEADER, at, at)

@@ -109,9 +109,6 @@ def heir_of(moved: HistoryEntry | None, visit: Visit) -> HistoryEntry | None:
     return moved._replace(url=visit.url, digest=visit.digest, arrived=None, lastmod=None)
 
 
-# --- what a comparison teaches ---
-
-
 def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
     """Return the clock that measures the exposure of a page of a site."""
     return choose_clock(

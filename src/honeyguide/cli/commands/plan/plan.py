@@ -17,7 +17,6 @@ from honeyguide.app.plan import (
     OWN_POLICIES,
     PlanQuery,
     PlanRequest,
-    PlanSession,
     check_plan_file,
     diff_plan,
     input_files,
@@ -177,7 +176,11 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         open_plan(request, reject=rejected, on_note=note) as session,
     ):
         if options.explain is not None:
-            _explain(session, options.explain, options)
+            row = session.find(options.explain)
+            if row is None:
+                absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
+                raise InputError(f"{shown(options.explain)} {absent}", file=session.name)
+            show_explained(session.explain(row, options.now))
             return
         query = PlanQuery(
             now=options.now,
@@ -207,18 +210,9 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
 
 
-def _explain(session: PlanSession, url: str, options: _Options) -> None:
-    row = session.find(url)
-    if row is None:
-        absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
-        raise InputError(f"{shown(url)} {absent}", file=session.name)
-    show_explained(session.explain(row, options.now))
-
-
 def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:
     """Name the runs that will fetch the plan, and what no run will: one that it never met or that its rules reject."""
-    total = sum(runs.values())
-    if total:
+    if total := sum(runs.values()):
         where = ", ".join(f"{count:,} in run {run}" for run, count in runs.items())
         fetched_by = f"honeyguide crawl --due --store {name}"
         note(f"{_urls_are(total)} scheduled, {where}; {fetched_by} fetches them, best first")

@@ -52,9 +52,6 @@ def _row(record: Record) -> list[str]:
     return [str(record["rank"]), number(record["score"]), record["level"], "\n".join(lines)]
 
 
-# --- one URL ---
-
-
 def show_explained(record: Record) -> None:
     """Print the rank of one URL, its signals, and what every rule of the card pays it."""
     emit(View(tuple(record), _show_explained), [record])
@@ -96,9 +93,6 @@ def _shown(value: Any) -> str:
     return _FRACTION.sub(r"\1", str(value))
 
 
-# --- an earlier plan ---
-
-
 def show_diff(changes: Sequence[Record], total: int) -> None:
     """Print what entered, left and changed since an earlier plan, and which rules caused it."""
     emit(View(DIFF_COLUMNS, lambda _: _show_diff(changes, total)), changes)
@@ -124,9 +118,6 @@ def _causes(change: Record) -> list[str]:
     lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["points"]]
     sentences = change["reasons"][: len(change["reasons"]) - len(lines)]
     return [*lines, *(f"  {sentence}" for sentence in sentences)]
-
-
-# --- reports ---
 
 
 def write_plan_reports(files: Sequence[str], plan: Plan, session: PlanSession, query: PlanQuery) -> None:
