@@ -16,9 +16,8 @@ import pytest
 from click.testing import Result
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.output import Column
+from honeyguide.cli.output import Column, print_table
 from honeyguide.cli.progress import Progress
-from honeyguide.cli.tables import print_table as print_rows
 from honeyguide.core.recrawl.history import Visit
 
 Run = Callable[..., Result]
@@ -111,7 +110,7 @@ def test_a_number_of_any_length_is_whole_at_80_columns(
     names = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
     columns = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(names)]
     numbers = ["0.847", "0.845", "299812345.1", "1299 d", "55", "2998 d", "0.974", "0.920"]
-    print_rows(columns, [["adaptive-interval", *numbers]], no_color=True)
+    print_table(columns, [["adaptive-interval", *numbers]])
     assert [part for part in capsys.readouterr().out.split() if part in " ".join(numbers).split()] == (
         " ".join(numbers).split()
     )

@@ -152,21 +152,13 @@ def moment_of(now: datetime | None) -> datetime:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether only the path of an address is written, as crawl prints it.
-
-    >>> is_path("/about.html"), is_path("//a.example/about.html"), is_path("a.example")
-    (True, False, False)
-    """
+    """Tell whether only the path of an address is written, as crawl prints it."""
     trimmed = trim(text)
     return trimmed.startswith("/") and not trimmed.startswith("//")
 
 
 def on_sites(path: str, sites: Iterable[str]) -> list[str]:
-    """Complete a path by the sites it may be on.
-
-    >>> on_sites("/about.html", {"b.example", "a.example"})
-    ['https://a.example/about.html', 'https://b.example/about.html']
-    """
+    """Complete a path by the sites it may be on."""
     return [f"https://{site}{trim(path)}" for site in sorted(sites)]
 
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.app.arguments import moment_of
-from honeyguide.app.formats import rounded
 from honeyguide.app.runs import open_store
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.recrawl.policies import POLICIES
+from honeyguide.core.text.printable import rounded
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:

@@ -82,7 +82,6 @@ class CommandGroup(Command, click.Group):
     def _resolve_help(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Read `help x` as `x --help`."""
         if not args:
             click.echo(ctx.get_help(), color=ctx.color)
             ctx.exit()

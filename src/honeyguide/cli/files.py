@@ -10,7 +10,7 @@ import asyncio
 import signal
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,15 +24,15 @@ from honeyguide.app.files import (
     opened,
     write_file,
 )
-from honeyguide.app.formats import printable
 from honeyguide.cli.command import PARTIAL
 from honeyguide.cli.output import note
+from honeyguide.core.text.printable import printable
 from honeyguide.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+    from honeyguide.cli.command import Decorator
 
 __all__ = ["check_output", "write_file"]  # commands import them from here
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
@@ -40,24 +40,11 @@ ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
 _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
 
-
-quiet_option: Decorator = click.option(
-    "-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o."
-)
-any_format_option: Decorator = click.option(
-    "--format",
-    "output",
-    type=click.Choice(["table", "jsonl", "csv", "parquet"]),
-    help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.",
-)
-
-reports_option: Decorator = click.option(
-    "--report",
-    "reports",
-    multiple=True,
-    metavar="FILE",
-    help="Write a report for people, .html or .md; may be repeated.",
-)
+quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o.")  # fmt: skip
+any_format_option: Decorator = click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.")  # fmt: skip
+reports_option: Decorator = click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated.")  # fmt: skip
+input_format_option: Decorator = click.option("--input-format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="What FILE is; by its name if not given.")  # fmt: skip
+on_error_option: Decorator = click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True, help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.")  # fmt: skip
 
 
 def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
@@ -80,11 +67,7 @@ def _place(file: str) -> Path:
 
 
 def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
-    """Return the format of a file: by its name, by --format if the name does not tell, else JSON lines.
-
-    >>> format_of("a.CSV", None), format_of("a.docx", "jsonl"), format_of("a", None)
-    ('csv', 'jsonl', 'jsonl')
-    """
+    """Return the format of a file: by its name, by --format if the name does not tell, else JSON lines."""
     if output == "table":
         raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     suffix = Path(file).suffix.lower()
@@ -134,21 +117,6 @@ def tell_written(files: Sequence[str], count: int, what: str) -> None:
     if files:
         counted = f"{count:,} {what}{'' if count == 1 else 's'}"
         click.echo(printable(f"{', '.join(files)}: {counted}"), err=True)
-
-
-input_format_option: Decorator = click.option(
-    "--input-format",
-    "kind",
-    type=click.Choice(["csv", "jsonl", "parquet"]),
-    help="What FILE is; by its name if not given.",
-)
-on_error_option: Decorator = click.option(
-    "--on-error",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.",
-)
 
 
 def check_kinds(files: Iterable[str], kind: str | None) -> None:

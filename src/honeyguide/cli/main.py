@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import __version__
-from honeyguide.app.formats import printable
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
+from honeyguide.core.text.printable import printable
 from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:

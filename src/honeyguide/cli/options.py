@@ -13,8 +13,8 @@ import click
 
 from honeyguide.app.arguments import FETCH_OPTIONS, fetch_policy, read_time
 from honeyguide.app.files import named_rows
-from honeyguide.app.formats import printable
 from honeyguide.cli.command import Number
+from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.arguments import FetchPolicy
     from honeyguide.app.files import Rejected
-
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+    from honeyguide.cli.command import Decorator
 
 __all__ = ["FETCH_OPTIONS", "named_rows"]  # commands import them from here
 

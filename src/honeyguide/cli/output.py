@@ -1,7 +1,7 @@
 """What commands print: records as JSON lines, CSV or a table, and lines for people.
 
-Owns: `--format`, `--no-color`, `emit`. Must not know: any command's records; how a value is written (`app.formats`).
-Start reading at `emit`. Tables are drawn in `tables.py`, which alone imports rich.
+Owns: `--format`, `--no-color`, `emit`, how a table looks. Must not know: any command's records. Start reading at `emit`.
+Colour never carries meaning: only headers are bold.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from honeyguide.app.formats import number, points, printable, reason_lines, rounded
+from honeyguide.core.text.printable import number, points, printable
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rich.console import Group
+
+    from honeyguide.cli.command import Decorator
     from honeyguide.core.records import Record
 
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-__all__ = ["number", "points", "reason_lines", "rounded"]  # commands import them from here
+__all__ = ["number", "points", "printable"]  # commands import them from here
 
 Format = Literal["table", "jsonl", "csv"]
 _NO_COLOR = "honeyguide.no_color"
 MAX_LINE_CHARS = 4_000  # of a line for people; a longer one is cut, and whole in JSON lines
-
-
-# --- options ----------------------------------------------------------------------------------------------------
+_BETWEEN = 3  # columns of the terminal from one of ours to the next
+_TEXT_CHARS = 12  # of text in a terminal that is too narrow
 
 
 def _format(_ctx: click.Context, _option: click.Parameter, value: Format | None) -> Format:
@@ -45,25 +45,14 @@ def _no_color(ctx: click.Context, _option: click.Parameter, value: bool) -> None
         ctx.meta[_NO_COLOR] = True
 
 
-no_color_option: Decorator = click.option(
-    "--no-color",
-    is_flag=True,
-    expose_value=False,
-    callback=_no_color,
-    help="Print without colour, as NO_COLOR=1 does.",
-)
-_format_option: Decorator = click.option(
-    "--format",
-    "output",
-    type=click.Choice(["table", "jsonl", "csv"]),
-    callback=_format,
-    help="How to print; a table in a terminal, JSON lines otherwise.",
-)
+no_color_option: Decorator = click.option("--no-color", is_flag=True, expose_value=False, callback=_no_color, help="Print without colour, as NO_COLOR=1 does.")  # fmt: skip
+_format_option: Decorator = click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), callback=_format, help="How to print; a table in a terminal, JSON lines otherwise.")  # fmt: skip
 
 
 def is_plain() -> bool:
     """Tell whether --no-color or NO_COLOR was given."""
-    return _NO_COLOR in click.get_current_context().meta or bool(os.environ.get("NO_COLOR"))
+    context = click.get_current_context(silent=True)
+    return bool(os.environ.get("NO_COLOR")) or (context is not None and _NO_COLOR in context.meta)
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,9 +67,6 @@ def given_format() -> Format | None:
     return ctx.params["output"] if is_given else None
 
 
-# --- values -----------------------------------------------------------------------------------------------------
-
-
 def line_for_people(text: str) -> str:
     """Make a line printable, and no longer than anybody reads."""
     shown = printable(text[:MAX_LINE_CHARS])
@@ -90,13 +76,10 @@ def line_for_people(text: str) -> str:
 def point_lines(record: Record) -> list[str]:
     """Write the points of a record for people, `+80 services hub`; its reasons if no rule paid anything."""
     paid = [point for point in record["points"] if point["points"]]
-    return [f"{_paid(point)} {point['reason']}" for point in paid] or [
-        f"+0 {text}" for text in record["reasons"]
-    ]
-
-
-def _paid(point: Record) -> str:
-    return number(point["points"]) if point["rule"] == "base" else points(point["points"])
+    return [
+        f"{(number if point['rule'] == 'base' else points)(point['points'])} {point['reason']}"
+        for point in paid
+    ] or [f"+0 {text}" for text in record["reasons"]]
 
 
 def short_url(url: str, page: str | None) -> str:
@@ -107,9 +90,6 @@ def short_url(url: str, page: str | None) -> str:
         return url
     readable = display(parsed)
     return readable[readable.index("/", 8) :] if parsed.site == base.site else readable
-
-
-# --- data -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +131,14 @@ def printed_line(record: Record) -> str:
     return json_line(record) if is_unicode else json.dumps(record, allow_nan=False)
 
 
-# --- people -----------------------------------------------------------------------------------------------------
+def say(line: str = "") -> None:
+    """Print a line for a person who reads a table."""
+    click.echo(line_for_people(line))
+
+
+def note(line: str) -> None:
+    """Print a note about the data on standard error."""
+    click.echo(f"Note: {line_for_people(line)}", err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +149,50 @@ class Column:
     right: bool = False
     keep: bool = False
 
+    def least_width(self, cells: Iterable[str]) -> int:
+        """Return how narrow the column may become: a number keeps all its digits, text a few letters."""
+        widest = max(len(line) for cell in (self.name, *cells) for line in cell.split("\n"))
+        return widest if self.right else min(widest, _TEXT_CHARS)
+
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; cells are plain text, never markup, and may have several lines."""
-    from honeyguide.cli.tables import print_table as printed  # rich costs more than a pipe should pay
+    """Print a table as wide as the terminal allows; cells are plain text, never markup, and may have several lines."""
+    from rich import box  # costs more than a pipe should pay
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    printed(columns, rows, no_color=is_plain())
+    listed = list(rows)
+    headed = any(column.name for column in columns)
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=headed, header_style="bold"
+    )
+    least = [column.least_width(row[place] for row in listed) for place, column in enumerate(columns)]
+    for column, width in zip(columns, least, strict=True):
+        table.add_column(
+            Text(column.name),
+            justify="right" if column.right else "left",
+            no_wrap=column.keep,
+            overflow="ellipsis" if column.keep else "fold",
+            min_width=width,
+        )
+    for row in listed:
+        table.add_row(*map(_cell, row))
+    colors: Literal["auto"] | None = None if is_plain() else "auto"  # without, nothing is bold either
+    console = Console(file=sys.stdout, color_system=colors, highlight=False, markup=False, emoji=False)
+    console.width = max(console.width, sum(least) + _BETWEEN * (len(least) - 1))
+    console.print(table)
 
 
-def say(line: str = "") -> None:
-    """Print a line for a person who reads a table."""
-    click.echo(line_for_people(line))
+def _cell(text: str) -> Group:
+    """Make a cell of lines, as objects, so that nothing from a page is read as markup; a wrapped line keeps its indent."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
 
+    def content(line: str) -> Text | Padding:
+        indent = len(line) - len(line.lstrip(" "))
+        shown = Text(line_for_people(line.lstrip(" ")))
+        return Padding(shown, (0, 0, 0, indent), expand=False) if indent else shown
 
-def note(line: str) -> None:
-    """Print a note about the data on standard error."""
-    click.echo(f"Note: {line_for_people(line)}", err=True)
+    return Group(*map(content, text.split("\n")))

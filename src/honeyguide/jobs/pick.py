@@ -165,7 +165,6 @@ class SitePick:
         )
 
     async def _heads(self, urls: Sequence[Url]) -> Mapping[Url, Head]:
-        """Read heads (PICK-11); one that failed is not known."""
         found = await asyncio.gather(*map(self._head, urls))
         return {url: head for url, head in zip(urls, found, strict=True) if head is not None}
 
@@ -191,7 +190,6 @@ class SitePick:
     # --- the selected pages ---
 
     async def _fetch_selected(self, home: Page, scored: list[Candidate]) -> Selection:
-        """Fetch the selected pages; the next in order replaces one that is dead or empty (PICK-21)."""
         unwanted: dict[Url, Why] = {}
         most: int | None = None
         while True:
@@ -232,7 +230,6 @@ class SitePick:
         return FetchedPick(got, self.picker.reader.page(got.body, got.url, got.headers.content_type))
 
     def _faults(self, selection: Selection, home: Page) -> dict[Url, Why]:
-        """Say which of the selected pages do not count; of two copies the better one stays."""
         faults: dict[Url, Why] = {}
         seen: dict[Url, Url] = {}
         for candidate in selection.selected:
@@ -249,7 +246,6 @@ class SitePick:
         return faults
 
     def _fault(self, link: Link, page: Page, home: Page) -> Why | None:
-        """Say why a page does not count: it redirects to a rejected page, or has no content of its own."""
         profile, strategy = self.picker.profile, self.picker.request.strategy
         if page.url != link.url:
             options = SelectionOptions(page=home)

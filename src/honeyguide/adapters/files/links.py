@@ -74,8 +74,6 @@ class PageRow(NamedTuple):
 
 
 class _CheckedRows(Generic[_Row]):
-    """The checked rows of tables; wrong rows go to `reject`, or raise `InputError`."""
-
     names = NAMES
 
     def __init__(self, sources: Sequence[Source], reject: Rejected | None = None) -> None:
@@ -217,7 +215,6 @@ def link_of(raw: RawRow, place: int) -> LinkRow:
 
 
 def _texts_of(raw: RawRow, names: Names) -> dict[str, str]:
-    """Read the texts of a row by their names; those that it lacks are empty."""
     return {name: _text(raw, name, columns) for name, columns in names.items()}
 
 
@@ -236,7 +233,6 @@ def _text(raw: RawRow, name: str, columns: Sequence[str]) -> str:
 
 
 def _position(raw: RawRow, text: str) -> Position | None:
-    """Read where on its page a link is, if the row says so."""
     if not text:
         return None
     try:

@@ -105,7 +105,6 @@ def _rows(path: str) -> Iterator[tuple[str, Record]]:
 
 
 def _site(row: Record, where: str) -> str:
-    """Read the site of labels, which must be an address."""
     site = _site_text(row, where)
     try:
         return site_key(site)

@@ -96,7 +96,6 @@ def lines_or_errors(path: str, name: str = "", limit: int | None = None) -> Iter
 
 
 def _decoded(data: bytes, name: str, number: int) -> str:
-    """Decode bytes that start in line `number` of a file."""
     try:
         return data.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -114,11 +113,7 @@ class Source:
 
 
 def kind_of(path: str) -> str | None:
-    """Tell the kind of a table by its name.
-
-    >>> kind_of("known.ndjson"), kind_of("known.txt")
-    ('jsonl', None)
-    """
+    """Tell the kind of a table by its name."""
     return _KINDS.get(path.rpartition(".")[2].lower())
 
 

@@ -93,12 +93,7 @@ def _no_file(text: str) -> str:
 
 
 def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
-    """Keep the first row of each site, and return the repeated ones, too; rows with a problem all stay.
-
-    >>> kept, repeated = unique(check_sites(["acme.com", "https://ACME.com/", "www.acme.com"]))
-    >>> [row.text for row in kept], [row.text for row in repeated]
-    (['acme.com', 'www.acme.com'], ['https://ACME.com/'])
-    """
+    """Keep the first row of each site, and return the repeated ones, too; rows with a problem all stay."""
     kept: list[SiteRow] = []
     repeated: list[SiteRow] = []
     seen: set[str] = set()
@@ -175,7 +170,6 @@ def _decoded(data: bytes) -> str:
 
 
 def _kind_of(data: bytes, column: str | None) -> str:
-    """Tell a format by how the file begins."""
     if data.startswith(b"PAR1"):
         return "parquet"
     start = _decoded(data[:65_536])
@@ -227,7 +221,6 @@ def _json_row(value: Any, number: int, line: str, column: str | None) -> SiteRow
 
 
 def _json(text: str) -> Any:
-    """Read JSON; None if it cannot be read."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -301,7 +294,6 @@ def _markdown(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
 
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
-    """Read what is in each <loc>."""
     from honeyguide.adapters.html.sitemaps import is_index, locations  # see _markdown
 
     if is_index(text):

@@ -83,11 +83,7 @@ class RefusedAddressError(OSError):
 
 
 def refusal(address: str) -> str | None:
-    """Return the reason why an address may not be visited; None if it may.
-
-    >>> refusal("169.254.169.254"), refusal("::ffff:10.0.0.1"), refusal("fe80::1%eth0"), refusal("1.1.1.1")
-    ('link-local or cloud metadata', 'private', 'link-local', None)
-    """
+    """Return the reason why an address may not be visited; None if it may."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -128,11 +124,7 @@ def refused_host(host: str) -> str | None:
 
 
 def refused_port(port: int | None) -> str | None:
-    """Return what a port is used for if it is not for the web; None if it may be visited.
-
-    >>> refused_port(25), refused_port(443), refused_port(8080), refused_port(None)
-    ('mail', None, None, None)
-    """
+    """Return what a port is used for if it is not for the web; None if it may be visited."""
     return None if port is None else _PORTS.get(port)
 
 

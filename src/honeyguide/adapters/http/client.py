@@ -168,7 +168,6 @@ class HttpFetcher:
         return session.get(target, headers=conditions, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
-        """Find the proxy for a URL; NO_PROXY lists hosts, domains with their subdomains, or `*`."""
         if any(name in ("*", url.host) or url.host.endswith(f".{name}") for name in self._unproxied):
             return None
         return self._proxies.get(url.scheme)
@@ -216,7 +215,6 @@ def _open_session(
 
 
 def _conditions(validators: Validators) -> dict[str, str]:
-    """Return the headers that let the server answer 304."""
     named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
     return {name: value for name, value in named.items() if value and _is_plain(value)}
 
@@ -251,7 +249,6 @@ def _kind(headers: Headers) -> str:
 
 
 def _check_type(url: str, kind: str, part: Part) -> None:
-    """Refuse another type than a page before the body is read."""
     if kind and part in _TEXT_ONLY and not _PAGE_TYPES.fullmatch(kind):
         raise NotTextError(url, f"its type is {shown(kind)}")
 
@@ -285,7 +282,6 @@ class _BodyReader:
         return bytes(self._body), False
 
     def _check_announced(self) -> None:
-        """Check encodings and length by the headers alone."""
         encoding, transfer = (
             ", ".join(self._response.headers.getall(name, ())).strip().lower()
             for name in ("Content-Encoding", "Transfer-Encoding")
@@ -328,7 +324,6 @@ class _BodyReader:
 
 
 def _translated(url: str, error: Exception) -> FetchError:
-    """Translate an error of aiohttp or the system into one of ours."""
     causes = tuple(_causes(error))[::-1]  # the first cause tells most
     for kind, translate in _MEANINGS:
         for found in causes:
@@ -339,7 +334,6 @@ def _translated(url: str, error: Exception) -> FetchError:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Return an error and its causes."""
     for _ in range(_MAX_CAUSES):
         if error is None:
             return
@@ -348,7 +342,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _final(error: UnreachableError) -> UnreachableError:
-    """Mark a failure that a retry cannot fix."""
     error.retryable = False
     return error
 

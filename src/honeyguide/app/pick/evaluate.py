@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.adapters.files.read import name_of
 from honeyguide.app.arguments import count_of
-from honeyguide.app.formats import rounded
 from honeyguide.core.pick.evaluate import (
     Change,
     Evaluation,
@@ -24,6 +23,7 @@ from honeyguide.core.pick.evaluate import (
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.records.answers import EvalRecord
 from honeyguide.core.records.fields import columns
+from honeyguide.core.text.printable import rounded
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ def _changes(
 
 
 def _named(sites: Iterable[str]) -> str:
-    """Name the first few."""
     names = list(sites)
     more = len(names) - _NAMED_AT_MOST
     return (", ".join(names[:_NAMED_AT_MOST]) or "no site") + (f" and {more} more" if more > 0 else "")

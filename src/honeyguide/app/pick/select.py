@@ -126,7 +126,6 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 def _heads(rows: Iterable[PageRow]) -> dict[Url, Head]:
-    """Collect what rows say about the pages they link (PICK-11)."""
     known = [(row, row.head) for row in rows if row.head is not None]
     everything = scope.Scope()
     found = ((scope.classify(row.href, row.page, everything).url, head) for row, head in known)

@@ -25,11 +25,7 @@ CORE, ACCEPTABLE, JUNK = LABELS = ("core", "acceptable", "junk")
 
 
 def page_name(target: str) -> str:
-    """Return one name for all spellings of a page that are the same on a static host; only path and query count.
-
-    >>> [page_name(target) for target in ("/About/", "https://a.example/about.html", "about/index.htm", "/about?id=7")]
-    ['/about', '/about', '/about', '/about?id=7']
-    """
+    """Return one name for all spellings of a page that are the same on a static host; only path and query count."""
     if "://" in target:
         target = target.split("/", 3)[3] if target.count("/") > 2 else ""
     path, mark, query = target.partition("#")[0].partition("?")
@@ -40,11 +36,7 @@ def page_name(target: str) -> str:
 
 
 def site_key(text: str) -> str:
-    """Return host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
-
-    >>> site_key("Acme.example"), site_key("http://acme.example:80/home"), site_key("https://www.acme.example:8443")
-    ('acme.example', 'acme.example', 'www.acme.example:8443')
-    """
+    """Return host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`."""
     return Url.parse(text if "://" in text else f"https://{text}").site
 
 
@@ -91,12 +83,7 @@ class Picked:
 
 
 def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:
-    """Find the record of each labelled site: by the site as given, else by its homepage.
-
-    >>> run = {"a.example": Picked("a.example", homepage="www.a.example")}
-    >>> {site: picked.site for site, picked in match_sites(["www.a.example", "b.example"], run).items()}
-    {'www.a.example': 'a.example'}
-    """
+    """Find the record of each labelled site: by the site as given, else by its homepage."""
     wanted = list(gold)
     found = {site: run[site] for site in wanted if site in run}
     arrived = {picked.homepage: picked for picked in reversed(list(run.values())) if picked.site not in found}
@@ -128,13 +115,7 @@ class SiteFigures:
 
 
 def judge_site(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
-    """Count the labels of the first `cap` picks of a site; a missing record counts as no picks.
-
-    >>> gold = Gold("a.example", {"/services": CORE, "/about": ACCEPTABLE, "/van": JUNK})
-    >>> judged = judge_site(gold, Picked("a.example", (PageDecision("https://a.example/services/"),)), cap=4)
-    >>> judged.core, judged.good, judged.is_good
-    (1, 1, False)
-    """
+    """Count the labels of the first `cap` picks of a site; a missing record counts as no picks."""
     chosen = picked.selected[:cap] if picked else ()
     labels = tuple(gold.label(seen.url) for seen in chosen)
     distinct = Counter(dict(zip([page_name(seen.url) for seen in chosen], labels, strict=True)).values())
@@ -226,12 +207,7 @@ class Change:
 
 
 def compare_sites(now: Picked, before: Picked) -> list[Change]:
-    """Say which picks of a site differ from another run, and why: the new picks first, then those that are gone.
-
-    >>> before = Picked("a.example", (), (PageDecision("/team", None, 60, None, "cap: 4 better pages were taken"),))
-    >>> compare_sites(Picked("a.example", (PageDecision("/team", 4, 75),)), before)[0].why
-    'rank 4; score 60 to 75; was rejected by cap: 4 better pages were taken'
-    """
+    """Say which picks of a site differ from another run, and why: the new picks first, then those that are gone."""
     new, old = _by_name(now.selected), _by_name(before.selected)
     changes = [_entered(seen, before) for name, seen in new.items() if name not in old]
     changes += [_left(seen, now) for name, seen in old.items() if name not in new]
@@ -260,7 +236,6 @@ def _both(seen: PageDecision, was: PageDecision) -> str:
 
 
 def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:
-    """Say how the score changed; if only one is known, name that."""
     old, new = (None if one is None else one.score for one in (was, seen))
     if old is None or new is None:
         known = new if old is None else old
@@ -269,7 +244,6 @@ def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:
 
 
 def _fate(seen: PageDecision | None, run: Picked) -> str:
-    """Say why a page was not picked in a run."""
     if seen is None:
         return "not linked" if run.status in ("ok", "partial") else f"not seen, the site was {run.status}"
     return f"rejected by {seen.rejected}" if seen.rejected else "not chosen"

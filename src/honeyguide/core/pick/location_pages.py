@@ -75,7 +75,6 @@ Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that c
 
 
 def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
-    """List every set of siblings that share a shape, with the size that makes it a family."""
     found: dict[tuple[str, int], dict[Url, Member]] = defaultdict(dict)
     for sibling in siblings:
         for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
@@ -144,7 +143,6 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
 
 
 def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
-    """Decide whether the changing parts are names: most of them need evidence."""
     beside_state = sum(
         not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
     )
@@ -153,7 +151,6 @@ def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] |
 
 
 def _may_be_name(name: tuple[str, ...], words: FamilyWords) -> bool:
-    """At most three words, none of which belongs to a trade."""
     return len(name) <= 3 and not any(word.startswith(words.no_names) or word.isdigit() for word in name)
 
 
@@ -162,7 +159,6 @@ def _folder_words(sibling: Sibling) -> list[str]:
 
 
 def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
-    """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
     for anchor in sibling.anchors:
         if (
             len(anchor) > 1
@@ -207,11 +203,7 @@ def _capitals(link: Link) -> Iterator[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Split text into folded words, the form in which slugs and anchors are compared.
-
-    >>> plain_words("St. Louis, MO")
-    ['st', 'louis', 'mo']
-    """
+    """Split text into folded words, the form in which slugs and anchors are compared."""
     return _WORD.findall(ascii_form(plain(text)))
 
 
@@ -228,11 +220,7 @@ def ascii_form(text: str) -> str:
 
 
 def similar(one: Iterable[str], other: Iterable[str]) -> float:
-    """Return the share of words that two slugs have in common, 0 to 1; plurals count as singular.
-
-    >>> similar(["fire", "alarms"], ["fire", "alarm"])
-    1.0
-    """
+    """Return the share of words that two slugs have in common, 0 to 1; plurals count as singular."""
     left, right = ({word.rstrip("s") for word in words} for words in (one, other))
     return len(left & right) / len(left | right) if left | right else 0.0
 

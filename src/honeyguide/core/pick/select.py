@@ -188,7 +188,6 @@ def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
 
 
 def _why(rule: Rule, facts: Facts) -> Why:
-    """Name the rule that rejected a link, and the fact that the rule shows."""
     return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
@@ -230,7 +229,6 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head |
 
 
 def _texts(facts: Facts) -> Callable[[str], str | None]:
-    """Return a reader of the texts that the query is matched against."""
 
     def text(name: str) -> str | None:
         value = facts[name]
@@ -274,13 +272,11 @@ def rank(
 
 
 def _reject_unwanted(candidate: Candidate, unwanted: Mapping[Url, Why]) -> Candidate:
-    """Reject a page that turned out unusable; its score and reasons stay."""
     why = unwanted.get(candidate.url)
     return candidate if candidate.rejected is not None or why is None else replace(candidate, rejected=why)
 
 
 def _order(profile: Profile, plan: Strategy) -> Sorter:
-    """Make the sort key of a strategy; rejected candidates come last."""
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
@@ -334,7 +330,6 @@ def _surplus(candidate: Candidate, rule: str, text: str) -> Candidate:
 
 
 def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
-    """Find a selected page whose path has nearly the same words."""
     if distinct >= 1 or candidate.url.query:  # the path does not tell what a page with a query shows
         return None
     words = plain_words(candidate.url.path)

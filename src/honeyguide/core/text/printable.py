@@ -91,6 +91,11 @@ def tidy(number: Number) -> Number:
     return int(number) if number is not None and number == int(number) else number
 
 
+def rounded(value: float | None) -> float | None:
+    """Keep four decimals of a share in a record: what follows them is the processor's."""
+    return None if value is None else round(value, 4)
+
+
 def number(value: float | None) -> str:
     """Write a number for people, with at most three decimals; a dash stands for an unknown one."""
     return "-" if value is None else str(tidy(round(value, 3)))

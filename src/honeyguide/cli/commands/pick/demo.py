@@ -55,7 +55,6 @@ def demo() -> None:
 
 
 def _pick() -> Record:
-    """Serve the site, pick from it, and stop serving."""
     records: list[Record] = []
     with serve_demo() as address:
         asyncio.run(
@@ -83,7 +82,6 @@ def _found(record: Record, home: str) -> None:
 
 
 def _rejected(record: Record, home: str) -> None:
-    """Show the links that were rejected without a score."""
     _heading("2. What was rejected at once")
     groups: dict[str, list[tuple[str, str]]] = {}
     for skipped in record["skipped"]:
@@ -109,7 +107,6 @@ def _examples(pages: Iterable[str]) -> str:
 
 
 def _ranked(record: Record, home: str) -> None:
-    """Show what was scored, best first, with the points."""
     scored = [candidate for candidate in record["candidates"] if candidate["score"] is not None]
     _heading("3. How the rest was ranked")
     say(f"{len(scored)} pages have a score. It is the sum of the points, and each point has a reason.")

@@ -27,23 +27,9 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("picks", metavar="PICKS")
-@click.option(
-    "--gold",
-    required=True,
-    metavar="PATH",
-    help="Labels: JSON lines, or a folder with a JSON file for each site.",
-)
-@click.option(
-    "--compare", metavar="PICKS", help="Another run: print which picks entered, left or moved, and why."
-)
-@click.option(
-    "--cap",
-    type=click.IntRange(1, 1000),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Judge the first N picks.",
-)
+@click.option("--gold", required=True, metavar="PATH", help="Labels: JSON lines, or a folder with a JSON file for each site.")  # fmt: skip
+@click.option("--compare", metavar="PICKS", help="Another run: print which picks entered, left or moved, and why.")  # fmt: skip
+@click.option("--cap", type=click.IntRange(1, 1000), default=4, show_default=True, metavar="N", help="Judge the first N picks.")  # fmt: skip
 @output_options
 def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -> None:  # noqa: A001 - a command's name
     """Judge the picks of a run by labels of your own.
@@ -60,7 +46,6 @@ def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -
 
 
 def _show(judged: Evaluation) -> None:
-    """Print sites, buckets and totals, then what changed."""
     counts = tuple(Column(name, right=True, keep=True) for name in ("Picks", "Core", "Good", "Junk"))
     rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
     print_table((Column("Site"), *counts, Column("Verdict", keep=True)), rows)

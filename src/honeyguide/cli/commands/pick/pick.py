@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
-from honeyguide.app.formats import printable
 from honeyguide.app.pick.pick import PickRequest, pick_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.pick.select import load_strategy, selection_options
@@ -34,6 +33,7 @@ from honeyguide.cli.files import (
 from honeyguide.cli.options import FETCH_OPTIONS, all_options, fetch_options, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
+from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 
 def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the sites and of the records."""
     options = (
         click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
         click.option("--column", metavar="NAME", help="The column of a table that names the site.  [default: domain, website or url]"),
@@ -62,8 +61,6 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """Where sites come from and records go to, and how many sites are processed in parallel."""
-
     inputs: tuple[str, ...]
     column: str | None
     file: str | None
@@ -86,16 +83,8 @@ class _Options:
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
 @_input_options
 @selection_options
-@click.option(
-    "--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page."
-)
-@click.option(
-    "--no-timings",
-    "timings",
-    flag_value=False,
-    default=True,
-    help="Omit elapsed_s, so that equal runs give equal bytes.",
-)
+@click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page.")  # fmt: skip
+@click.option("--no-timings", "timings", flag_value=False, default=True, help="Omit elapsed_s, so that equal runs give equal bytes.")  # fmt: skip
 @fetch_options("How many sites are processed in parallel.", 16)
 @no_color_option
 def pick(  # noqa: PLR0913 - click passes each option by its name
@@ -145,7 +134,6 @@ def pick(  # noqa: PLR0913 - click passes each option by its name
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
-    """Return the file of the records, if any, and its format."""
     file = options.file
     check_distinct(options.inputs, (file, *options.reports))
     check_reports(options.reports, "pick")
@@ -160,7 +148,6 @@ def _destination(options: _Options) -> tuple[Path | None, str]:
 
 
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
-    """Read all sites, each once."""
     if not sites and not options.inputs:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
     if options.column is not None and not options.inputs and STDIN not in sites:
@@ -182,8 +169,6 @@ def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One run over the sites whose records are missing."""
-
     rows: list[SiteRow]
     request: PickRequest
     policy: FetchPolicy
@@ -231,7 +216,6 @@ class _Work:
             raise KeyboardInterrupt  # for the exit code
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
-        """Make the missing records; False after Ctrl-C."""
         if not missing:
             return True
         picking = pick_sites(

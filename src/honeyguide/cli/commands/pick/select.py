@@ -65,8 +65,6 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The options of `select` beside those of the selection."""
-
     demo: bool
     base: str | None
     input_format: str | None
@@ -87,25 +85,12 @@ class _Options:
     ),
 )
 @click.argument("file", metavar="[PAGE|FILE]", required=False)
-@click.option(
-    "--demo", is_flag=True, help="Use the homepage of a made-up company that comes with Honeyguide."
-)
-@click.option(
-    "--base",
-    metavar="URL",
-    callback=address,
-    help="The page's address; for FILE, the page of rows that name none.  [default: its canonical link]",
-)
+@click.option("--demo", is_flag=True, help="Use the homepage of a made-up company that comes with Honeyguide.")  # fmt: skip
+@click.option("--base", metavar="URL", callback=address, help="The page's address; for FILE, the page of rows that name none.  [default: its canonical link]")  # fmt: skip
 @selection_options
-@click.option(
-    "--heads", metavar="FILE", help="JSON lines with url, title, description of linked pages, for blend."
-)
+@click.option("--heads", metavar="FILE", help="JSON lines with url, title, description of linked pages, for blend.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="List every link of the page with its verdict.")
-@click.option(
-    "--input-format",
-    type=click.Choice(["html", "markdown", *_ROW_FORMATS]),
-    help="What PAGE or FILE is.  [default: by its name]",
-)
+@click.option("--input-format", type=click.Choice(["html", "markdown", *_ROW_FORMATS]), help="What PAGE or FILE is.  [default: by its name]")  # fmt: skip
 @on_error_option
 @output_options
 def select(  # noqa: PLR0913 - click passes each option by its name
@@ -170,7 +155,6 @@ def _has_rows(file: str, options: _Options) -> bool:
 
 
 def _check_rows(options: _Options) -> None:
-    """Reject options that are meant for one page."""
     if options.demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
     if options.heads is not None:
@@ -206,7 +190,6 @@ def _page_records(selections: Iterable[PageSelection]) -> Iterator[Record]:
 
 
 def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everything: bool) -> None:
-    """Print page after page, as each is ready."""
     pages = links = chosen = 0
     for found in selections:
         if pages:
@@ -221,7 +204,6 @@ def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everyt
 
 
 def _show(found: PageSelection, profile: Profile, *, everything: bool) -> None:
-    """Print the selected pages, or every link, and the funnel."""
     page, selection = found.page, found.selection
     count = len(selection.selected)
     say(page.title or page.url.text)
@@ -258,7 +240,6 @@ def _order(record: Record) -> tuple[bool, int, bool, float]:
 
 
 def _row(record: Record, page: str | None) -> list[str]:
-    """Write a link; below its address are its text, its points and its rejection, each on a line of its own."""
     bucket = " ".join(dict.fromkeys(filter(None, (record["category"], record["bucket"])))) or "-"
     anchor = [f'  "{record["anchor_text"]}"'] if record["anchor_text"] else []
     rejected = record["rejected"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,16 +13,13 @@ from honeyguide.cli.options import address
 from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say, short_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from honeyguide.app.tools.pages import LoadedPage, Page
+    from honeyguide.cli.command import Decorator
     from honeyguide.core.records import Record
 
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-base_option: Decorator = click.option(
-    "--base", metavar="URL", callback=address, help="The page's address.  [default: its canonical link]"
-)
+base_option: Decorator = click.option("--base", metavar="URL", callback=address, help="The page's address.  [default: its canonical link]")  # fmt: skip
 
 
 @click.command(
@@ -35,9 +32,7 @@ base_option: Decorator = click.option(
 )
 @click.argument("file", metavar="PAGE")
 @base_option
-@click.option(
-    "--input-format", type=click.Choice(["html", "markdown"]), help="What PAGE is.  [default: by its name]"
-)
+@click.option("--input-format", type=click.Choice(["html", "markdown"]), help="What PAGE is.  [default: by its name]")  # fmt: skip
 @output_options
 def links(file: str, base: str | None, input_format: str | None, **_output: str) -> None:
     """List the links of a page, with the verdict on each.

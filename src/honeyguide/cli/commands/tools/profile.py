@@ -55,14 +55,7 @@ def _show_list(records: Iterable[Record]) -> None:
     examples=("honeyguide profile show fire-protection", "honeyguide profile show company --format json")
 )
 @click.argument("name")
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["toml", "json"]),
-    default="toml",
-    show_default=True,
-    help="The file itself, or the whole profile as JSON.",
-)
+@click.option("--format", "output", type=click.Choice(["toml", "json"]), default="toml", show_default=True, help="The file itself, or the whole profile as JSON.")  # fmt: skip
 def show(name: str, output: str) -> None:
     """Print a profile as it is written, or joined with what it extends."""
     shown = show_profile(name, as_json=output == "json")
@@ -107,16 +100,8 @@ def _show_checked(records: Iterable[Record]) -> None:
     )
 )
 @click.argument("name")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    metavar="FILE",
-    help="Write to FILE; - is standard output.  [default: NAME.toml]",
-)
-@click.option(
-    "--extends", default="company", show_default=True, metavar="NAME", help="The profile to start from."
-)
+@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE; - is standard output.  [default: NAME.toml]")  # fmt: skip
+@click.option("--extends", default="company", show_default=True, metavar="NAME", help="The profile to start from.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
 def init(name: str, file: str | None, extends: str, force: bool) -> None:
     """Write a commented profile to start from."""
@@ -135,7 +120,6 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
 
 
 def _first_try(path: Path, starter: StarterProfile) -> str:
-    """Name a command that the profile has rules for."""
     if not starter.strategies:
         return f"score link https://acme.example/docs/alarms --topic alarm --profile {path}"
     strategy = f" --strategy {starter.strategy}" if starter.strategy else ""

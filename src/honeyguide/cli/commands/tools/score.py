@@ -38,9 +38,8 @@ from honeyguide.errors import InputError, UrlError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from honeyguide.cli.command import Decorator
     from honeyguide.core.records import Record
-
-    Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @click.group(
@@ -56,18 +55,12 @@ def score() -> None:
 
 def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --topic and --profile."""
-    topic = click.option(
-        "--topic", required=True, metavar="PATTERN", help="A regular expression: words, such as 'fire|alarm'."
-    )
-    profile = click.option(
-        "--profile", default="docs", show_default=True, metavar="NAME", help="Name or path of the profile."
-    )
+    topic = click.option("--topic", required=True, metavar="PATTERN", help="A regular expression: words, such as 'fire|alarm'.")  # fmt: skip
+    profile = click.option("--profile", default="docs", show_default=True, metavar="NAME", help="Name or path of the profile.")  # fmt: skip
     return topic(profile(command))
 
 
-related_option: Decorator = click.option(
-    "--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated."
-)
+related_option: Decorator = click.option("--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated.")  # fmt: skip
 
 
 @score.command(
@@ -81,9 +74,7 @@ related_option: Decorator = click.option(
 @topic_options
 @click.option("--anchor", default="", metavar="TEXT", help="The link's text.")
 @click.option("--context", default="", metavar="TEXT", help="The text around the link.")
-@click.option(
-    "--position", type=click.Choice(["navigation", "main", "footer"]), help="Where on its page the link is."
-)
+@click.option("--position", type=click.Choice(["navigation", "main", "footer"]), help="Where on its page the link is.")  # fmt: skip
 @related_option
 @output_options
 def link_(  # noqa: PLR0913 - click passes each option by its name
@@ -118,9 +109,7 @@ def link_(  # noqa: PLR0913 - click passes each option by its name
 @related_option
 @input_format_option
 @on_error_option
-@click.option(
-    "--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N, the best first."
-)
+@click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N, the best first.")  # fmt: skip
 @click.option("--min-score", type=Number(0, 10), metavar="N", help="Print only scores of N and more.")
 @output_options
 def links_(  # noqa: PLR0913 - click passes each option by its name
@@ -186,7 +175,6 @@ def page_(file: str, topic: str, profile: str, base: str | None, **_output: str)
 
 
 def _show(records: Iterable[Record], name: str) -> None:
-    """Print the score, then the points that make it."""
     for record in records:
         say(f"{number(record['relevance_score'])} of 10  {name}")
         say()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.app.files import STDIN, read_lines
-from honeyguide.app.formats import printable
 from honeyguide.app.tools.pages import URL_COLUMNS, VERDICT_COLUMNS, url_record, verdict_record
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.options import address, refusal
 from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say
+from honeyguide.core.text.printable import printable
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError
 
@@ -62,12 +62,7 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
 )
 @click.argument("hrefs", metavar="HREF...", nargs=-1, required=True)
 @click.option("--base", metavar="URL", callback=address, required=True, help="The page of the links.")
-@click.option(
-    "--seed",
-    metavar="URL",
-    callback=address,
-    help="The homepage that decides what is inside.  [default: the page of --base]",
-)
+@click.option("--seed", metavar="URL", callback=address, help="The homepage that decides what is inside.  [default: the page of --base]")  # fmt: skip
 @output_options
 def classify(hrefs: tuple[str, ...], base: str, seed: str | None, **_output: str) -> None:
     """Print whether links lead inside the site, outside, or nowhere a crawler goes, and the rule that decided."""
@@ -103,7 +98,6 @@ def explain_(text: str, base: str | None, **_output: str) -> None:
 
 
 def _show_steps(records: Iterable[Record]) -> None:
-    """Print the URL after each step."""
     for record in records:
         if record["steps"]:
             rows = [["", "as given", record["steps"][0]["before"]]]
