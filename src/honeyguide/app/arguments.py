@@ -68,19 +68,16 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
 ) -> FetchPolicy:
     """Make a fetch policy of what differs from the defaults; `timeout` bounds the shorter ones, too."""
     plain = FetchPolicy()
-    longest = plain.total_timeout_s if timeout is None else timeout
+    changes: dict[str, Any] = {"delay_s": delay, "retries": retries, "total_timeout_s": timeout}
+    if timeout is not None:
+        for name in ("read_timeout_s", "connect_timeout_s"):
+            changes[name] = min(getattr(plain, name), timeout)
     return FetchPolicy(
         concurrency=max(plain.concurrency, concurrency),
-        delay_s=plain.delay_s if delay is None else delay,
-        total_timeout_s=longest,
-        read_timeout_s=plain.read_timeout_s if timeout is None else min(plain.read_timeout_s, timeout),
-        connect_timeout_s=plain.connect_timeout_s
-        if timeout is None
-        else min(plain.connect_timeout_s, timeout),
-        retries=plain.retries if retries is None else retries,
         user_agent=user_agent,
         contact=contact,
         allow_private=allow_private,
+        **{name: value for name, value in changes.items() if value is not None},
     )
 
 

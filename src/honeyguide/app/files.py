@@ -1,7 +1,6 @@
 """Files of records: which may be replaced, and how they are written.
 
 Owns: the names under which front ends reach the files of users. Must not know: options, any command's records.
-Start reading at `write_file`.
 """
 
 from __future__ import annotations
@@ -39,27 +38,9 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Fetched
 
 __all__ = [
-    "MARKDOWN",
-    "PICK_COLUMNS",
-    "STDIN",
-    "NoColumnError",
-    "PageFile",
-    "PageTable",
-    "PickFile",
-    "PickRun",
-    "Rejected",
-    "SiteRow",
-    "StoredPages",
-    "check_replaceable",
-    "check_table",
-    "column_names",
-    "csv_rows",
-    "kind_of",
-    "name_of",
-    "opened",
-    "read_lines",
-    "with_extras",
-    "write_table",
+    "MARKDOWN", "PICK_COLUMNS", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
+    "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "kind_of", "name_of",
+    "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip
 
 

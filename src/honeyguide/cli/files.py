@@ -1,7 +1,6 @@
 """Files that commands read and write: their options, their formats, which may be written, and wrong rows.
 
-Owns: the rules that all commands with -o or --on-error share. Must not know: any command's records.
-Start reading at `format_of`. `app.files` writes them.
+Owns: the rules that all commands with -o or --on-error share; `app.files` writes. Must not know: any command's records.
 """
 
 from __future__ import annotations
@@ -14,16 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.app.files import (
-    STDIN,
-    Rejected,
-    check_output,
-    check_replaceable,
-    kind_of,
-    name_of,
-    opened,
-    write_file,
-)
+from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
 from honeyguide.cli.command import PARTIAL
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
@@ -34,7 +24,6 @@ if TYPE_CHECKING:
 
     from honeyguide.cli.command import Decorator
 
-__all__ = ["check_output", "write_file"]  # commands import them from here
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")

@@ -1,8 +1,4 @@
-"""Options that several commands share: how to fetch, lists of sites, addresses, times.
-
-Owns: the options, and the sentence where a value is wrong. Must not know: any command in particular.
-Start reading at `fetch_options`.
-"""
+"""Options that several commands share: how to fetch, addresses, times; and the sentence where a value is wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from honeyguide.app.arguments import FETCH_OPTIONS, fetch_policy, read_time
-from honeyguide.app.files import named_rows
 from honeyguide.cli.command import Number
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
@@ -26,8 +21,6 @@ if TYPE_CHECKING:
     from honeyguide.app.arguments import FetchPolicy
     from honeyguide.app.files import Rejected
     from honeyguide.cli.command import Decorator
-
-__all__ = ["FETCH_OPTIONS", "named_rows"]  # commands import them from here
 
 
 def all_options(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,9 +91,6 @@ def _named(sites: Iterable[str]) -> str:
     return (", ".join(names[:_NAMED_AT_MOST]) or "no site") + (f" and {more} more" if more > 0 else "")
 
 
-# --- records ----------------------------------------------------------------------------------------------------
-
-
 def site_records(judged: Evaluation) -> list[Record]:
     """Make a record of each site."""
     labelled = {site.site: site for site in judged.sites}

@@ -163,9 +163,6 @@ def _text(row: dict[str, Any], name: str, where: str) -> str | None:
     raise InputError("should be text", file=where, field=name)
 
 
-# --- what was selected ------------------------------------------------------------------------------------------
-
-
 class RuleCount(NamedTuple):
     """A rule, its sentence, and how many links it rejected."""
 

@@ -49,9 +49,6 @@ VERDICT_COLUMNS = columns(UrlVerdictRecord)
 URL_COLUMNS = columns(UrlRecord)
 
 
-# --- pages ------------------------------------------------------------------------------------------------------
-
-
 def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
     """Read a page: title, headings, text, links."""
     from honeyguide.adapters.html import page as adapter  # a compiled library that URL commands never need
@@ -156,9 +153,6 @@ def _canonical(page: Page) -> Url | None:
     except UrlError:
         return None
     return None if found is None or found.site == page.url.site else found
-
-
-# --- links and URLs ---------------------------------------------------------------------------------------------
 
 
 def classify(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LIST_COLUMNS = columns(ProfileRecord)
 CHECK_COLUMNS = columns(ProfileCheckRecord)
-_DEFAULT = "portfolio"  # the strategy of select and pick
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
@@ -41,57 +40,29 @@ def list_profiles() -> Iterator[ProfileRecord]:
         }
 
 
-class ProfileText(NamedTuple):
-    """A profile as text, and the cards and lists that it replaces as a whole, if it was joined with its parent."""
-
-    text: str
-    replaced: tuple[str, ...] = ()
-
-
-def show_profile(name: str, *, as_json: bool) -> ProfileText:
-    """Return a profile as it is written, or joined with what it extends, as JSON."""
+def show_profile(name: str, *, as_json: bool) -> tuple[str, tuple[str, ...]]:
+    """Return a profile as it is written; or joined with what it extends, as JSON, and what it replaces as a whole."""
     if not as_json:
-        return ProfileText(profile_source(name))
+        return profile_source(name), ()
     extended = read_profile(name)
-    return ProfileText(
-        json.dumps(extended.table, indent=2, ensure_ascii=False, default=str), extended.replaced
-    )
+    return json.dumps(extended.table, indent=2, ensure_ascii=False, default=str), extended.replaced
 
 
-class CheckedProfile(NamedTuple):
-    """The record of a checked profile, and the terms that no rule uses."""
-
-    record: Record
-    unused: tuple[str, ...] = ()
-
-
-def check_profile(file: str) -> CheckedProfile:
-    """Load a profile and list everything that is wrong with it."""
+def check_profile(file: str) -> tuple[Record, tuple[str, ...]]:
+    """Load a profile; return a record with everything that is wrong with it, and the terms that no rule uses."""
     record: Record = {"schema": SCHEMA, "file": file, "ok": False, "name": None, "hash": None, "replaced": [], "problems": []}  # fmt: skip
     try:
         loaded = load_profile(file)
         extended = read_profile(file)
         unused = unused_terms(extended)
     except ConfigError as error:
-        return CheckedProfile({**record, "problems": str(error).split("\n")})
+        return {**record, "problems": str(error).split("\n")}, ()
     known = {"ok": True, "name": loaded.name, "hash": loaded.hash, "replaced": list(extended.replaced)}
-    return CheckedProfile({**record, **known}, tuple(map(str, unused)))
+    return {**record, **known}, tuple(map(str, unused))
 
 
-class StarterProfile(NamedTuple):
-    """The text of a first profile, and the strategies that it inherits."""
-
-    text: str
-    strategies: tuple[str, ...]
-
-    @property
-    def strategy(self) -> str | None:
-        """The strategy to name where the default is not one of them; None if it is, or if there are none."""
-        return None if _DEFAULT in self.strategies else next(iter(self.strategies), None)
-
-
-def start_profile(name: str, extends: str) -> StarterProfile:
-    """Write a commented profile to start from, with the words that the rules of its parent use."""
+def start_profile(name: str, extends: str) -> tuple[str, tuple[str, ...]]:
+    """Write a commented profile with the words that the rules of its parent use; return the inherited strategies, too."""
     if not _NAME.fullmatch(name):
         raise InputError("use small letters, digits and hyphens", field="name")
     parent = load_profile(extends)  # says what is wrong with it
@@ -99,7 +70,7 @@ def start_profile(name: str, extends: str) -> StarterProfile:
     words = "".join(text for term, text in _TERMS.items() if term in used)
     query = _QUERY if parent.strategies else ""
     text = _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words
-    return StarterProfile(text, tuple(parent.strategies))
+    return text, tuple(parent.strategies)
 
 
 def write_profile(path: Path, text: str, *, force: bool) -> None:

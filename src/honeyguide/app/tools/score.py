@@ -72,18 +72,7 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     10.0
     """
     row = link_row(url, anchor, context, position)
-    return score_row(row, topic=topic, related=related, profile=profile).score
-
-
-def score_row(
-    row: LinkRow,
-    *,
-    topic: str | None = None,
-    related: Iterable[str] = (),
-    profile: Profile | str | Path = "docs",
-) -> ScoredLink:
-    """Score a link, and keep what is known of it."""
-    return ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
+    return profile_on(profile, topic, related).score("link", row.facts)
 
 
 def link_row(url: str | Url, anchor: str = "", context: str = "", position: str | None = None) -> LinkRow:

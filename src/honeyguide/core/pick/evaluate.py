@@ -1,7 +1,6 @@
 """How good the picks of a run are, by the user's own labels, and what changed between two runs.
 
-Owns: what counts as the same page, the figures of a site and of a run, and the reasons for a change. Must not know:
-files, formats, how picks were made. Start reading at `judge_site` and `compare_sites`.
+Must not know: files, formats, how picks were made. Start reading at `judge_site` and `compare_sites`.
 
 A site is *good* when three quarters of the cap are pages that its labels call core or acceptable, or all such pages
 where the site has fewer. A pick that no label names is neither good nor junk.
@@ -88,9 +87,6 @@ def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Pic
     found = {site: run[site] for site in wanted if site in run}
     arrived = {picked.homepage: picked for picked in reversed(list(run.values())) if picked.site not in found}
     return {site: picked for site in wanted if (picked := found.get(site) or arrived.get(site))}
-
-
-# --- figures ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +190,6 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-# --- two runs ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """A page that `entered` the picks, `left` them or `moved` within them, and why."""
@@ -209,30 +202,31 @@ class Change:
 def compare_sites(now: Picked, before: Picked) -> list[Change]:
     """Say which picks of a site differ from another run, and why: the new picks first, then those that are gone."""
     new, old = _by_name(now.selected), _by_name(before.selected)
-    changes = [_entered(seen, before) for name, seen in new.items() if name not in old]
-    changes += [_left(seen, now) for name, seen in old.items() if name not in new]
-    moved = [(seen, old[name]) for name, seen in new.items() if name in old and old[name].rank != seen.rank]
-    return [*changes, *(Change("moved", seen.url, _both(seen, was)) for seen, was in moved)]
+    unpicked, unpicked_before = _by_name(now.others), _by_name(before.others)
+    changes = []
+    for name, seen in new.items():
+        if name not in old:
+            was = unpicked_before.get(name)
+            fate = f"was {_fate(was, before)}"
+            changes.append(_change("entered", seen.url, f"rank {seen.rank}", _scores(was, seen), fate))
+    for name, gone in old.items():
+        if name not in new:
+            seen_now = unpicked.get(name)
+            fate = f"is {_fate(seen_now, now)}"
+            changes.append(_change("left", gone.url, f"rank was {gone.rank}", _scores(gone, seen_now), fate))
+    for name, seen in new.items():
+        if name in old and (other := old[name]).rank != seen.rank:
+            ranks = f"rank {other.rank} to {seen.rank}"
+            changes.append(_change("moved", seen.url, ranks, _scores(other, seen)))
+    return changes
 
 
 def _by_name(pages: Iterable[PageDecision]) -> dict[str, PageDecision]:
     return {page_name(seen.url): seen for seen in pages}
 
 
-def _entered(seen: PageDecision, before: Picked) -> Change:
-    was = _by_name(before.others).get(page_name(seen.url))
-    parts = [f"rank {seen.rank}", _scores(was, seen), f"was {_fate(was, before)}"]
-    return Change("entered", seen.url, "; ".join(filter(None, parts)))
-
-
-def _left(was: PageDecision, now: Picked) -> Change:
-    seen = _by_name(now.others).get(page_name(was.url))
-    parts = [f"rank was {was.rank}", _scores(was, seen), f"is {_fate(seen, now)}"]
-    return Change("left", was.url, "; ".join(filter(None, parts)))
-
-
-def _both(seen: PageDecision, was: PageDecision) -> str:
-    return "; ".join(filter(None, (f"rank {was.rank} to {seen.rank}", _scores(was, seen))))
+def _change(kind: str, url: str, *parts: str) -> Change:
+    return Change(kind, url, "; ".join(filter(None, parts)))
 
 
 def _scores(was: PageDecision | None, seen: PageDecision | None) -> str:

@@ -69,8 +69,6 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     return found
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------
-
 Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that changes
 
 
@@ -137,9 +135,6 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
         if anchor[place] in words.before_names and len(anchor) - place <= 4:
             return anchor[place + 1 :]
     return ()
-
-
-# --- names ------------------------------------------------------------------------------------------------------
 
 
 def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:

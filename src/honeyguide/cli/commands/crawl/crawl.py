@@ -24,6 +24,7 @@ from honeyguide.app.crawl import (
     needs_topic,
     read_seeds,
 )
+from honeyguide.app.files import named_rows
 from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
 from honeyguide.cli.commands.crawl.runs import STORE
@@ -37,7 +38,7 @@ from honeyguide.cli.files import (
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import all_options, fetch_options, named_rows, policy_of, rejected_options
+from honeyguide.cli.options import all_options, fetch_options, policy_of, rejected_options
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError

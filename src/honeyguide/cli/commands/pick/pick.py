@@ -1,7 +1,6 @@
 """`honeyguide pick`: the pages worth a visit of many sites.
 
-Owns: the command, its options, and what is printed during a run. Must not know: how a site is picked from (`app` does),
-how records are kept (`sinks.py`). Start reading at `pick`, then `_Work.run`.
+Owns: the options, and what is printed during a run. Must not know: how sites are picked from (`app`) and records kept (`sinks`).
 """
 
 from __future__ import annotations
@@ -9,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app.arguments import FETCH_OPTIONS
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick.pick import PickRequest, pick_sites
 from honeyguide.cli.command import Command
@@ -30,7 +30,7 @@ from honeyguide.cli.files import (
     format_of,
     reports_option,
 )
-from honeyguide.cli.options import FETCH_OPTIONS, all_options, fetch_options, policy_of
+from honeyguide.cli.options import all_options, fetch_options, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.text.printable import printable
@@ -130,7 +130,8 @@ def pick(  # noqa: PLR0913 - click passes each option by its name
         settings = {**request.options, "strategy": strategy, "timings": timings, "profile_hash": loaded.hash}
         run = PickRun(settings, tuple(row.text for row in rows), output)
         sink = PickFile(destination, run, restart=options.restart)
-    _Work(rows, request, policy, sink, options).run()
+    with closing(sink):
+        _Work(rows, request, policy, sink, options).run()
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
@@ -164,9 +165,6 @@ def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
     return rows
 
 
-# --- the run ------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Work:
     rows: list[SiteRow]
@@ -177,12 +175,6 @@ class _Work:
 
     def run(self) -> None:
         """Pick and report; after Ctrl-C the report comes before the exception."""
-        try:
-            self._run()
-        finally:
-            self.sink.close()
-
-    def _run(self) -> None:
         if self.options.retry_failed:
             self.sink.forget_failed()
         if self.sink.is_complete:

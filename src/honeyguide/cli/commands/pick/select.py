@@ -1,12 +1,10 @@
 """`honeyguide select`: the pages worth a visit among the links of a page, or of each page of a file of links.
 
 Owns: the command, and the tables of selections and picks. Must not know: filters, scores, records (`app.pick.select`).
-Start reading at `select`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +45,12 @@ if TYPE_CHECKING:
     from honeyguide.app.tools.pages import Page
     from honeyguide.core.records import Record
 
+CHOSEN = (
+    Column("#", right=True, keep=True),
+    Column("Score", right=True, keep=True),
+    Column("Bucket", keep=True),
+    Column("Page and why"),
+)
 _ROW_FORMATS = ("csv", "jsonl", "parquet")
 
 
@@ -61,16 +65,6 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
     )  # fmt: skip
     return all_options(options, command)
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    demo: bool
-    base: str | None
-    input_format: str | None
-    heads: str | None
-    everything: bool
-    on_error: str
 
 
 @click.command(
@@ -95,14 +89,14 @@ class _Options:
 @output_options
 def select(  # noqa: PLR0913 - click passes each option by its name
     file: str | None,
-    strategy: str,
-    profile: str | None,
-    query: str | None,
-    cap: int | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
+    demo: bool,
+    base: str | None,
+    heads: str | None,
+    everything: bool,
+    input_format: str | None,
+    on_error: str,
     output: str,
-    **values: Any,
+    **selection: Any,
 ) -> None:
     """Choose the pages worth a visit among the links of a page, and say why.
 
@@ -113,29 +107,29 @@ def select(  # noqa: PLR0913 - click passes each option by its name
     position where they are known. Each page is treated as if it were alone. The rows of one page must be adjacent.
     """
     del output  # emit reads it
-    options = _Options(**values)
-    loaded = load_strategy(strategy, profile, query)
-    chosen: dict[str, Any] = {
-        "strategy": strategy, "profile": loaded, "query": query, "cap": cap, "include": include, "exclude": exclude,
-    }  # fmt: skip
-    if file is None or not _has_rows(file, options):
-        page = _page(file, options)
-        heads = None if options.heads is None else read_heads(options.heads, page.url)
-        found = PageSelection(page, select_links(page, page.url, heads=heads, **chosen))
-        show = partial(_show, found=found, profile=loaded, everything=options.everything)
-        emit(View(COLUMNS, lambda _: show()), found.records())
+    profile = load_strategy(selection["strategy"], selection["profile"], selection["query"])
+    selection["profile"] = profile
+    if file is None or (kind_of(file) if input_format is None else input_format) not in _ROW_FORMATS:
+        page = demo_page() if _is_demo(file, base, demo=demo) else _load_page(file, base, input_format)
+        known = None if heads is None else read_heads(heads, page.url)
+        found = PageSelection(page, select_links(page, page.url, heads=known, **selection))
+        emit(View(COLUMNS, lambda _: _show(found, profile, everything=everything)), found.records())
         return
-    _check_rows(options)
-    with rejecting(options.on_error) as rejected:
-        selections = select_files(
-            file, base=options.base, input_format=options.input_format, reject=rejected, **chosen
+    if demo:
+        raise click.UsageError("--demo brings its own page; leave out FILE.")
+    if heads is not None:
+        raise click.UsageError(
+            "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
         )
-        selections = require_any(selections, [name_of(file)], rejected)
-        view = View(
-            ("schema", "page", *COLUMNS[1:]),
-            lambda _: _show_pages(selections, loaded, everything=options.everything),
+    with rejecting(on_error) as rejected:
+        selections = require_any(
+            select_files(file, base=base, input_format=input_format, reject=rejected, **selection),
+            [name_of(file)],
+            rejected,
         )
-        emit(view, _page_records(selections))
+        columns = ("schema", "page", *COLUMNS[1:])
+        show = partial(_show_pages, selections, profile, everything=everything)
+        emit(View(columns, lambda _: show()), _page_records(selections))
 
 
 def load_strategy(strategy: str, profile: str | None, query: str | None) -> Profile:
@@ -148,30 +142,17 @@ def load_strategy(strategy: str, profile: str | None, query: str | None) -> Prof
     return loaded
 
 
-def _has_rows(file: str, options: _Options) -> bool:
-    if options.input_format is None:
-        return kind_of(file) is not None
-    return options.input_format in _ROW_FORMATS
+def _is_demo(file: str | None, base: str | None, *, demo: bool) -> bool:
+    if demo and (file is not None or base is not None):
+        raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
+    return demo
 
 
-def _check_rows(options: _Options) -> None:
-    if options.demo:
-        raise click.UsageError("--demo brings its own page; leave out FILE.")
-    if options.heads is not None:
-        raise click.UsageError(
-            "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
-        )
-
-
-def _page(file: str | None, options: _Options) -> Page:
+def _load_page(file: str | None, base: str | None, input_format: str | None) -> Page:
     """Read the page; its address must be known, because it decides what is inside the site."""
-    if options.demo:
-        if file is not None or options.base is not None:
-            raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
-        return demo_page()
     if file is None:
         raise click.UsageError("Give a PAGE, or --demo.")
-    loaded = load_page(file, options.base, options.input_format)
+    loaded = load_page(file, base, input_format)
     note_address(loaded)
     if loaded.is_nowhere:
         raise click.UsageError(
@@ -184,9 +165,6 @@ def _page_records(selections: Iterable[PageSelection]) -> Iterator[Record]:
     for found in selections:
         page = {"schema": None, "page": found.page.url.text}  # stands behind the schema
         yield from ({**page, **record} for record in found.records())
-
-
-# --- tables -----------------------------------------------------------------------------------------------------
 
 
 def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everything: bool) -> None:
@@ -225,14 +203,6 @@ def _show(found: PageSelection, profile: Profile, *, everything: bool) -> None:
         )
 
 
-CHOSEN = (
-    Column("#", right=True, keep=True),
-    Column("Score", right=True, keep=True),
-    Column("Bucket", keep=True),
-    Column("Page and why"),
-)
-
-
 def _order(record: Record) -> tuple[bool, int, bool, float]:
     """Put the selected first, then scored links, best first, then the rest in document order."""
     score = record["score"]
@@ -240,13 +210,14 @@ def _order(record: Record) -> tuple[bool, int, bool, float]:
 
 
 def _row(record: Record, page: str | None) -> list[str]:
-    bucket = " ".join(dict.fromkeys(filter(None, (record["category"], record["bucket"])))) or "-"
-    anchor = [f'  "{record["anchor_text"]}"'] if record["anchor_text"] else []
-    rejected = record["rejected"]
-    why = [f"  rejected: {rejected['rule']}, {rejected['reason']}"] if rejected else []
-    lines = [short_url(record["url"], page), *anchor, *(f"  {line}" for line in point_lines(record)), *why]
+    """Write a link; below its address are its text, its points and its rejection, each on a line of its own."""
+    anchor, rejected = record.get("anchor_text"), record.get("rejected")
+    lines = [f'"{anchor}"'] if anchor else []
+    lines += point_lines(record)
+    lines += [f"rejected: {rejected['rule']}, {rejected['reason']}"] if rejected else []
     rank = "-" if record["rank"] is None else str(record["rank"])
-    return [rank, number(record["score"]), bucket, "\n".join(lines)]
+    bucket = " ".join(dict.fromkeys(filter(None, (record["category"], record["bucket"])))) or "-"
+    return [rank, number(record["score"]), bucket, "\n  ".join([short_url(record["url"], page), *lines])]
 
 
 def show_record(record: Record) -> None:
@@ -258,14 +229,10 @@ def show_record(record: Record) -> None:
         say(f"  {record['reason']}")
     if record["selected"]:
         say()
-        print_table(CHOSEN, [_picked_row(page, record["homepage"]) for page in record["selected"]])
+        pages = [
+            {**page, "category": None if page["bucket"] else page["category"]} for page in record["selected"]
+        ]
+        print_table(CHOSEN, [_row(page, record["homepage"]) for page in pages])
     for page in record["replaced"]:
         say(f"  replaced {page['url']}: {page['reason']}")
     say()
-
-
-def _picked_row(page: Record, homepage: str | None) -> list[str]:
-    lines = [short_url(page["url"], homepage), *(f"  {line}" for line in point_lines(page))]
-    return [
-        str(page["rank"]), number(page["score"]), page["bucket"] or page["category"] or "-", "\n".join(lines),
-    ]  # fmt: skip

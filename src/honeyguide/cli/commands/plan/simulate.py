@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app.files import check_output, write_file
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
 from honeyguide.cli import files, output
 from honeyguide.cli.command import CommandGroup
@@ -87,14 +88,14 @@ def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) ->
         raise click.BadParameter(what, param_hint="--report")
     files.check_distinct((*values["worlds"], values["store"]), (file, report))
     if file:
-        files.check_output(file, COLUMNS)
+        check_output(file, COLUMNS)
     if report:
         files.check_report(report, "simulate")
     outcomes = _simulate(_request(values), quiet=quiet)
     if report:
         write_sheet(curves_sheet(outcomes), Path(report))
     if file:
-        files.write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
+        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
         output.emit(output.View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
     if not quiet:

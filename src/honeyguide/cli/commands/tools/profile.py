@@ -24,7 +24,6 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from honeyguide.app.tools.profiles import StarterProfile
     from honeyguide.core.records import Record
 
 
@@ -58,9 +57,11 @@ def _show_list(records: Iterable[Record]) -> None:
 @click.option("--format", "output", type=click.Choice(["toml", "json"]), default="toml", show_default=True, help="The file itself, or the whole profile as JSON.")  # fmt: skip
 def show(name: str, output: str) -> None:
     """Print a profile as it is written, or joined with what it extends."""
-    shown = show_profile(name, as_json=output == "json")
-    _note_replaced(name, shown.replaced)
-    sys.stdout.write(_harmless(shown.text.rstrip("\n")) + "\n")
+    text, replaced = show_profile(name, as_json=output == "json")
+    _note_replaced(name, replaced)
+    # The lines and tabs of the file stay; what a terminal would obey is escaped.
+    text = "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
+    sys.stdout.write(text.rstrip("\n") + "\n")
 
 
 @profile.command(
@@ -106,23 +107,23 @@ def _show_checked(records: Iterable[Record]) -> None:
 def init(name: str, file: str | None, extends: str, force: bool) -> None:
     """Write a commented profile to start from."""
     try:
-        starter = start_profile(name, extends)
+        text, strategies = start_profile(name, extends)
     except InputError as error:
         if error.field != "name":
             raise
         raise click.BadParameter(f"{error.what}.", param_hint="NAME") from None
     if file == "-":
-        sys.stdout.write(starter.text)
+        sys.stdout.write(text)
         return
     path = Path(file or f"{name}.toml")
-    write_profile(path, starter.text, force=force)
-    note(f"wrote {path}; try it with: honeyguide {_first_try(path, starter)}")
+    write_profile(path, text, force=force)
+    note(f"wrote {path}; try it with: honeyguide {_first_try(path, strategies)}")
 
 
-def _first_try(path: Path, starter: StarterProfile) -> str:
-    if not starter.strategies:
+def _first_try(path: Path, strategies: Sequence[str]) -> str:
+    if not strategies:
         return f"score link https://acme.example/docs/alarms --topic alarm --profile {path}"
-    strategy = f" --strategy {starter.strategy}" if starter.strategy else ""
+    strategy = "" if "portfolio" in strategies else f" --strategy {strategies[0]}"  # the default of select
     return f"select --demo{strategy} --profile {path}"
 
 
@@ -130,8 +131,3 @@ def _note_replaced(file: str, replaced: Sequence[str]) -> None:
     """Report the cards and lists that a profile replaces as a whole: a rule or word of its parent may be missed."""
     if replaced:
         note(f"{file}: replaces as a whole what it inherits: {', '.join(replaced)}")
-
-
-def _harmless(text: str) -> str:
-    """Keep the lines and tabs of a file, and escape what a terminal would obey."""
-    return "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import name_of
 from honeyguide.app.tools.score import (
     LINK_COLUMNS,
     PAGE_COLUMNS,
+    ScoredLink,
     link_row,
     page_score_record,
     score_links,
     score_page,
-    score_row,
 )
 from honeyguide.cli.command import MOST, CommandGroup, Number
 from honeyguide.cli.commands.tools.links import base_option, loaded_page
@@ -93,7 +94,7 @@ def link_(  # noqa: PLR0913 - click passes each option by its name
     except UrlError as error:
         raise InputError(refusal(error)) from None
     row = link_row(parsed, anchor, context, position)
-    scored = score_row(row, topic=topic, profile=profile, related=related)
+    scored = ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
     emit(View(LINK_COLUMNS, partial(_show, name=display(parsed))), [scored.record])
 
 
