@@ -1,7 +1,6 @@
 """Links in tables, one in each row: the URL, and what its page says of it.
 
-Owns: the columns of such tables, and the sentence where a row is wrong. Must not know: scores.
-Start reading at `LinkRows`, and at `PageRows` for tables that name the page of each link.
+Start reading at `LinkRows`, and at `PageRows` for tables that name the page of each link. Must not know: scores.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.read import Source
     from honeyguide.adapters.files.rows import Rejected
 
-    Names = Mapping[
-        str, tuple[str, ...]
-    ]  # what a column may be called; the first name that a table has counts
+    Names = Mapping[str, tuple[str, ...]]  # what a column may be called: the first that a table has counts
 
 _ALSO = {"anchor": ("anchor", "anchor_text"), "page": ("page", "base", "site")}
 NAMES: Names = {name: _ALSO.get(name, (name,)) for name in ("url", "anchor", "context", "position")}
@@ -113,7 +110,10 @@ class LinkRows(_CheckedRows[LinkRow]):
 
 
 class PageRows(_CheckedRows[PageRow]):
-    """The checked rows of tables with pages; `base` is the page of rows that name none."""
+    """The checked rows of tables with pages; `base` is the page of rows that name none.
+
+    The rows of a page must stand together, and no page may be too large.
+    """
 
     names = PAGE_NAMES
 
@@ -122,16 +122,15 @@ class PageRows(_CheckedRows[PageRow]):
     ) -> None:
         super().__init__(sources, reject)
         self._base = base
-        self._order = _PageOrder()
+        self._last: Url | None = None
+        self._rows = 0
+        self._chars = 0
+        self._seen: set[bytes] = set()
 
     def pages(self) -> Iterator[tuple[Url, list[PageRow]]]:
         """Return the rows of each page, in the order of the tables."""
         for page, rows in groupby(self, key=lambda row: row.page):
             yield page, list(rows)
-
-    def __iter__(self) -> Iterator[PageRow]:
-        self._order = _PageOrder()
-        return super().__iter__()
 
     def _checked(self, raw: RawRow, place: int) -> PageRow:
         del place
@@ -144,54 +143,38 @@ class PageRows(_CheckedRows[PageRow]):
         title, description = texts["head_title"] or None, texts["head_description"] or None
         head = Head(title, description) if title or description else None
         row = PageRow(page, texts["url"], occurrences, head)
-        self._order.add(raw, row)
+        self._count(raw, row)
         return row
 
     def _page(self, raw: RawRow, text: str) -> Url:
-        last = self._order.page
         if not text:
             if self._base is None:
                 raise raw.error("page", "is missing; every row needs one, unless --base is the page of all")
             return self._base
-        if last is not None and last.text == text:  # nearly always, because rows of a page stand together
-            return last
+        if self._last is not None and self._last.text == text:  # nearly always: rows of a page stand together
+            return self._last
         try:
             return Url.parse(text)
         except UrlError as error:
             raise raw.error("page", f"{shown(text)} is not an http(s) URL: {error.why}") from None
 
-
-class _PageOrder:
-    """Checks that the rows of a page stand together, and that no page is too large."""
-
-    def __init__(self) -> None:
-        self.page: Url | None = None
-        self._rows = 0
-        self._chars = 0
-        self._seen: set[bytes] = set()
-
-    def add(self, raw: RawRow, row: PageRow) -> None:
-        """Count a row, or raise."""
-        page = row.page
-        if page != self.page:
-            self._begin(raw, page)
+    def _count(self, raw: RawRow, row: PageRow) -> None:
+        if row.page != self._last:
+            digest = blake2b(row.page.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if digest in self._seen:
+                what = "comes again after other pages; sort the rows by page"
+                raise raw.error("page", f"{shown(row.page.text)} {what}")
+            if len(self._seen) >= MAX_PAGES:
+                raise raw.error("page", f"is one more than {MAX_PAGES:,} pages; give the file in parts")
+            self._seen.add(digest)
+            self._last, self._rows, self._chars = row.page, 0, 0
         if self._rows >= MAX_PAGE_ROWS:
-            raise raw.error("page", f"{shown(page.text)} has more than {MAX_PAGE_ROWS:,} rows")
-        self._chars += row.chars
-        if self._chars > MAX_PAGE_CHARS:
-            self._chars -= row.chars
-            raise raw.error("page", f"{shown(page.text)} has more than {MAX_PAGE_CHARS:,} characters of text")
-        self._rows += 1
-
-    def _begin(self, raw: RawRow, page: Url) -> None:
-        digest = blake2b(page.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if digest in self._seen:
-            what = "comes again after other pages; sort the rows by page"
-            raise raw.error("page", f"{shown(page.text)} {what}")
-        if len(self._seen) >= MAX_PAGES:
-            raise raw.error("page", f"is one more than {MAX_PAGES:,} pages; give the file in parts")
-        self._seen.add(digest)
-        self.page, self._rows, self._chars = page, 0, 0
+            raise raw.error("page", f"{shown(row.page.text)} has more than {MAX_PAGE_ROWS:,} rows")
+        chars = self._chars + row.chars
+        if chars > MAX_PAGE_CHARS:
+            what = f"has more than {MAX_PAGE_CHARS:,} characters of text"
+            raise raw.error("page", f"{shown(row.page.text)} {what}")
+        self._rows, self._chars = self._rows + 1, chars
 
 
 def raw_links(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
@@ -215,21 +198,18 @@ def link_of(raw: RawRow, place: int) -> LinkRow:
 
 
 def _texts_of(raw: RawRow, names: Names) -> dict[str, str]:
-    return {name: _text(raw, name, columns) for name, columns in names.items()}
-
-
-def _text(raw: RawRow, name: str, columns: Sequence[str]) -> str:
-    values = raw.known_values()
-    value = next((values[column] for column in columns if column in values), None)
-    if value is None:
-        if name == "url":
+    values, texts = raw.known_values(), {}
+    for name, columns in names.items():
+        value = next((values[column] for column in columns if column in values), None)
+        if value is None and name == "url":
             raise raw.error(name, "is missing; every row needs one")
-        return ""
-    if not isinstance(value, str):
-        raise raw.error(name, f"{shown(repr(value))} should be text")
-    if len(value) > MAX_TEXT:
-        raise raw.error(name, f"is longer than {MAX_TEXT:,} characters")
-    return value
+        text = "" if value is None else value
+        if not isinstance(text, str):
+            raise raw.error(name, f"{shown(repr(text))} should be text")
+        if len(text) > MAX_TEXT:
+            raise raw.error(name, f"is longer than {MAX_TEXT:,} characters")
+        texts[name] = text
+    return texts
 
 
 def _position(raw: RawRow, text: str) -> Position | None:

@@ -1,7 +1,6 @@
 """Picks and labels: the files that `honeyguide eval` compares.
 
-Owns: reading the records of `honeyguide pick` and the labels of users, and the sentence where they are wrong. Must not know:
-how picks are judged (`core.pick.evaluate`). Start reading at `read_gold` and `read_picks`.
+Start reading at `read_gold` and `read_picks`. Must not know: how picks are judged (`core.pick.evaluate`).
 """
 
 from __future__ import annotations

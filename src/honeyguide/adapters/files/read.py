@@ -1,7 +1,7 @@
 """Files and standard input, opened, decoded and bounded; the error sentence names the file.
 
-Owns: opening, limits of files and lines, UTF-8, patterns, and which kind of table a file is. Must not know: what is in the files.
-Start reading at `read_bytes` for whole files, at `lines_or_errors` for one record on each line, at `sources_of` for tables.
+Start reading at `read_bytes` for whole files, at `lines_or_errors` for one record on each line, at `sources_of` for
+tables. Must not know: what is in the files.
 """
 
 from __future__ import annotations
@@ -119,10 +119,14 @@ def kind_of(path: str) -> str | None:
 
 def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
     """Resolve paths and patterns to tables; raises `InputError` for a kind that cannot be read here."""
-    sources = [_source(path, kind) for pattern in paths for path in expanded(pattern)]
-    for source in sources:
-        if source.kind == "parquet" and not _has_polars():
-            raise no_parquet(source.name)
+    sources = []
+    for path in (path for pattern in paths for path in expanded(pattern)):
+        name, found = name_of(path), kind or kind_of(path)
+        if found is None:
+            raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name)
+        if found == "parquet" and not _has_polars():
+            raise no_parquet(name)
+        sources.append(Source(_spooled(path) if path == STDIN or _is_stream(path) else path, found, name))
     return sources
 
 
@@ -145,13 +149,6 @@ def expanded(path: str) -> list[str]:
     if not found:
         raise InputError("is a pattern that no file matches; check the path", file=path)
     return found
-
-
-def _source(path: str, kind: str | None) -> Source:
-    kind = kind or kind_of(path)
-    if kind is None:
-        raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name_of(path))
-    return Source(_spooled(path) if path == STDIN or _is_stream(path) else path, kind, name_of(path))
 
 
 def _is_stream(path: str) -> bool:

@@ -1,7 +1,7 @@
 """Rows of tables, CSV and JSON lines, one at a time; and the file for rows that were rejected.
 
-Owns: the two formats, and the sentence when a row cannot be read. Must not know: what the fields mean. Start reading at `raw_rows`.
 A row that cannot be read comes with its error, and the next one is read; a file that cannot be read raises `InputError`.
+Start reading at `raw_rows`. Must not know: what the fields mean.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Lists of sites in the files people have: text, CSV, JSON lines, Parquet, Markdown, sitemaps.
 
-Owns: telling the formats apart, finding the column, limits, and the problem of a row that names no site.
-Must not know: what is done with the sites. Start reading at `read_sites`: a wrong row comes back with its `problem`, and
-only a file that cannot be read at all raises.
+Start reading at `read_sites`: a wrong row comes back with its `problem`, and only a file that cannot be read at all
+raises. Must not know: what is done with the sites.
 """
 
 from __future__ import annotations
@@ -82,14 +81,13 @@ def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
 
 def check_sites(texts: Iterable[str]) -> list[SiteRow]:
     """Check sites that were named one by one; `line` counts them. The name of a file is an error."""
-    return [_row(_no_file(text), number) for number, text in enumerate(texts, 1)]
-
-
-def _no_file(text: str) -> str:
-    if os.path.isfile(text):  # noqa: PTH113 - the text may be hostile; this never raises
-        what = f"is a file here: -i {text} reads it; for the site, write https:// in front"
-        raise InputError(what, file=text)
-    return text
+    rows = []
+    for number, text in enumerate(texts, 1):
+        if os.path.isfile(text):  # noqa: PTH113 - the text may be hostile; this never raises
+            what = f"is a file here: -i {text} reads it; for the site, write https:// in front"
+            raise InputError(what, file=text)
+        rows.append(_row(text, number))
+    return rows
 
 
 def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
