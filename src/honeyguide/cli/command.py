@@ -1,7 +1,7 @@
 """Commands and groups with examples, whose modules are imported when they are called.
 
-Owns: how help looks, how a subcommand's module is found, and the types of options. Must not know: any command in
-particular. Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them.
+Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them. Must not know: any
+command in particular.
 """
 
 from __future__ import annotations
@@ -44,14 +44,8 @@ class CommandGroup(Command, click.Group):
 
     command_class = Command
 
-    def __init__(
-        self,
-        *args: Any,
-        examples: Sequence[str] = (),
-        lazy: Mapping[str, tuple[str, str]] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(*args, examples=examples, **kwargs)
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.lazy = dict(lazy or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,8 +1,7 @@
 """The command line: `honeyguide`.
 
-Owns: the table of commands, exit codes, and turning errors into one sentence. Must not know: rules, scores, HTML.
-Start reading at `main`. Each command is a module of its own, imported when the command is called; data goes to standard
-output, messages to standard error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial, 130 interrupted.
+Each command is a module of its own, imported when the command is called; data goes to standard output, messages to standard
+error. Exit codes: 0 done, 1 error, 2 usage, 3 stopped by a budget or partial, 130 interrupted. Start reading at `main`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
 
 ERROR = 1
 INTERRUPTED = 130  # what shells expect after Ctrl-C
@@ -77,10 +75,8 @@ class Root(CommandGroup):
         except Exception as error:  # a bug of ours: one sentence instead of a traceback
             if os.environ.get("HONEYGUIDE_DEBUG"):
                 raise
-            _fail(
-                ctx,
-                f"internal error, {type(error).__name__}: {printable(str(error))}; this is a bug, HONEYGUIDE_DEBUG=1 shows where",
-            )
+            what = f"internal error, {type(error).__name__}: {printable(str(error))}"
+            _fail(ctx, f"{what}; this is a bug, HONEYGUIDE_DEBUG=1 shows where")
         else:
             return result
 

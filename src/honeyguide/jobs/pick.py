@@ -1,8 +1,8 @@
 """Pick: from a site's address to one record with the few pages that matter.
 
-Owns: the order of steps: reach the homepage, select, read heads where the strategy wants them, fetch the selected pages,
-replace those that turn out empty. Must not know: HTTP, HTML, rules (core has them), files.
-Start reading at `SitePick.run`. Every failure becomes a status and a sentence in the record.
+The steps: reach the homepage, select, read heads where the strategy wants them, fetch the selected pages, replace those
+that turn out empty. Every failure becomes a status and a sentence in the record. Start reading at `SitePick.run`.
+Must not know: HTTP, HTML, rules (core has them), files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from honeyguide.core.page.page import Link, Page
@@ -159,14 +159,14 @@ class SitePick:
         query = profile.query.text
         best = {link.url: Head(query, query) for link in page.links}
         perfect = await self._compute(score_candidates, candidates, profile, strategy, best)
-        heads = await self._heads(worth_asking(await self._rank(scored), await self._rank(perfect)))
+        urls = worth_asking(await self._rank(scored), await self._rank(perfect))
+        found = zip(urls, await asyncio.gather(*map(self._head, urls)), strict=True)
+        heads = {
+            url: head for url, head in found if head is not None
+        }  # PICK-11: one that failed is not known
         return (
             await self._compute(score_candidates, candidates, profile, strategy, heads) if heads else scored
         )
-
-    async def _heads(self, urls: Sequence[Url]) -> Mapping[Url, Head]:
-        found = await asyncio.gather(*map(self._head, urls))
-        return {url: head for url, head in zip(urls, found, strict=True) if head is not None}
 
     async def _head(self, url: Url) -> Head | None:
         try:
@@ -326,20 +326,17 @@ def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
 
 
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:
+    """Say why no page was selected, and name the rules that rejected most links: one may be the user's own."""
     if needs_scripts(page, body):
         return Why("partial", _NO_SCRIPTS)
     unlinked = "the homepage links to no inner page that could be chosen"
     why = "no inner page was worth choosing" if selection.counts.get("candidates") else unlinked
-    return Why("partial", f"{why}{_most_rejected(selection)}")
-
-
-def _most_rejected(selection: Selection) -> str:
-    """Name the rules that rejected most links: one may be the user's own."""
     counts = Counter(c.rejected.rule for c in selection.candidates if c.rejected is not None)
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    named = ", ".join(f"{count:,} by {rule}" for rule, count in ranked[:_RULES_NAMED])
-    links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
-    return f"; {links} rejected: {named}" if named else ""
+    if counts:
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_RULES_NAMED]
+        links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
+        why += f"; {links} rejected: {', '.join(f'{count:,} by {rule}' for rule, count in ranked)}"
+    return Why("partial", why)
 
 
 async def pick_all(

@@ -1,11 +1,8 @@
 """Which network addresses may be visited, and the resolver of host names.
 
-Owns: the tables of addresses and ports that are never the public web, and the socket hook that refuses them. The hook gets
-the address of the connection itself, after DNS, so that a name that resolves to another address the second time (rebinding)
-gains nothing. Must not know: HTTP, URLs. Start reading at `refusal`.
-
-Behind a proxy the hook gets only the proxy's address, and the proxy resolves names: `refused_host` then refuses what the name
-alone tells. What else the proxy lets through is the proxy's business.
+`guarded_socket` gets the address of the connection itself, after DNS, so that a name that resolves to another address the
+second time (rebinding) gains nothing. Behind a proxy it gets only the proxy's address: `refused_host` then refuses what the
+name alone tells; what else the proxy lets through is the proxy's business. Must not know: HTTP, URLs.
 """
 
 from __future__ import annotations

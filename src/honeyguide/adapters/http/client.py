@@ -1,8 +1,7 @@
 """Fetching over HTTP.
 
-Owns: one request and its answer, through aiohttp: timeouts, sizes, compression, validators, proxy, and the translation
-of every failure into our own errors. Must not know: robots.txt, pace, retries, redirects (jobs/politeness.py follows
-those, because each hop has its own host and robots.txt). Start reading at `HttpFetcher.fetch`.
+Owns: one request and its answer, through aiohttp, and the translation of every failure into our own errors. Must not know:
+robots.txt, pace, retries, redirects (jobs/politeness.py follows them, because each hop has its own host and robots.txt).
 """
 
 from __future__ import annotations
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from honeyguide.adapters.http.addresses import Lookup
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.url.url import Url
-
 
 _CUTS = {
     Part.HEAD: 64 * 1024,
@@ -147,7 +145,9 @@ class HttpFetcher:
         headers = _headers(response)
         if response.status >= 300:
             return headers, (b"", False)
-        _check_type(url.as_linked, _kind(headers), part)
+        kind = (headers.content_type or "").partition(";")[0].strip().lower()
+        if part in _TEXT_ONLY and kind not in _NO_TYPES and not _PAGE_TYPES.fullmatch(kind):
+            raise NotTextError(url.as_linked, f"its type is {shown(kind)}")
         return headers, await _BodyReader(url.as_linked, response, self._policy, part).whole()
 
     def _request(
@@ -164,7 +164,9 @@ class HttpFetcher:
             if proxy and (why := addresses.refused_host(url.host)):
                 raise AddressRefusedError(url.as_linked, addresses.not_public(why))
         session = self._session(part, guarded=not proxy and not self._policy.allow_private)
-        conditions = _conditions(validators or Validators())
+        known = validators or Validators()
+        named = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+        conditions = {name: value for name, value in named.items() if value and _is_plain(value)}
         return session.get(target, headers=conditions, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
@@ -214,11 +216,6 @@ def _open_session(
     )
 
 
-def _conditions(validators: Validators) -> dict[str, str]:
-    named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
-    return {name: value for name, value in named.items() if value and _is_plain(value)}
-
-
 def _is_plain(value: str) -> bool:
     return len(value) <= 1024 and value.isascii() and value.isprintable()
 
@@ -240,17 +237,6 @@ def _headers(response: aiohttp.ClientResponse) -> Headers:
         retry_after=plain("Retry-After"),
         location=location or None,
     )
-
-
-def _kind(headers: Headers) -> str:
-    """Return the bare type in lower case; empty if there is none."""
-    kind = (headers.content_type or "").partition(";")[0].strip().lower()
-    return "" if kind in _NO_TYPES else kind
-
-
-def _check_type(url: str, kind: str, part: Part) -> None:
-    if kind and part in _TEXT_ONLY and not _PAGE_TYPES.fullmatch(kind):
-        raise NotTextError(url, f"its type is {shown(kind)}")
 
 
 class _BodyReader:
@@ -289,14 +275,12 @@ class _BodyReader:
         if transfer not in ("", "identity", "chunked"):
             what = f"its transfer encoding is {shown(transfer)}, which was not asked for"
             raise NotTextError(self._url, what)
-        if encoding not in ("", "identity") and encoding not in self._accepted():
+        accepted = self._response.request_info.headers.get("Accept-Encoding", "")
+        if encoding not in ("", "identity", *re.split(r"\s*,\s*", accepted)):
             raise NotTextError(self._url, f"its compression is {shown(encoding)}, which was not asked for")
         announced = self._response.content_length or 0
         if self._cut is None and announced > self._most_sent:
             raise TooLargeError(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
-
-    def _accepted(self) -> list[str]:
-        return re.split(r"\s*,\s*", self._response.request_info.headers.get("Accept-Encoding", ""))
 
     def _check_size(self) -> None:
         """Check the size so far; if reading is cut anyway, the cut is the limit."""
@@ -357,10 +341,6 @@ def _insecure(url: str, error: ssl.SSLError) -> FetchError:
     return _final(UnreachableError(url, f"no secure connection: {why}"))
 
 
-def _proxy_failed(url: str, error: aiohttp.ClientHttpProxyError) -> FetchError:
-    return UnreachableError(url, f"the proxy answered {error.status}")
-
-
 def _not_http(url: str, error: aiohttp.ClientResponseError) -> FetchError:
     if "too many headers" in error.message.lower():
         return TooLargeError(url, f"more than {MAX_HEADERS} headers")
@@ -383,7 +363,10 @@ _MEANINGS: tuple[tuple[type[BaseException], Callable[[str, Any], FetchError]], .
         ValueError,
         lambda url, _: AddressRefusedError(url, "its host or port is malformed"),
     ),  # it was never sent
-    (aiohttp.ClientHttpProxyError, _proxy_failed),
+    (
+        aiohttp.ClientHttpProxyError,
+        lambda url, error: UnreachableError(url, f"the proxy answered {error.status}"),
+    ),
     (aiohttp.ClientResponseError, _not_http),
     (aiohttp.ServerDisconnectedError, lambda url, _: UnreachableError(url, "closed without an answer")),
     (aiohttp.ClientPayloadError, lambda url, _: UnreachableError(url, "broke off before its end")),

@@ -1,10 +1,8 @@
 """One connection, guarded against its server.
 
-Owns: limits of what is read for one answer before and beside its body, and closing connections on which a server sends
-without a request. Must not know: bodies, compression (client.py), addresses. Start reading at `GuardedConnection.data_received`.
-
 aiohttp limits lines and bodies. It does not limit endless interim answers, chunk extensions, or compressed blocks that hold
-nothing. And it would take what arrives on an idle connection for the answer to the next request.
+nothing. And it would take what arrives on an idle connection for the answer to the next request. Start reading at
+`GuardedConnection.data_received`. Must not know: bodies, compression (client.py), addresses.
 """
 
 from __future__ import annotations

@@ -146,29 +146,16 @@ def read_heads(file: str, page: Url) -> dict[str, Head]:
 
 
 def _head(row: dict[str, Any], page: Url, where: str) -> tuple[Url, Head]:
-    text = _text(row, "url", where)
-    if not text:
+    for name in ("url", "title", "description"):
+        if not isinstance(row.get(name), str | None):
+            raise InputError("should be text", file=where, field=name)
+    if not row.get("url"):
         raise InputError("is missing", file=where, field="url")
     try:
-        url = Url.parse(text, page)
+        url = Url.parse(row["url"], page)
     except UrlError as error:
         raise InputError(f"is not an http(s) URL: {error.why}", file=where, field="url") from None
-    return url, Head(_text(row, "title", where), _text(row, "description", where))
-
-
-def _text(row: dict[str, Any], name: str, where: str) -> str | None:
-    value = row.get(name)
-    if value is None or isinstance(value, str):
-        return value
-    raise InputError("should be text", file=where, field=name)
-
-
-class RuleCount(NamedTuple):
-    """A rule, its sentence, and how many links it rejected."""
-
-    rule: str
-    text: str
-    rejected: int
+    return url, Head(row.get("title"), row.get("description"))
 
 
 class PageSelection(NamedTuple):
@@ -193,17 +180,19 @@ class PageSelection(NamedTuple):
             lists: Record = {name: [] for name in ("matched", "reasons", "points", "unknown", "positions")}
             yield {**dict.fromkeys(("schema", *fields(CandidateRecord))), **lists, **known}
 
-    def funnel(self, profile: Profile) -> list[RuleCount]:
-        """Count what each rule rejected, in the order in which the rules apply: scope, filters, drops, quotas, cap."""
+    def funnel(self, profile: Profile) -> list[tuple[str, str, int]]:
+        """Count what each rule rejected, with its sentence, in the order in which rules apply: scope, filters, drops, quotas, cap."""
         counts = Counter(rule for _, rule in self.page.skipped)
         words = dict(scope.RULE_WORDS)
         for why in [c.rejected for c in self.selection.candidates if c.rejected is not None]:
             counts[why.rule] += 1
             words.setdefault(why.rule, why.text)
-        order = _rule_order(profile, self.selection.strategy)
+        plan = profile.strategies[self.selection.strategy]
+        filters = [rule.id for rules in (profile.filters, plan.filters) for rule in rules.rules]
+        order = [*scope.RULE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
         places = {rule: order.index(rule) if rule in order else len(order) for rule in counts}
         ranked = sorted(counts, key=lambda rule: (places[rule], rule == "cap"))
-        return [RuleCount(rule, words.get(rule, rule), counts[rule]) for rule in ranked]
+        return [(rule, words.get(rule, rule), counts[rule]) for rule in ranked]
 
     def unknown(self, profile: Profile) -> list[str]:
         """Name the facts that were missing where the strategy would have used heads (PICK-14)."""
@@ -211,12 +200,6 @@ class PageSelection(NamedTuple):
             return []
         parts = [part for candidate in self.selection.candidates for part in (candidate.parts or {}).values()]
         return sorted({name for part in parts for name in part.unknown})
-
-
-def _rule_order(profile: Profile, strategy: str) -> list[str]:
-    plan = profile.strategies[strategy]
-    filters = [rule.id for rules in (profile.filters, plan.filters) for rule in rules.rules]
-    return [*scope.RULE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
 
 
 def query_strategies(profile: Profile) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from honeyguide.core.url.url import Url, display, explain
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from honeyguide.core.records import Record
@@ -32,18 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Page"]  # front ends import it from here
 MAX_MARKDOWN_LINKS = 20_000  # in one text; as many as a page in HTML may have
-NOWHERE = (
-    "https://page.invalid/"  # where a page is whose address is not known; RFC 6761: the name never exists
-)
+NOWHERE = "https://page.invalid/"  # where a page of unknown address is; RFC 6761: the name never exists
 DEMO_BASE = "https://acme-fire.example/"
-_NOT_HTML = (
-    b"%PDF",
-    b"PK\x03\x04",
-    b"\x89PNG",
-    b"GIF8",
-    b"\xff\xd8\xff",
-    b"\x1f\x8b",
-)  # documents, images, archives
+# How documents, images and archives begin.
+_NOT_HTML = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b")
 LINK_COLUMNS = columns(ListedLinkRecord)
 VERDICT_COLUMNS = columns(UrlVerdictRecord)
 URL_COLUMNS = columns(UrlRecord)
@@ -115,10 +107,21 @@ class LoadedPage(NamedTuple):
 
 def load_page(file: str, base: str | None = None, input_format: str | None = None) -> LoadedPage:
     """Read a file of HTML or Markdown, which names ending in .md are; without `base`, its canonical link is its address."""
-    is_markdown = input_format == "markdown" or (
-        input_format is None and file.lower().endswith((".md", ".markdown"))
+    is_markdown = (
+        file.lower().endswith((".md", ".markdown")) if input_format is None else input_format == "markdown"
     )
-    parse = _markdown(file) if is_markdown else _html(file)
+    content = read_text(file) if is_markdown else read_bytes(file)
+    if not content.strip():
+        kind = "Markdown" if is_markdown else "HTML"
+        raise InputError(f"is empty; give the {kind} of a page", file=name_of(file))
+    if isinstance(content, bytes) and content.startswith(_NOT_HTML):
+        raise InputError("is not HTML; give the HTML of a page", file=name_of(file))
+
+    def parse(address: Url) -> Page:
+        return (
+            parse_page(content, address) if isinstance(content, bytes) else parse_markdown(content, address)
+        )
+
     if base is not None:
         return LoadedPage(parse(Url.parse(base)))
     page = parse(Url.parse(NOWHERE))
@@ -129,22 +132,6 @@ def load_page(file: str, base: str | None = None, input_format: str | None = Non
 def demo_page() -> Page:
     """Read the homepage that comes with Honeyguide."""
     return parse_page((files("honeyguide") / "demo" / "page.html").read_bytes(), DEMO_BASE)
-
-
-def _html(file: str) -> Callable[[Url], Page]:
-    data = read_bytes(file)
-    if not data.strip():
-        raise InputError("is empty; give the HTML of a page", file=name_of(file))
-    if data.startswith(_NOT_HTML):
-        raise InputError("is not HTML; give the HTML of a page", file=name_of(file))
-    return lambda address: parse_page(data, address)
-
-
-def _markdown(file: str) -> Callable[[Url], Page]:
-    text = read_text(file)
-    if not text.strip():
-        raise InputError("is empty; give the Markdown of a page", file=name_of(file))
-    return lambda address: parse_markdown(text, address)
 
 
 def _canonical(page: Page) -> Url | None:

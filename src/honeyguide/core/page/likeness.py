@@ -1,7 +1,7 @@
 """Whether two fetches of a page, or two pages, have the same text.
 
-Owns: `main_digest` (has a page changed?) and `sketch_of` with `likeness` (is a page like another?).
-Must not know: traps, history, markup. Start reading at `page_text`.
+`main_digest` says whether a page has changed, `sketch_of` with `likeness` whether it is like another. Start reading at
+`page_text`. Must not know: traps, history, markup.
 """
 
 from __future__ import annotations
@@ -19,18 +19,14 @@ if TYPE_CHECKING:
 
     from honeyguide.core.page.page import Page
 
-
 Sketch = tuple[int, ...]
-
 
 _MAIN = Position.MAIN
 _VERSION = "2-"  # of digests: which lines they cover
 _TAIL_LINES = 8  # at the end of a page that may be a footer
 _DIGIT = re.compile("[0-9]")
 _STAMP = re.compile(r"(?<![0-9])(?:(?:19|20)[0-9]{2}(?![0-9])|[0-9]{1,2}:[0-9]{2})")  # a year, a time of day
-_NEARLY_ALL = (
-    8  # a main text is not taken for one if the page, menus aside, has more than so many times its length
-)
+_NEARLY_ALL = 8  # a main text is none if the page, menus aside, has more than so many times its length
 _FOOTER_CHARS = 200  # a longer line is prose
 _SKETCH = 32  # numbers in a sketch: likeness is then known to a few per cent
 _FEW_LINES = 20  # pages with fewer lines are compared by their words

@@ -1,10 +1,9 @@
 """Families of pages that differ only in a name: one page per town, the doorways of local search.
 
-Owns: `find_families`. Must not know: scores, what happens to such pages (a filter of the profile decides).
-Start reading at `find_families`. A family is found by shape, not by a list of towns: siblings share the fixed words of
-their slug or a folder, their anchor text is the changing part alone, and there is evidence that this part is a name: a
-state beside it, "in" before it, or that the page never writes the word in lower case. Which words name a trade, a
-state or a folder of places is profile data.
+A family is found by shape, not by a list of towns: siblings share the fixed words of their slug or a folder, their anchor
+text is the changing part alone, and there is evidence that this part is a name: a state beside it, "in" before it, or that
+the page never writes the word in lower case. Which words name a trade, a state or a folder of places is profile data.
+Start reading at `find_families`. Must not know: what happens to such pages (a filter of the profile decides).
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
             for sibling, _ in names:
                 found.setdefault(sibling.link.url, f"{shape} ({len(names)} pages)")
     for sibling in siblings:
-        if sibling.link.url not in found and (place := _town_and_state(sibling, words)):
-            found[sibling.link.url] = place
+        if _is_town_and_state(sibling, words):
+            found.setdefault(sibling.link.url, "a town and its state")
     return found
 
 
@@ -138,8 +137,10 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
 
 
 def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
+    folders = (sibling.folder.replace("/", " ").split() for sibling, _ in names)
     beside_state = sum(
-        not words.states.isdisjoint((*sibling.slug, *_folder_words(sibling))) for sibling, _ in names
+        not words.states.isdisjoint((*sibling.slug, *folder))
+        for (sibling, _), folder in zip(names, folders, strict=True)
     )
     proper = 0 if common is None else sum(common.isdisjoint(name) for _, name in names)
     return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
@@ -149,20 +150,15 @@ def _may_be_name(name: tuple[str, ...], words: FamilyWords) -> bool:
     return len(name) <= 3 and not any(word.startswith(words.no_names) or word.isdigit() for word in name)
 
 
-def _folder_words(sibling: Sibling) -> list[str]:
-    return [word for part in sibling.folder.split("/") for word in part.split()]
-
-
-def _town_and_state(sibling: Sibling, words: FamilyWords) -> str | None:
-    for anchor in sibling.anchors:
-        if (
-            len(anchor) > 1
-            and anchor[-1] in words.states
-            and sibling.slug[: len(anchor)] == anchor
-            and _may_be_name(anchor[:-1], words)
-        ):
-            return "a town and its state"
-    return None
+def _is_town_and_state(sibling: Sibling, words: FamilyWords) -> bool:
+    """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
+    return any(
+        len(anchor) > 1
+        and anchor[-1] in words.states
+        and sibling.slug[: len(anchor)] == anchor
+        and _may_be_name(anchor[:-1], words)
+        for anchor in sibling.anchors
+    )
 
 
 def ordinary_words(page: Page) -> frozenset[str] | None:
@@ -186,15 +182,14 @@ def _sibling(link: Link) -> Sibling:
         "/" + "/".join(plain(segment) for segment in segments[:-1]),
         tuple(plain_words(stem_of(segments[-1]))) if segments else (),
         tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= MAX_ANCHOR_WORDS)),
-        frozenset(_capitals(link)),
+        frozenset(
+            plain_word
+            for occurrence in link.occurrences
+            for word in _WORD.findall(occurrence.anchor)
+            if not word[0].islower()
+            for plain_word in plain_words(word)
+        ),
     )
-
-
-def _capitals(link: Link) -> Iterator[str]:
-    for occurrence in link.occurrences:
-        for word in _WORD.findall(occurrence.anchor):
-            if not word[0].islower():
-                yield from plain_words(word)
 
 
 def plain_words(text: str) -> list[str]:

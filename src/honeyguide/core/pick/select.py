@@ -1,8 +1,7 @@
 """Selection: the few links of a page that are worth a visit; each candidate has its score or the rule that rejected it.
 
-Owns: filters in order, scoring, drops, order, quotas, cap. Must not know: HTML, HTTP, which words are good.
-Start reading at `select_links`. All criteria are in the profile: filters, buckets and drops are rule lists, scores are
-scorecards, the rest is numbers of a `Strategy`.
+All criteria are in the profile: filters, buckets and drops are rule lists, scores are scorecards, the rest is numbers of
+a `Strategy`. Start reading at `select_links`. Must not know: HTML, HTTP, which words are good.
 """
 
 from __future__ import annotations
@@ -112,15 +111,27 @@ def filter_links(
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is LinkKind.INSIDE]
     merged = merge_by_key(inside, profile)
     families = find_families(list(merged.values()), profile.families, options.page)
-    link_filter = LinkFilter(
-        page=page,
-        profile=profile,
-        plan=profile.strategies[strategy],
-        options=options,
-        merged=merged,
-        families=families,
-    )
-    return [link_filter.candidate(link) for link in links]
+    scope, plan = profile.scope, profile.strategies[strategy]
+
+    def candidate(link: Link) -> Candidate:
+        verdict = classify_url(link.url, page, scope)
+        if verdict.kind is not LinkKind.INSIDE:
+            text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
+            return Candidate(link, Why(verdict.rule, text.strip()))
+        whole = merged[link.url.key(scope.tracking)]  # with all occurrences of its key
+        own = whole.occurrences[: len(link.occurrences)]
+        facts = Facts(
+            whole,
+            is_duplicate=link.order != whole.order or link.occurrences != own,
+            family=describe_family(families, whole, profile.families),
+            home_path=path_from_home(whole.url, page, scope.tracking),
+        )
+        rule = profile.filters.first(facts) or plan.filters.first(facts)
+        if rule is not None:
+            return Candidate(link, _why(rule, facts))
+        return Candidate(whole, rejected_by_patterns(str(facts["url"]), options.include, options.exclude))
+
+    return [candidate(link) for link in links]
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
@@ -131,39 +142,6 @@ def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
         first = merged.get(key)
         merged[key] = link if first is None else first.joined(link)
     return merged
-
-
-@dataclass(frozen=True, slots=True)
-class LinkFilter:
-    """Decides whether a link is a candidate."""
-
-    page: Url
-    profile: Profile
-    plan: Strategy
-    options: SelectionOptions
-    merged: Mapping[str, Link]
-    families: Mapping[Url, str]
-
-    def candidate(self, link: Link) -> Candidate:
-        """Reject a link, or make it a candidate with all occurrences of its key."""
-        scope = self.profile.scope
-        verdict = classify_url(link.url, self.page, scope)
-        if verdict.kind is not LinkKind.INSIDE:
-            text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
-            return Candidate(link, Why(verdict.rule, text.strip()))
-        whole = self.merged[link.url.key(scope.tracking)]
-        is_first = (
-            link.order == whole.order and link.occurrences == whole.occurrences[: len(link.occurrences)]
-        )
-        family = describe_family(self.families, whole, self.profile.families)
-        from_home = path_from_home(whole.url, self.page, scope.tracking)
-        facts = Facts(whole, is_duplicate=not is_first, family=family, home_path=from_home)
-        rule = self.profile.filters.first(facts) or self.plan.filters.first(facts)
-        if rule is not None:
-            return Candidate(link, _why(rule, facts))
-        return Candidate(
-            whole, rejected_by_patterns(str(facts["url"]), self.options.include, self.options.exclude)
-        )
 
 
 def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
@@ -209,13 +187,14 @@ def score_candidates(
 
 def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head | None) -> Candidate:
     facts = Facts(candidate.link, head)
-    context = contextual(profile.query, _texts(facts))
+    context = contextual(profile.query, lambda name: text if isinstance(text := facts[name], str) else None)
     facts["contextual"] = context.score.value
     bucket = profile.kinds_of(plan).rules.first(facts)
     facts["bucket"] = bucket.id if bucket else None
     parts = {"contextual": context.score, **profile.scores(plan.cards, facts)}
     dropped = plan.drops.first(facts)
     score = parts[plan.card]
+    tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
     return replace(
         candidate,
         rejected=_why(dropped, facts) if dropped else None,
@@ -224,17 +203,8 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head |
         score=score,
         parts=parts,
         matched=context.matched,
-        selection_reason=_selection_reason(bucket.id if bucket else "other", parts.values()),
+        selection_reason="-".join(filter(None, (bucket.id if bucket else "other", "+".join(tags)))),
     )
-
-
-def _texts(facts: Facts) -> Callable[[str], str | None]:
-
-    def text(name: str) -> str | None:
-        value = facts[name]
-        return value if isinstance(value, str) else None
-
-    return text
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
@@ -242,11 +212,6 @@ def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
     first = profile.cards[plan.card].card.groups[0]
     ids = {rule.id for rule in first.rules} if first.name == "category" else set()
     return next((reason.rule for reason in score.reasons if reason.rule in ids), None)
-
-
-def _selection_reason(bucket: str, scores: Iterable[Score]) -> str:
-    tags = dict.fromkeys(reason.tag for score in scores for reason in score.reasons if reason.tag)
-    return f"{bucket}-{'+'.join(tags)}" if tags else bucket
 
 
 # --- order and cap ----------------------------------------------------------------------------------------------
@@ -261,7 +226,10 @@ def rank(
 ) -> Selection:
     """Order candidates and select the best; `unwanted` pages were fetched and are unusable (PICK-21)."""
     plan = profile.strategies[strategy]
-    wanted = [_reject_unwanted(candidate, unwanted or {}) for candidate in scored]
+    wanted = list(scored)
+    for place, candidate in enumerate(wanted):
+        if unwanted and candidate.rejected is None and candidate.url in unwanted:
+            wanted[place] = replace(candidate, rejected=unwanted[candidate.url])
     key = _order(profile, plan)
     places = sorted(range(len(wanted)), key=lambda place: key(wanted[place]))
     taken = _take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)
@@ -271,12 +239,7 @@ def rank(
     return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
 
 
-def _reject_unwanted(candidate: Candidate, unwanted: Mapping[Url, Why]) -> Candidate:
-    why = unwanted.get(candidate.url)
-    return candidate if candidate.rejected is not None or why is None else replace(candidate, rejected=why)
-
-
-def _order(profile: Profile, plan: Strategy) -> Sorter:
+def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool | float | str, ...]]:
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
@@ -350,7 +313,3 @@ def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -
         "selected": sum(c.rank is not None for c in scored),
         **{f"rejected_{rule.replace('-', '_')}": count for rule, count in sorted(rejected.items())},
     }
-
-
-if TYPE_CHECKING:
-    Sorter = Callable[[Candidate], tuple[bool | float | str, ...]]

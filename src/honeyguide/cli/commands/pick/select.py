@@ -193,7 +193,7 @@ def _show(found: PageSelection, profile: Profile, *, everything: bool) -> None:
     records = sorted(found.records(selected_only=not everything), key=_order)
     print_table(CHOSEN, [_row(record, page.url.text) for record in records])
     say()
-    funnel = [[f"-{step.rejected}", step.rule, step.text] for step in found.funnel(profile)]
+    funnel = [[f"-{count}", rule, why] for rule, why, count in found.funnel(profile)]
     rows = [[str(found.total), "links", ""], *funnel, [str(count), "selected", ""]]
     print_table((Column("", right=True, keep=True), Column("", keep=True), Column("")), rows)
     if unknown := found.unknown(profile):
