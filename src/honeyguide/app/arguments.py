@@ -89,10 +89,8 @@ def patterns_of(sources: str | Iterable[str]) -> tuple[Pattern, ...]:
 def strategy_profile(
     strategy: str, value: Profile | str | Path | None = None, query: str | None = None
 ) -> Profile:
-    """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy.
-
-    The numbers of `rules` and `blend` are those of the fire-protection guide (SPEC).
-    """
+    """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy."""
+    # The numbers of `rules` and `blend` are those of the fire-protection guide (SPEC).
     own = "fire-protection" if strategy in ("rules", "blend") else "company"
     profile = profile_of(own if value is None else value)
     if strategy not in profile.strategies:

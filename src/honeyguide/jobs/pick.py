@@ -120,8 +120,6 @@ class SitePick:
         nothing = None if selection.selected else _why_nothing(selection, page, home.body)
         return self.record(nothing, selection)
 
-    # --- the homepage ---
-
     async def _reach(self) -> tuple[Fetched | None, Why | None]:
         """Try the addresses that a site may have, in order; the first that answers with a page is the homepage."""
         failures: list[Why] = []
@@ -145,8 +143,6 @@ class SitePick:
     async def _get(self, url: Url, part: Part = Part.PAGE) -> Fetched:
         self.requests += 1
         return await fetch_or_fail(url, self.picker.fetcher.fetch(url, part=part))
-
-    # --- selection ---
 
     async def _scored(self, page: Page) -> list[Candidate]:
         """Filter the links of the homepage once, and score them with the heads that can change the outcome."""
@@ -186,8 +182,6 @@ class SitePick:
         if self.page is None or len(self.page.links) <= _LARGE:
             return function(*args)
         return await asyncio.to_thread(function, *args)
-
-    # --- the selected pages ---
 
     async def _fetch_selected(self, home: Page, scored: list[Candidate]) -> Selection:
         unwanted: dict[Url, Why] = {}
@@ -254,8 +248,6 @@ class SitePick:
                 return Why("redirect", f"redirects to {page.url.path}: {target.rejected.text}")
         return page_fault(page, home, profile.content)
 
-    # --- the record ---
-
     def record(self, failure: Why | None, selection: Selection | None = None) -> PickRecord:
         """Make the record of the site."""
         request, page = self.picker.request, self.page
@@ -310,10 +302,8 @@ class SitePick:
 
 
 def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
-    """Return the links whose head can still change the outcome, best first.
-
-    A head can only add points: the score without it is the lower bound, a perfect head the upper one.
-    """
+    """Return the links whose head can still change the outcome, best first."""
+    # A head can only add points: the score without it is the lower bound, a perfect head the upper one.
     best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and c.is_good}
     floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
     is_full = len(now.selected) == len(perfect.selected)

@@ -110,10 +110,7 @@ class LinkRows(_CheckedRows[LinkRow]):
 
 
 class PageRows(_CheckedRows[PageRow]):
-    """The checked rows of tables with pages; `base` is the page of rows that name none.
-
-    The rows of a page must stand together, and no page may be too large.
-    """
+    """The checked rows of tables with pages; `base` is the page of rows that name none; the rows of a page stand together."""
 
     names = PAGE_NAMES
 

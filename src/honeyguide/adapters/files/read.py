@@ -161,14 +161,11 @@ def _is_stream(path: str) -> bool:
 
 
 def _spooled(stream: str) -> str:
-    """Copy standard input or a pipe into a temporary file, because tables are read more than once.
-
-    On Linux the copy has no name, so that not even a killed process leaves it behind.
-    """
+    """Copy standard input or a pipe into a temporary file, because tables are read more than once."""
     copy = tempfile.NamedTemporaryFile(prefix="honeyguide-", delete=False)  # noqa: SIM115 - open to the end
     atexit.register(copy.close)
     path, by_number = Path(copy.name), _OPEN_FILES / str(copy.fileno())
-    if by_number.exists():
+    if by_number.exists():  # without a name, not even a killed process leaves it behind
         path.unlink()
         path = by_number
     else:

@@ -163,10 +163,7 @@ def check_names(names: list[str], where: str) -> None:
 
 
 class Rejected:
-    """Wrong rows, each with its reason, in a file beside their table.
-
-    Close it when all is read; `clear` then removes the files of earlier runs for tables that have no wrong row now.
-    """
+    """Wrong rows, each with its reason, in a file beside their table; close it when all is read, then `clear` it."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -175,16 +172,13 @@ class Rejected:
         self._parts = ExitStack()
 
     def expect(self, files: Iterable[str], *, whole: bool = True) -> None:
-        """Name the tables that will be read; raises `InputError` if a file of another kind is where their rows would go.
-
-        `whole` says that every row is checked: otherwise nobody knows that no wrong row is left.
-        """
+        """Name the tables that will be read; raises `InputError` if a file of another kind is where their rows would go."""
         for file in files:
             target = rejected_name(file)
             if not _is_ours(Path(target)):
                 what = "exists, and holds no rows that were left out; move it away"
                 raise InputError(what, file=target)
-            if whole:
+            if whole:  # otherwise nobody knows that no wrong row is left
                 self._expected.add(target)
 
     def __call__(self, file: str, raw: RawRow, error: InputError) -> None:

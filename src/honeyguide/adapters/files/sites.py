@@ -102,9 +102,6 @@ def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
     return kept, repeated
 
 
-# --- one site -----------------------------------------------------------------------------------------------------
-
-
 def _row(text: str, line: int, raw: str = "") -> SiteRow:
     """Check a site; a row without one shows its raw text, so that people find it."""
     site = text.strip()
@@ -141,9 +138,6 @@ def _problem(site: str) -> str:
 
 def _address(site: str) -> Url:
     return Url.parse(site if _SCHEME.match(site) else f"https://{site.removeprefix('//')}")
-
-
-# --- formats ------------------------------------------------------------------------------------------------------
 
 
 def _too_many(path: str) -> InputError:

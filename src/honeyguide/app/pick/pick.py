@@ -34,10 +34,7 @@ async def pick_sites(
     *,
     at_once: int = 16,
 ) -> None:
-    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place.
-
-    A `SiteRow` with a problem becomes a record that says so.
-    """
+    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place."""
     from honeyguide.adapters.clock import SystemClock  # the network's libraries cost a third of a second
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots

@@ -19,13 +19,10 @@ _LITTLE_TEXT = 400  # characters: a title, a slogan, a notice about cookies
 
 
 class ContentRules(NamedTuple):
-    """When a fetched page is empty (PICK-21), what a missing page says, and which keywords to note.
-
-    `min_own_chars` counts only lines that the homepage does not have: menus and footers are not content.
-    """
+    """When a fetched page is empty (PICK-21), what a missing page says, and which keywords to note."""
 
     min_text_chars: int = 0
-    min_own_chars: int = 0
+    min_own_chars: int = 0  # of lines that the homepage does not have: menus and footers are not content
     gone: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 

@@ -34,21 +34,16 @@ _MAX_PARTS = 5_000  # lines or words looked at
 
 
 class PageText(NamedTuple):
-    """The lines of a page without its menus, the same as bytes, and its main text as bytes, as far as markup tells.
-
-    `text` is compared with other pages, `main` with earlier versions of the page.
-    """
+    """The lines of a page without its menus, the same as bytes, and its main text as bytes, as far as markup tells."""
 
     lines: list[str]
-    text: bytes
-    main: bytes
+    text: bytes  # compared with other pages
+    main: bytes  # compared with earlier versions of the page
 
 
 def page_text(page: Page) -> PageText:
-    """Return the text of a page without its menus, and without dates and counters at its end.
-
-    A line is part of a menu if it is the anchor text of a link that is outside the main part.
-    """
+    """Return the text of a page without its menus, and without dates and counters at its end."""
+    # A line is part of a menu if it is the anchor text of a link that is outside the main part.
     menu = {one.anchor for link in page.links for one in link.occurrences if one.position is not _MAIN}
     lines = _without_footer(filterfalse(menu.__contains__, page.text.split("\n")))
     text, main = bytes_of(lines), page.main
@@ -106,14 +101,11 @@ def can_compare(one: str | None, other: str | None) -> bool:
 
 
 def sketch_of(text: bytes) -> Sketch:
-    """Return the smallest checksums of a page's lines: similar pages share most of them.
-
-    Short pages are compared by groups of three words, because they have too few lines.
-    """
+    """Return the smallest checksums of a page's lines: similar pages share most of them."""
     if not text:
         return ()
     parts = text.split(b"\n", _MAX_PARTS)[:_MAX_PARTS]
-    if len(parts) < _FEW_LINES:
+    if len(parts) < _FEW_LINES:  # too few to compare: groups of three words
         words = text[: _MAX_PARTS * 8].split()[:_MAX_PARTS]
         parts = list(map(b" ".join, zip(words, words[1:], words[2:], strict=False))) or words
     return tuple(sorted(set(map(crc32, parts)))[:_SKETCH])

@@ -88,23 +88,18 @@ class Head(NamedTuple):
 
 
 class Main(NamedTuple):
-    """The text of a page without what its markup calls menu, header, footer or aside.
-
-    `is_marked`: the markup names the main text, and this is that alone. `is_ended`: the text is marked, or the page has a
-    footer of its own, so the end of this text is not a footer.
-    """
+    """The text of a page without what its markup calls menu, header, footer or aside."""
 
     text: str
-    is_marked: bool = False
-    is_ended: bool = False
+    is_marked: bool = False  # the markup names the main text, and this is that alone
+    is_ended: bool = (
+        False  # marked, or the page has a footer of its own: the end of this text is not a footer
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A parsed document. `skipped` lists hrefs that lead to no page (URL-9), each with the rule that rejected it.
-
-    `text` is everything that a reader sees; `main` is None where the markup does not separate its parts.
-    """
+    """A parsed document. `skipped` lists hrefs that lead to no page (URL-9), each with the rule that rejected it."""
 
     url: Url
     title: str = ""
@@ -113,10 +108,10 @@ class Page:
     language: str | None = None
     h1: tuple[str, ...] = ()
     h2: tuple[str, ...] = ()
-    text: str = ""
+    text: str = ""  # everything that a reader sees
     links: tuple[Link, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
-    main: Main | None = None
+    main: Main | None = None  # None where the markup does not separate its parts
 
     @property
     def headings(self) -> tuple[str, ...]:

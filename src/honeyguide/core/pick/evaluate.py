@@ -69,16 +69,13 @@ class PageDecision:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """One site in a run: the selected pages, best first, and every other candidate.
+    """One site in a run: the selected pages, best first, and every other candidate."""
 
-    `site` and `homepage` are host and port of the site as given and of its homepage after redirects.
-    """
-
-    site: str
+    site: str  # host and port of the site as given
     selected: tuple[PageDecision, ...] = ()
     others: tuple[PageDecision, ...] = ()
     status: str = "ok"
-    homepage: str | None = None
+    homepage: str | None = None  # host and port after redirects
 
 
 def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:

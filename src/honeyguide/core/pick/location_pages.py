@@ -31,23 +31,17 @@ _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """A link as the family search sees it: folder, words of the slug, words of each short anchor text.
-
-    `capitals` are the words of its anchor texts that begin with a capital letter: names do.
-    """
+    """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
 
     link: Link
     folder: str
     slug: tuple[str, ...]
     anchors: tuple[tuple[str, ...], ...]
-    capitals: frozenset[str]
+    capitals: frozenset[str]  # words of the anchor texts that begin with a capital letter: names do
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
-    """Describe the family of each link that belongs to one.
-
-    `page` is the page of the links; without it, only a state beside a name shows that it is one.
-    """
+    """Describe the family of each link that has one; without `page`, only a state beside a name shows that it is one."""
     siblings = [_sibling(link) for link in links]
     if page is not None:  # /de is a language on a German page, not Delaware
         words = words._replace(states=words.states - {(page.language or "")[:2]})
@@ -97,14 +91,12 @@ def _shapes_of(
 
 
 def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Guess which end of a slug is the name where the anchor repeats all of it.
-
-    Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
-    """
+    """Guess which end of a slug is the name where the anchor repeats all of it."""
     slug = sibling.slug
     for cut in range(1, len(slug)):
         for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
             if not words.generic.issuperset(fixed):
+                # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
                 least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
                 yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
 
@@ -162,11 +154,8 @@ def _is_town_and_state(sibling: Sibling, words: FamilyWords) -> bool:
 
 
 def ordinary_words(page: Page) -> frozenset[str] | None:
-    """Collect the words that a page writes in lower case at least once, because names never are.
-
-    None where case is no evidence: in German, which capitalises every noun, and on pages with hardly any prose.
-    """
-    if (page.language or "").startswith("de"):
+    """Collect the words that a page writes in lower case at least once, because names never are; None where case is no evidence."""
+    if (page.language or "").startswith("de"):  # German capitalises every noun
         return None
     words = frozenset(ascii_form(word) for word in _WORD.findall(page.text) if word.islower())
     return words if len(words) >= PROSE_WORDS else None

@@ -30,14 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20).
-
-    `is_surplus`: the page is good, and rejected only because others fill the cap or its quota, or say nearly the same.
-    """
+    """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20)."""
 
     link: Link
     rejected: Why | None = None
-    is_surplus: bool = False
+    is_surplus: bool = False  # good, but others fill the cap or its quota, or say nearly the same
     category: str | None = None
     bucket: str | None = None
     score: Score | None = None
@@ -69,16 +66,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class SelectionOptions:
-    """What a selection depends on beside the profile: heads of linked pages, a cap, the user's patterns.
-
-    `page` is the page of the links, if it is known: its prose tells names from ordinary words.
-    """
+    """What a selection depends on beside the profile: heads of linked pages, a cap, the user's patterns."""
 
     heads: Mapping[Url, Head] | None = None
     cap: int | None = None
     include: tuple[Pattern, ...] = ()
     exclude: tuple[Pattern, ...] = ()
-    page: Page | None = None
+    page: Page | None = None  # of the links, if known: its prose tells names from ordinary words
 
 
 def select_links(
@@ -98,9 +92,6 @@ def uses_query(profile: Profile, strategy: str) -> bool:
     rules = (*profile.kinds_of(plan).rules.rules, *plan.drops.rules)
     read = {leaf.field for rule in rules for leaf in leaves(rule.when)}
     return "contextual" in read.union(*(fields_read(profile.cards[card].card) for card in plan.cards))
-
-
-# --- filters ----------------------------------------------------------------------------------------------------
 
 
 def filter_links(
@@ -169,9 +160,6 @@ def _why(rule: Rule, facts: Facts) -> Why:
     return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
 
 
-# --- scores and drops -------------------------------------------------------------------------------------------
-
-
 def score_candidates(
     candidates: Iterable[Candidate], profile: Profile, strategy: str, heads: Mapping[Url, Head] | None = None
 ) -> list[Candidate]:
@@ -212,9 +200,6 @@ def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
     first = profile.cards[plan.card].card.groups[0]
     ids = {rule.id for rule in first.rules} if first.name == "category" else set()
     return next((reason.rule for reason in score.reasons if reason.rule in ids), None)
-
-
-# --- order and cap ----------------------------------------------------------------------------------------------
 
 
 def rank(

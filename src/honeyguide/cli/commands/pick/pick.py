@@ -9,13 +9,12 @@ import asyncio
 import sys
 import time
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.arguments import FETCH_OPTIONS
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick.pick import PickRequest, pick_sites
 from honeyguide.cli.command import Command
@@ -87,18 +86,7 @@ class _Options:
 @click.option("--no-timings", "timings", flag_value=False, default=True, help="Omit elapsed_s, so that equal runs give equal bytes.")  # fmt: skip
 @fetch_options("How many sites are processed in parallel.", 16)
 @no_color_option
-def pick(  # noqa: PLR0913 - click passes each option by its name
-    sites: tuple[str, ...],
-    strategy: str,
-    profile: str | None,
-    query: str | None,
-    cap: int | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    content: bool,
-    timings: bool,
-    **values: Any,
-) -> None:
+def pick(sites: tuple[str, ...], **values: Any) -> None:
     """Pick the pages worth a visit of each site, and say why.
 
     SITE is a name, such as acme.com, or an address; `-` reads a list from standard input. A list is text with one
@@ -109,29 +97,29 @@ def pick(  # noqa: PLR0913 - click passes each option by its name
     If interrupted, run the same command again: finished sites are kept.
     """
     policy = policy_of(values)
-    options = _Options(**{name: value for name, value in values.items() if name not in FETCH_OPTIONS[1:]})
+    options = _Options(**_chosen(_Options, values))
     destination, output = _destination(options)
-    loaded = load_strategy(strategy, profile, query)
-    request = PickRequest(
-        strategy=strategy,
-        profile=loaded,
-        cap=cap,
-        query=query,
-        content=content,
-        include=include,
-        exclude=exclude,
-        timings=timings,
-    )
+    loaded = load_strategy(values["strategy"], values["profile"], values["query"])
+    request = PickRequest(**_chosen(PickRequest, {**values, "profile": loaded}))
     rows = _rows(sites, options)
     sink: Sink
     if destination is None:
         sink = PrintedRecords(output, len(rows), keep=bool(options.reports))
     else:
-        settings = {**request.options, "strategy": strategy, "timings": timings, "profile_hash": loaded.hash}
+        settings = {
+            **request.options,
+            "strategy": request.strategy,
+            "timings": request.timings,
+            "profile_hash": loaded.hash,
+        }
         run = PickRun(settings, tuple(row.text for row in rows), output)
         sink = PickFile(destination, run, restart=options.restart)
     with closing(sink):
         _Work(rows, request, policy, sink, options).run()
+
+
+def _chosen(kind: type[_Options | PickRequest], values: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: values[field.name] for field in fields(kind)}
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:

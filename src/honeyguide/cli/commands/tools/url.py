@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -120,8 +119,8 @@ def _why(error: UrlError, base: str | None) -> str:
 
 def _texts(arguments: Iterable[str]) -> Iterator[str]:
     """Yield the arguments; `-` stands for the lines of standard input that are not blank."""
-    return chain.from_iterable(_stdin() if text == STDIN else (text,) for text in arguments)
-
-
-def _stdin() -> Iterator[str]:
-    return (line.strip() for _, line in read_lines(STDIN) if line.strip())
+    for text in arguments:
+        if text == STDIN:
+            yield from (line.strip() for _, line in read_lines(STDIN) if line.strip())
+        else:
+            yield text
