@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,14 +129,11 @@ def none_left(rejected: Rejected) -> str:
 @contextmanager
 def rejecting(on_error: str) -> Iterator[Rejected | None]:
     """Collect wrong rows if --on-error is `skip`; afterwards say how many there were, and exit with 3."""
-    rejected = Rejected() if on_error == "skip" else None
-    try:
-        yield rejected
-    finally:
-        if rejected is not None:
-            rejected.close()
-    if rejected is None:
+    if on_error != "skip":
+        yield None
         return
+    with closing(Rejected()) as rejected:
+        yield rejected
     rejected.clear()
     if rejected.rows:
         rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"

@@ -157,12 +157,9 @@ class SitePick:
         perfect = await self._compute(score_candidates, candidates, profile, strategy, best)
         urls = worth_asking(await self._rank(scored), await self._rank(perfect))
         found = zip(urls, await asyncio.gather(*map(self._head, urls)), strict=True)
-        heads = {
-            url: head for url, head in found if head is not None
-        }  # PICK-11: one that failed is not known
-        return (
-            await self._compute(score_candidates, candidates, profile, strategy, heads) if heads else scored
-        )
+        # PICK-11: a head that failed is not known.
+        heads = {url: head for url, head in found if head is not None}
+        return await self._compute(score_candidates, candidates, profile, strategy, heads)
 
     async def _head(self, url: Url) -> Head | None:
         try:

@@ -1,6 +1,6 @@
 """Picking: the network, the reader and the profile, put together for `jobs.pick`.
 
-Owns: which parts a pick needs. Must not know: options, terminals. Start reading at `pick_sites`.
+Start reading at `pick_sites`. Must not know: options, terminals.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from honeyguide.app.arguments import FetchPolicy
-from honeyguide.app.pick.select import selector_of
+from honeyguide.app.arguments import FetchPolicy, strategy_profile
+from honeyguide.app.pick.select import options_of
 from honeyguide.core.why import Why
 from honeyguide.jobs.pick import PickRequest
 
@@ -62,19 +62,12 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
 
     if request.content:
         load_extractor()  # an extra: if it is missing, that is said before the run
-    selector = selector_of(
-        request.strategy,
-        request.profile,
-        query=request.query,
-        cap=request.cap,
-        include=request.include,
-        exclude=request.exclude,
-    )
+    options = options_of(request.cap, request.include, request.exclude)
     return Picker(
         fetcher=fetcher,
         reader=HtmlReader(),
         clock=clock,
-        profile=selector.profile,
+        profile=strategy_profile(request.strategy, request.profile, request.query),
         request=request,
-        options=selector.options,
+        options=options,
     )

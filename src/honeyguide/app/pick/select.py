@@ -7,7 +7,7 @@ Start reading at `select_links`.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import name_of, read_lines
@@ -37,36 +37,13 @@ COLUMNS = ("schema", *columns(CandidateRecord))
 MAX_HEADS = 20_000  # as many as a page may have links
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """Selects among the links of one page or of many: profile and patterns are read once."""
-
-    profile: Profile
-    strategy: str
-    options: select.SelectionOptions
-
-    def select(self, source: Page | Iterable[Link], page: Url, heads: Mapping[Url, Head]) -> Selection:
-        """Select among the links of one page."""
-        whole = source if isinstance(source, Page) else None
-        links = source.links if isinstance(source, Page) else source
-        options = replace(self.options, heads=heads, page=whole)
-        return select.select_links(links, page, self.profile, self.strategy, options)
-
-
-def selector_of(  # noqa: PLR0913 - settings of a library call, all by keyword
-    strategy: str = "portfolio",
-    profile: Profile | str | Path | None = None,
-    *,
-    query: str | None = None,
-    cap: int | None = None,
-    include: str | Iterable[str] = (),
-    exclude: str | Iterable[str] = (),
-) -> Selector:
-    """Load the profile and compile the patterns of a selection."""
-    options = select.SelectionOptions(
+def options_of(
+    cap: int | None, include: str | Iterable[str], exclude: str | Iterable[str]
+) -> select.SelectionOptions:
+    """Check the cap and compile the patterns of a selection."""
+    return select.SelectionOptions(
         cap=count_of(cap, "cap"), include=patterns_of(include), exclude=patterns_of(exclude)
     )
-    return Selector(strategy_profile(strategy, profile, query), strategy, options)
 
 
 def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -90,9 +67,14 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     [('/services/fire-alarm-installation', 100.0)]
     """
     page = url_of(base)
-    selector = selector_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    options = options_of(cap, include, exclude)
+    loaded = strategy_profile(strategy, profile, query)
+    known = {url_of(url): head for url, head in (heads or {}).items()}
     whole = parse_page(source, page) if isinstance(source, bytes | str) else source
-    return selector.select(whole, page, {url_of(url): head for url, head in (heads or {}).items()})
+    if isinstance(whole, Page):
+        options = replace(options, page=whole)
+    links = whole.links if isinstance(whole, Page) else whole
+    return select.select_links(links, page, loaded, strategy, replace(options, heads=known))
 
 
 def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -116,13 +98,15 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.files.links import PageRows
     from honeyguide.adapters.files.read import sources_of  # files are for those who have files
 
-    selector = selector_of(strategy, profile, query=query, cap=cap, include=include, exclude=exclude)
+    options = options_of(cap, include, exclude)
+    loaded = strategy_profile(strategy, profile, query)
     sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
         whole = page_of_hrefs(url, ((row.href, one) for row in listed for one in row.occurrences))
         page = replace(whole, skipped=tuple(dict.fromkeys(whole.skipped)))  # once each, as of a page in HTML
-        yield PageSelection(page, selector.select(page, url, _heads(listed)))
+        known = replace(options, heads=_heads(listed), page=page)
+        yield PageSelection(page, select.select_links(page.links, url, loaded, strategy, known))
 
 
 def _heads(rows: Iterable[PageRow]) -> dict[Url, Head]:

@@ -92,9 +92,7 @@ class Main(NamedTuple):
 
     text: str
     is_marked: bool = False  # the markup names the main text, and this is that alone
-    is_ended: bool = (
-        False  # marked, or the page has a footer of its own: the end of this text is not a footer
-    )
+    is_ended: bool = False  # marked, or the page has a footer of its own, so that none is at the end here
 
 
 @dataclass(frozen=True, slots=True)

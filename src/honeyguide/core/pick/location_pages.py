@@ -82,7 +82,8 @@ def _shapes_of(
     least = words.min_size
     for fixed in _fixed_words(sibling, anchor, words):
         yield f"pages that share '{fixed}' and differ in a name", least, anchor
-    if _may_hold_names(sibling.folder, words) and _without_states(sibling.slug, words) == anchor:
+    folder = sibling.folder.rpartition("/")[2]  # neither the root, nor that of a language: /en, /tr
+    if (len(folder) > 2 or folder in words.states) and _without_states(sibling.slug, words) == anchor:
         yield f"pages under {sibling.folder} that differ in a name", least, anchor
     if name := _name_after_preposition(anchor, words):
         yield "links that read 'in' and a name", least, name
@@ -99,12 +100,6 @@ def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, t
                 # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
                 least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
                 yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
-
-
-def _may_hold_names(folder: str, words: FamilyWords) -> bool:
-    """Tell folders of pages from the root, and from those of a language: /en, /tr."""
-    name = folder.rpartition("/")[2]
-    return len(name) > 2 or name in words.states
 
 
 def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
