@@ -92,25 +92,17 @@ def short_url(url: str, page: str | None) -> str:
     return readable[readable.index("/", 8) :] if parsed.site == base.site else readable
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """How a command prints its records: the columns of CSV, where `rejected.rule` is rejected_rule, and a table for people."""
-
-    columns: Sequence[str]
-    show: Callable[[Iterable[Record]], None]
-
-
-def emit(view: View, records: Iterable[Record]) -> None:
-    """Print records as --format says."""
+def emit(records: Iterable[Record], columns: Sequence[str], show: Callable[[Iterable[Record]], None]) -> None:
+    """Print records as --format says: `columns` are those of CSV, `show` prints a table for people."""
     output: Format = click.get_current_context().params["output"]
     if output == "table":
-        view.show(records)
+        show(records)
     else:
-        write_records(output, records, view.columns)
+        write_records(output, records, columns)
 
 
 def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
-    """Print records as JSON lines, or the named columns as CSV."""
+    """Print records as JSON lines, or the named columns as CSV, where `rejected.rule` is rejected_rule."""
     from honeyguide.core.records.text import csv_row  # `honeyguide --help` needs no records
 
     if output == "jsonl":

@@ -11,7 +11,7 @@ import click
 
 from honeyguide.app.pick.evaluate import COLUMNS, judge_picks, site_records, total_record, verdict
 from honeyguide.cli.command import PARTIAL, Command
-from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say
+from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
 
 if TYPE_CHECKING:
     from honeyguide.app.pick.evaluate import Changes, Evaluation, PickCounts
@@ -40,7 +40,7 @@ def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -
     """
     judged = judge_picks(picks, gold, compare=compare, cap=cap, on_note=note)
     records = site_records(judged) + ([total_record(judged)] if output == "jsonl" else [])
-    emit(View(COLUMNS, lambda _: _show(judged)), records)
+    emit(records, COLUMNS, lambda _: _show(judged))
     if not all(site.has_record for site in judged.sites):
         click.get_current_context().exit(PARTIAL)
 

@@ -27,7 +27,6 @@ from honeyguide.cli.files import on_error_option, rejecting
 from honeyguide.cli.options import address, all_options, require_any
 from honeyguide.cli.output import (
     Column,
-    View,
     emit,
     note,
     number,
@@ -113,7 +112,7 @@ def select(  # noqa: PLR0913 - click passes each option by its name
         page = demo_page() if _is_demo(file, base, demo=demo) else _load_page(file, base, input_format)
         known = None if heads is None else read_heads(heads, page.url)
         found = PageSelection(page, select_links(page, page.url, heads=known, **selection))
-        emit(View(COLUMNS, lambda _: _show(found, profile, everything=everything)), found.records())
+        emit(found.records(), COLUMNS, lambda _: _show(found, profile, everything=everything))
         return
     if demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
@@ -129,7 +128,7 @@ def select(  # noqa: PLR0913 - click passes each option by its name
         )
         columns = ("schema", "page", *COLUMNS[1:])
         show = partial(_show_pages, selections, profile, everything=everything)
-        emit(View(columns, lambda _: show()), _page_records(selections))
+        emit(_page_records(selections), columns, lambda _: show())
 
 
 def load_strategy(strategy: str, profile: str | None, query: str | None) -> Profile:

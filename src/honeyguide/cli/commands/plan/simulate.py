@@ -97,7 +97,7 @@ def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) ->
     if file:
         write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
     else:
-        output.emit(output.View(COLUMNS, lambda _: _show(outcomes)), map(outcome_record, outcomes))
+        output.emit(map(outcome_record, outcomes), COLUMNS, lambda _: _show(outcomes))
     if not quiet:
         files.tell_written([name for name in (file, report) if name], len(outcomes), "outcome")
 

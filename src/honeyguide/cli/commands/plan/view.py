@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.plan import DIFF_COLUMNS, PLAN_COLUMNS, plan_record
-from honeyguide.cli.output import Column, View, emit, number, point_lines, points, print_table, say
+from honeyguide.cli.output import Column, emit, number, point_lines, points, print_table, say
 from honeyguide.core.records import iso
 from honeyguide.core.url.url import display
 
@@ -32,7 +32,7 @@ _BAR = 40  # characters of the longest bar
 def show_plan(plan: Plan) -> None:
     """Print the entries, and for people also how many URLs each level has."""
     records: Iterator[Record] = ({**plan_record(entry)} for entry in plan.entries)
-    emit(View(PLAN_COLUMNS, lambda records: _show_plan(records, plan)), records)
+    emit(records, PLAN_COLUMNS, lambda records: _show_plan(records, plan))
 
 
 def _show_plan(records: Iterable[Record], plan: Plan) -> None:
@@ -54,7 +54,7 @@ def _row(record: Record) -> list[str]:
 
 def show_explained(record: Record) -> None:
     """Print the rank of one URL, its signals, and what every rule of the card pays it."""
-    emit(View(tuple(record), _show_explained), [record])
+    emit([record], tuple(record), _show_explained)
 
 
 def _show_explained(records: Iterable[Record]) -> None:
@@ -95,7 +95,7 @@ def _shown(value: Any) -> str:
 
 def show_diff(changes: Sequence[Record], total: int) -> None:
     """Print what entered, left and changed since an earlier plan, and which rules caused it."""
-    emit(View(DIFF_COLUMNS, lambda _: _show_diff(changes, total)), changes)
+    emit(changes, DIFF_COLUMNS, lambda _: _show_diff(changes, total))
 
 
 def _show_diff(changes: Sequence[Record], total: int) -> None:

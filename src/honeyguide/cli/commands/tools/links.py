@@ -10,7 +10,7 @@ import click
 from honeyguide.app.tools.pages import LINK_COLUMNS, NOWHERE, link_records, load_page
 from honeyguide.cli.command import Command
 from honeyguide.cli.options import address
-from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say, short_url
+from honeyguide.cli.output import Column, emit, note, output_options, print_table, say, short_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ def links(file: str, base: str | None, input_format: str | None, **_output: str)
     that lead to no page come last.
     """
     page = loaded_page(file, base, input_format)
-    emit(View(LINK_COLUMNS, partial(_show, page=page.url.text)), link_records(page))
+    emit(link_records(page), LINK_COLUMNS, partial(_show, page=page.url.text))
 
 
 def loaded_page(file: str, base: str | None, input_format: str | None = None) -> Page:

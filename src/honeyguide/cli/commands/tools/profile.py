@@ -18,7 +18,7 @@ from honeyguide.app.tools.profiles import (
     write_profile,
 )
 from honeyguide.cli.command import CommandGroup
-from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say
+from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def profile() -> None:
 @output_options
 def list_(**_output: str) -> None:
     """List the profiles that come with Honeyguide."""
-    emit(View(LIST_COLUMNS, _show_list), list_profiles())
+    emit(list_profiles(), LIST_COLUMNS, _show_list)
 
 
 def _show_list(records: Iterable[Record]) -> None:
@@ -82,7 +82,7 @@ def check(files: tuple[str, ...], **_output: str) -> None:
         for problem in unused:
             note(f"{record['file']}: {problem}")
         _note_replaced(record["file"], record["replaced"])
-    emit(View(CHECK_COLUMNS, _show_checked), [record for record, _ in checked])
+    emit([record for record, _ in checked], CHECK_COLUMNS, _show_checked)
     if not all(record["ok"] for record, _ in checked):
         click.get_current_context().exit(1)
 

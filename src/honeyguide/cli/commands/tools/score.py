@@ -22,17 +22,7 @@ from honeyguide.cli.command import MOST, CommandGroup, Number
 from honeyguide.cli.commands.tools.links import base_option, loaded_page
 from honeyguide.cli.files import check_kinds, input_format_option, on_error_option, rejecting
 from honeyguide.cli.options import refusal, require_any
-from honeyguide.cli.output import (
-    Column,
-    View,
-    emit,
-    number,
-    output_options,
-    point_lines,
-    points,
-    print_table,
-    say,
-)
+from honeyguide.cli.output import Column, emit, number, output_options, point_lines, points, print_table, say
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
 
@@ -95,7 +85,7 @@ def link_(  # noqa: PLR0913 - click passes each option by its name
         raise InputError(refusal(error)) from None
     row = link_row(parsed, anchor, context, position)
     scored = ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
-    emit(View(LINK_COLUMNS, partial(_show, name=display(parsed))), [scored.record])
+    emit([scored.record], LINK_COLUMNS, partial(_show, name=display(parsed)))
 
 
 @score.command(
@@ -144,7 +134,7 @@ def links_(  # noqa: PLR0913 - click passes each option by its name
         )
         if min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
-        emit(View(LINK_COLUMNS, _show_links), (link.record for link in found))
+        emit((link.record for link in found), LINK_COLUMNS, _show_links)
 
 
 def _show_links(records: Iterable[Record]) -> None:
@@ -172,7 +162,7 @@ def page_(file: str, topic: str, profile: str, base: str | None, **_output: str)
     """Score a page, an HTML file or `-`, by its title, headings and text."""
     page = loaded_page(file, base)
     record = page_score_record(page, score_page(page, topic=topic, profile=profile))
-    emit(View(PAGE_COLUMNS, partial(_show, name=page.title or file)), [record])
+    emit([record], PAGE_COLUMNS, partial(_show, name=page.title or file))
 
 
 def _show(records: Iterable[Record], name: str) -> None:

@@ -11,7 +11,7 @@ from honeyguide.app.files import STDIN, read_lines
 from honeyguide.app.tools.pages import URL_COLUMNS, VERDICT_COLUMNS, url_record, verdict_record
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.options import address, refusal
-from honeyguide.cli.output import Column, View, emit, note, output_options, print_table, say
+from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError
@@ -66,7 +66,7 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
 def classify(hrefs: tuple[str, ...], base: str, seed: str | None, **_output: str) -> None:
     """Print whether links lead inside the site, outside, or nowhere a crawler goes, and the rule that decided."""
     page = Url.parse(base)
-    emit(View(VERDICT_COLUMNS, _show_verdicts), (verdict_record(href, page, seed) for href in _texts(hrefs)))
+    emit((verdict_record(href, page, seed) for href in _texts(hrefs)), VERDICT_COLUMNS, _show_verdicts)
 
 
 def _show_verdicts(records: Iterable[Record]) -> None:
@@ -93,7 +93,7 @@ def explain_(text: str, base: str | None, **_output: str) -> None:
         record = url_record(text, base)
     except UrlError as error:
         raise InputError(_why(error, base)) from None
-    emit(View(URL_COLUMNS, _show_steps), [record])
+    emit([record], URL_COLUMNS, _show_steps)
 
 
 def _show_steps(records: Iterable[Record]) -> None:
