@@ -5,7 +5,6 @@ Owns: the command, and the tables of selections and picks. Must not know: filter
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,7 +37,7 @@ from honeyguide.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from honeyguide.app.arguments import Profile
     from honeyguide.app.tools.pages import Page
@@ -109,7 +108,7 @@ def select(  # noqa: PLR0913 - click passes each option by its name
     profile = load_strategy(selection["strategy"], selection["profile"], selection["query"])
     selection["profile"] = profile
     if file is None or (kind_of(file) if input_format is None else input_format) not in _ROW_FORMATS:
-        page = demo_page() if _is_demo(file, base, demo=demo) else _load_page(file, base, input_format)
+        page = _page(file, base, input_format, demo=demo)
         known = None if heads is None else read_heads(heads, page.url)
         found = PageSelection(page, select_links(page, page.url, heads=known, **selection))
         emit(found.records(), COLUMNS, lambda _: _show(found, profile, everything=everything))
@@ -126,9 +125,13 @@ def select(  # noqa: PLR0913 - click passes each option by its name
             [name_of(file)],
             rejected,
         )
+        records = (
+            {"schema": None, "page": found.page.url.text, **record}  # the page stands behind the schema
+            for found in selections
+            for record in found.records()
+        )
         columns = ("schema", "page", *COLUMNS[1:])
-        show = partial(_show_pages, selections, profile, everything=everything)
-        emit(_page_records(selections), columns, lambda _: show())
+        emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
 
 
 def load_strategy(strategy: str, profile: str | None, query: str | None) -> Profile:
@@ -141,14 +144,12 @@ def load_strategy(strategy: str, profile: str | None, query: str | None) -> Prof
     return loaded
 
 
-def _is_demo(file: str | None, base: str | None, *, demo: bool) -> bool:
-    if demo and (file is not None or base is not None):
-        raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
-    return demo
-
-
-def _load_page(file: str | None, base: str | None, input_format: str | None) -> Page:
+def _page(file: str | None, base: str | None, input_format: str | None, *, demo: bool) -> Page:
     """Read the page; its address must be known, because it decides what is inside the site."""
+    if demo:
+        if file is not None or base is not None:
+            raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
+        return demo_page()
     if file is None:
         raise click.UsageError("Give a PAGE, or --demo.")
     loaded = load_page(file, base, input_format)
@@ -158,12 +159,6 @@ def _load_page(file: str | None, base: str | None, input_format: str | None) -> 
             f"{name_of(file)}: give its address with --base, such as --base https://acme.example/."
         )
     return loaded.page
-
-
-def _page_records(selections: Iterable[PageSelection]) -> Iterator[Record]:
-    for found in selections:
-        page = {"schema": None, "page": found.page.url.text}  # stands behind the schema
-        yield from ({**page, **record} for record in found.records())
 
 
 def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everything: bool) -> None:

@@ -139,12 +139,8 @@ def links_(  # noqa: PLR0913 - click passes each option by its name
 
 def _show_links(records: Iterable[Record]) -> None:
     columns = (Column("Score", right=True, keep=True), Column("URL and why"))
-    print_table(columns, map(_row, records))
-
-
-def _row(record: Record) -> list[str]:
-    lines = [display(record["url"]), *(f"  {line}" for line in point_lines(record))]
-    return [number(record["relevance_score"]), "\n".join(lines)]
+    texts = ((r, "\n  ".join([display(r["url"]), *point_lines(r)])) for r in records)
+    print_table(columns, ([number(record["relevance_score"]), text] for record, text in texts))
 
 
 @score.command(
