@@ -210,10 +210,7 @@ class PlanSession:
     def enqueue(
         self, urls: Sequence[str], now: datetime, on_note: Callable[[str], None] | None = None
     ) -> Scheduled:
-        """Schedule URLs of a store in its runs, in this order; `crawl --due` and `watch` fetch them.
-
-        `on_note` receives runs whose profile is gone; without it that is an error.
-        """
+        """Schedule URLs of a store in its runs, in this order; `on_note` receives runs whose profile is gone."""
         from honeyguide.app.runs import profile_of_run  # only for those who crawl
         from honeyguide.jobs.request import latest_runs
         from honeyguide.jobs.watch import schedule
@@ -307,13 +304,10 @@ def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> 
 
 
 def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
-    """Read an earlier plan.
-
-    Plans written as CSV name no rules: those of the new plan are recognised by their sentences, others stay unnamed.
-    """
     from honeyguide.adapters.output.plan_tables import read_plan  # may need an extra
 
     records = read_plan(file)
+    # CSV names no rules: those of the new plan are recognised by their sentences, others stay unnamed.
     if any(entry["rule"] is None for record in records for entry in record["points"]):
         rules = {entry["reason"]: entry["rule"] for record in now for entry in record["points"]}
         for record in records:

@@ -239,10 +239,7 @@ class Repeats:
     def look_up(
         self, urls: Iterable[str], files: Sequence[ParquetFile], rejected: Collection[tuple[str, int]]
     ) -> bool:
-        """Find all rows that have one of the URLs; returns whether any of them is superseded.
-
-        Wrong rows do not count: `rejected` has them by the name of their file and their number, from 1.
-        """
+        """Find all rows that have one of the URLs, except `rejected` ones; returns whether any is superseded."""
         new = [url for url in dict.fromkeys(urls) if url not in self._known]
         if not new:
             return False

@@ -226,7 +226,7 @@ def _weight(known: Collection[str]) -> pl.Expr:
 
 def _rate(known: Collection[str], priors: Priors) -> tuple[pl.Expr, pl.Expr]:
     a, b = (_prior(known, {name: rate[place] for name, rate in priors.classes.items()}) for place in (0, 1))
-    if "rate_a" not in known or "rate_b" not in known:
+    if not {"rate_a", "rate_b"}.issubset(known):
         return a, b
     return pl.coalesce(pl.col("rate_a"), a), pl.coalesce(pl.col("rate_b"), b)
 

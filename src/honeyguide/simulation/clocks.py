@@ -27,18 +27,14 @@ _ENDS = np.append(_EDGES[1:], np.inf)
 
 
 class VisitLessons(NamedTuple):
-    """What visits at `now`, after others at `since`, teach the clocks.
-
-    `expected` is the chance of change of each, by age alone; `found` the expected number of changes, 0 if there was
-    none; `rate` the change rate after the visit.
-    """
+    """What visits at `now`, after others at `since`, teach the clocks."""
 
     pages: Ints
     since: Floats
     now: float
-    expected: Floats
-    found: Floats
-    rate: Floats
+    expected: Floats  # the chance of change, by age alone
+    found: Floats  # the expected number of changes, 0 if there was none
+    rate: Floats  # after the visit
 
 
 class Clocks:

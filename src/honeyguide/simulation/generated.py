@@ -28,16 +28,13 @@ _EDITS, _HALF_H, _LIFE_H = 3.0, 6.0, 240.0  # of an article
 
 @dataclass(frozen=True, slots=True)
 class WorldSettings:
-    """The settings of a generated world.
-
-    `interval` is the median of days from change to change, `spread` the standard deviation of the rates' logarithm.
-    """
+    """The settings of a generated world."""
 
     pages: int = 2000
     days: float = 60.0
     hosts: int = 20
-    interval: float = 10.0
-    spread: float = 1.5
+    interval: float = 10.0  # the median of days from change to change
+    spread: float = 1.5  # the standard deviation of the rates' logarithm
     importance: float = 0.95  # weights range from 1 down to 1 minus this; 0: all are equal
     hubs: int = 20  # of a news site
     articles: float = 200.0  # that appear in a day

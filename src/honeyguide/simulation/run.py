@@ -45,20 +45,16 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a policy can see before the first fetch: facts about the pages, never their changes.
-
-    The simulator updates `is_known` and `visited`, which is -infinity before the first visit. `published` is the birth of
-    each page, which counts only once the page is known.
-    """
+    """What a policy can see: facts about the pages, never their changes; the simulator updates two of them."""
 
     kind: Ints
     host: Ints
     hosts: int
     weight: Floats
     hub: Ints
-    is_known: Flags
-    visited: Floats
-    published: Floats
+    is_known: Flags  # updated
+    visited: Floats  # updated; -infinity before the first visit
+    published: Floats  # the birth of each page, which counts only once the page is known
     per_day: float
 
     @property
@@ -69,17 +65,14 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """What the fetches of one tick found. `since` is when each page was visited before; -infinity if never.
-
-    `discovered` counts the pages that nobody knew before.
-    """
+    """What the fetches of one tick found."""
 
     now: float
     pages: Ints
-    since: Floats
+    since: Floats  # when each page was visited before; -infinity if never
     is_changed: Flags
     is_gone: Flags
-    discovered: Ints
+    discovered: Ints  # how many pages that nobody knew before
 
     @property
     def is_first(self) -> Flags:

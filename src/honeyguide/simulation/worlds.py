@@ -133,11 +133,7 @@ class ChangeLog:
 
 
 def read_world(path: str, window: Window, seed: int) -> World:
-    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError`.
-
-    The seed shuffles the pages, because neighbours in a file or an alphabet often change together, and a policy that
-    visits them in that order would be lucky, or not, with all of them at once.
-    """
+    """Read the changes of a CSV file with the columns page and timestamp; raises `InputError`."""
     name = name_of(path)
     histories: dict[str, ChangeLog] = {}
     for raw in csv_rows(lines_or_errors(path), name, partial(_header, name=name)):
@@ -156,6 +152,7 @@ def world_of(name: str, histories: dict[str, ChangeLog], window: Window, seed: i
     last = max(moments) if window.days is None else first + window.days * 86_400
     if last <= first:
         raise InputError("spans no time; give --from and --days so that some of it counts", file=name)
+    # Neighbours in an alphabet often change together: in that order, a policy would be lucky, or not, with all at once.
     pages = sorted(histories)
     shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(len(pages))
     return _world(name, {pages[place]: histories[pages[place]] for place in shuffled}, first, last)

@@ -194,16 +194,14 @@ Counts = Sequence[tuple[int, float, float]]
 
 @dataclass(frozen=True)  # without slots: these leave no place for cached properties
 class AgeProfile:
-    """Changes found and expected at each age; `parent` has the weights that are believed without them.
+    """Changes found and expected at each age, and the weights of the `parent`, which are believed without them."""
 
-    The parent of a host's profile is the profile of the class on all hosts, and the parent of that is `first_weights`.
-    `ends` has the share of pages that end in an hour of each age: they are deleted, or nobody asks for them any more.
-    """
-
-    parent: tuple[float, ...]
+    parent: tuple[float, ...]  # of the class on all hosts; the parent of that is `first_weights`
     found: tuple[float, ...] = _NOTHING
     expected: tuple[float, ...] = _NOTHING
-    ends: tuple[float, ...] = _NOTHING
+    ends: tuple[float, ...] = (
+        _NOTHING  # the share of pages that are deleted, or not needed any more, in an hour
+    )
 
     @cached_property
     def weights(self) -> tuple[float, ...]:
@@ -315,10 +313,7 @@ class AgeClock:
         return max(0.0, moment - self.born_at) * HOURS_A_SECOND
 
     def stretch(self, now: float, span_h: float, interval_h: float) -> float:
-        """Return how many wall hours an hour of the clock takes over the coming span, for a page that may end.
-
-        Coming days count as all days. `interval_h` is the mean interval of the page's changes, by its clock.
-        """
+        """Return how many wall hours an hour of the clock takes over the coming span, for a page that may end."""
         ahead = self.aged_h(now, now + span_h / HOURS_A_SECOND)
         ends = self.profile.ends[_place(self.age_h(now))]
         return float(lasting_by(span_h / max(ahead, span_h * SLOWEST), interval_h, ends))

@@ -176,10 +176,7 @@ class Trust(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What was learned of a site: which sources to trust, the usual change rate by kind of page, its clock.
-
-    `ages` are the weights of the ages of its pages, by kind, where anything was learned, here or elsewhere.
-    """
+    """What was learned of a site: which sources to trust, the change rates and ages by kind of page, its clock."""
 
     trust: Mapping[str, Trust] = field(default_factory=lambda: MappingProxyType({}))
     priors: Mapping[PageClass, Rate] = field(default_factory=lambda: MappingProxyType({}))

@@ -37,11 +37,7 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class UrlSignals:
-    """The signals of a URL; None is not known.
-
-    The last four are for the policy `learned`: the change rate (`rate.py`), the class of the page, and its importance,
-    where that does not follow from the relevance.
-    """
+    """The signals of a URL; None is not known. The last four are for the policy `learned`."""
 
     url: str
     visits: int | None = None
@@ -50,10 +46,10 @@ class UrlSignals:
     topic_relevance: float | None = None
     hub_depth: int | None = None
     is_hub: bool | None = None
-    rate_a: float | None = None
+    rate_a: float | None = None  # with `rate_b` the change rate (`rate.py`)
     rate_b: float | None = None
     page_class: PageClass | None = None
-    importance: float | None = None
+    importance: float | None = None  # where it does not follow from the relevance
 
 
 class ScoredUrl(NamedTuple):
@@ -71,17 +67,14 @@ class ScoredUrl(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlanQuery:
-    """What of a plan is wanted; `per_host` is the most URLs of one host.
-
-    Without `top`, no more than `limit` entries are made: each costs about a kilobyte.
-    """
+    """What of a plan is wanted; `per_host` is the most URLs of one host."""
 
     now: datetime
     top: int | None = None
     min_score: float | None = None
     levels: tuple[str, ...] = ()
     per_host: int | None = None
-    limit: int = 1_000_000
+    limit: int = 1_000_000  # of entries without `top`: each costs about a kilobyte
 
     def too_many(self, file: str) -> InputError:
         """Make the error for rows that do not fit into memory together."""
@@ -95,15 +88,12 @@ class PlanQuery:
 
 
 class KnownUrl(NamedTuple):
-    """A row of the input: its place among all rows, from 1, the same for people, and its signals.
-
-    `state` is what a recrawl policy may know of the page, where that is more than the signals.
-    """
+    """A row of the input: its place among all rows, from 1, the same for people, and its signals."""
 
     number: int
     where: str
     signals: UrlSignals
-    state: PageState | None = None
+    state: PageState | None = None  # what a recrawl policy may know, where that is more than the signals
 
 
 class PlanEntry(NamedTuple):
@@ -129,16 +119,13 @@ class Count:
 
 @dataclass(slots=True)
 class Plan:
-    """The entries that match a query, the best first, and counts of all rows.
-
-    `unremembered`: there were too many URLs to compare them all with each other.
-    """
+    """The entries that match a query, the best first, and counts of all rows."""
 
     entries: list[PlanEntry] = field(default_factory=list)
     levels: dict[str, int] = field(default_factory=dict)
     future: Count = field(default_factory=Count)
     repeated: Count = field(default_factory=Count)
-    unremembered: bool = False
+    unremembered: bool = False  # there were too many URLs to compare them all with each other
     dead: Count = field(default_factory=Count)
 
     @property

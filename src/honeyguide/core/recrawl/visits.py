@@ -135,10 +135,6 @@ class _Comparison(NamedTuple):
     observed: ChangeObservation
     changed_at: float
 
-    @property
-    def rate_after(self) -> Rate:
-        return after_visit(self.rate, self.observed)
-
 
 def _comparison(before: HistoryEntry, visit: Visit, verdict: str, site: Site) -> _Comparison:
     since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
@@ -161,7 +157,8 @@ def _with_comparison(
 ) -> HistoryEntry:
     compared = _comparison(before, visit, verdict, site)
     since, at, changed_at = compared.since, compared.at, compared.changed_at
-    rate, found = compared.rate_after, after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
+    rate = after_visit(compared.rate, compared.observed)
+    found = after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
     is_hub, is_changed = before.kind == "hub", compared.observed.is_changed
     return known._replace(
         changed_at=changed_at if is_changed else before.changed_at,
@@ -218,7 +215,7 @@ def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
             clock.age_h(since),
             clock.age_h(at),
             found=changes_of(compared.rate, compared.observed),
-            rate=of_days / compared.rate_after.mean_interval_h,
+            rate=of_days / after_visit(compared.rate, compared.observed).mean_interval_h,
         )
         ages, aged_h = {**ages, old.kind: learned}, clock.aged_h(since, at)
     if old.kind == "page":  # a change that the age explains is not due to the day
@@ -236,16 +233,12 @@ def births_of(old: HistoryEntry | None, visit: Visit) -> list[tuple[int, float]]
 
 
 class ChangeObservation(NamedTuple):
-    """What a visit found: the exposure since the last one, by the page's clock, and whether the page has changed.
-
-    `quiet_h` is the exposure since the last change, where an honest host claims its time. `was_announced`: a sitemap,
-    not the plan, led to the visit.
-    """
+    """What a visit found: the exposure since the last one, by the page's clock, and whether the page has changed."""
 
     exposure_h: float
     is_changed: bool
-    quiet_h: float | None = None
-    was_announced: bool = False
+    quiet_h: float | None = None  # the exposure since the last change, where an honest host claims its time
+    was_announced: bool = False  # a sitemap, not the plan, led to the visit
 
 
 def after_visit(rate: Rate, observed: ChangeObservation) -> Rate:

@@ -141,27 +141,21 @@ def _row(outcome: Outcome) -> list[str]:
     days = outcome.days
     return [
         outcome.policy,
-        _share(outcome.freshness),
-        _share(outcome.late),
-        _percent(outcome.of_best, 1),
+        _shown(outcome.freshness, "{:.3f}"),
+        _shown(outcome.late, "{:.3f}"),
+        _shown(outcome.of_best, "{:.1f}", 100),
         _duration(outcome.mean_age_h),
-        _percent(outcome.nothing_share, 0),
+        _shown(outcome.nothing_share, "{:.0f}", 100),
         _duration(outcome.discovery_h),
-        _share(days[0] if days else None),
-        _share(days[2] if len(days) > 2 else None),
+        _shown(days[0] if days else None, "{:.3f}"),
+        _shown(days[2] if len(days) > 2 else None, "{:.3f}"),
     ]
 
 
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _percent(value: float | None, decimals: int) -> str:
-    return "-" if value is None else f"{100 * value:.{decimals}f}"
+def _shown(value: float | None, form: str, times: float = 1) -> str:
+    return "-" if value is None else form.format(times * value)
 
 
 def _duration(hours: float | None) -> str:
     """Write hours, or days from two of them on."""
-    if hours is None:
-        return "-"
-    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} d"
+    return _shown(hours, "{:.0f} h") if hours is None or hours < 48 else f"{hours / 24:.0f} d"

@@ -65,17 +65,14 @@ def _show_explained(records: Iterable[Record]) -> None:
         due = _shown(record["next_due"])
         say(f"The next visit is due {due}, when its value reaches that of the best tenth of all pages.")
     say()
-    signals = [
-        [name, _shown(value)]
-        for name, value in record["signals"].items()
-        if value is not None or name in CARD_NAMES
-    ]
+    known = {
+        name: value for name, value in record["signals"].items() if value is not None or name in CARD_NAMES
+    }
+    signals = [[name, _shown(value)] for name, value in known.items()]
     print_table((Column("Signal"), Column("Value")), signals)
     say()
-    rules = [
-        ["-" if rule["points"] is None else points(rule["points"]), rule["rule"], rule["reason"]]
-        for rule in record["rules"]
-    ]
+    paid = ("-" if rule["points"] is None else points(rule["points"]) for rule in record["rules"])
+    rules = [[one, rule["rule"], rule["reason"]] for one, rule in zip(paid, record["rules"], strict=True)]
     print_table((Column("Points", right=True), Column("Rule", keep=True), Column("Reason")), rules)
     if record["unknown"]:
         say()
@@ -99,14 +96,10 @@ def show_diff(changes: Sequence[Record], total: int) -> None:
 
 
 def _show_diff(changes: Sequence[Record], total: int) -> None:
-    rows = [
-        [
-            change["change"],
-            f"{number(change['score_before'])} to {number(change['score'])}",
-            "\n".join([display(change["url"]), *_causes(change)]),
-        ]
-        for change in changes
-    ]
+    rows = []
+    for change in changes:
+        scores = f"{number(change['score_before'])} to {number(change['score'])}"
+        rows.append([change["change"], scores, "\n".join([display(change["url"]), *_causes(change)])])
     print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
     say()
     kinds = Counter(change["change"] for change in changes)
