@@ -56,10 +56,9 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     check_urls: bool = False,
     on_note: Callable[[str], None] | None = None,
 ) -> Ranker:
-    """Open files as one ranker; rows are numbered through. Wrong rows go to `reject`, or stop the run.
+    """Open files as one ranker; wrong rows go to `reject`, or stop the run, and warnings about columns to `on_note`.
 
-    Without a `policy`, files with change rates are ranked by `learned`, others by the rules of the profile. `on_note`
-    receives warnings about columns that are probably misspelt, and about times that are read as UTC.
+    Without a `policy`, files with change rates are ranked by `learned`, others by the rules of the profile.
     """
     sources = sources_of(paths, kind)
     if reject is not None:
@@ -179,10 +178,7 @@ NOTHING_EXCLUDED = Excluded()
 
 
 class StoreTable(RowTable):
-    """The URLs of a store, visited or queued; one that has moved is ranked at its new place.
-
-    Rows come in the order of identities, then of discovery, so the same store gives the same plan.
-    """
+    """The URLs of a store, visited or queued, always in the same order; one that has moved is at its new place."""
 
     def __init__(
         self,

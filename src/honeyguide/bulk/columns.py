@@ -31,10 +31,8 @@ _EXACT = 2.0**52  # numbers from here on have no fraction to round
 
 
 def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bool = True) -> pl.LazyFrame:
-    """Add `card.x` for each card, in this order; with `ledger`, also which rules paid and which facts are unknown.
-
-    Columns of the frame are facts, null where unknown; facts without a column are unknown everywhere.
-    """
+    """Add `card.x` for each card, in this order; with `ledger`, also which rules paid and which facts are unknown."""
+    # Columns of the frame are facts, null where unknown; facts without a column are unknown everywhere.
     known = set(frame.collect_schema().names())
     for card in cards:
         frame = _Card(card, known).add_to(frame, ledger=ledger)
@@ -133,10 +131,7 @@ class _Card:
     # --- what it pays ---
 
     def _steps(self) -> Iterator[pl.Expr]:
-        """Add up the payments, group by group, and keep the sum in range.
-
-        A sum that is read more than once is a step of its own; written into one expression it would double each time.
-        """
+        # A sum that is read more than once is a step of its own; written into one expression it would double each time.
         card, name = self.card, CARD + self.card.name
         total, so_far = pl.lit(float(card.base), dtype=pl.Float64), pl.col(name)
         for group in card.groups:

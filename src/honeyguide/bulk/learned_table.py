@@ -195,11 +195,8 @@ class _ColumnMaths:
 
 
 def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
-    """Add the value that `Learned(priors).value` gives, to single precision, as the column `VALUE`.
-
-    Priors of hosts do not count, because URLs are not read here. An expression that is used more than once is a column of
-    its own; written into one expression, logarithms would be computed again and again.
-    """
+    """Add `VALUE`, what `Learned(priors).value` gives to single precision, but for priors of hosts: no URL is read."""
+    # An expression that is used more than once is a column, or logarithms would be computed again and again.
     known = frame.collect_schema().names()
     maths = _ColumnMaths()
     a, b, x, grown, survival = (pl.col(name) for name in _STEPS)

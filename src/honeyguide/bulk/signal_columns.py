@@ -60,10 +60,8 @@ def _from_whole(number: pl.Expr) -> pl.Expr:
 
 
 def _from_float(column: pl.Expr) -> pl.Expr:
-    """Read an epoch time as `datetime.fromtimestamp` does: the fraction apart, and half a microsecond to the even one.
-
-    A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
-    """
+    """Read an epoch time as `datetime.fromtimestamp` does: the fraction apart, and half a microsecond to the even one."""
+    # A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
     number = column.cast(pl.Float64)
     seconds = pl.when(number >= _MILLISECONDS_FROM).then(number / (number * 0.0 + 1000.0)).otherwise(number)
     whole = seconds.floor()
@@ -199,11 +197,9 @@ def _any(tests: list[pl.Expr]) -> pl.Expr:
 
 
 def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
-    """Write the seconds since a moment, 0 for the future.
-
-    Twice the time is divided by twice a million, because x + |x| is 0 for the future, and faster than a choice.
-    A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
-    """
+    """Write the seconds since a moment, 0 for the future."""
+    # Twice the time is divided by twice a million, because x + |x| is 0 for the future, and faster than a choice; and by a
+    # column, as in `_from_float`.
     passed = now_us - moment_us
     twice = (passed + passed.abs()).cast(pl.Float64)
     return twice / (twice * 0.0 + 2e6)

@@ -136,10 +136,8 @@ _EDGES = {"^": "\\A", "$": "\\z"}
 
 
 def lowered(source: str, *, several: bool) -> str | None:
-    """Translate a pattern to polars' engine; None if it might mean something else there.
-
-    A pattern for `several` joined texts must have no edge and no space, which the join is made of.
-    """
+    """Translate a pattern to polars' engine; None if it might mean something else there."""
+    # A pattern for `several` joined texts must have no edge and no space, which the join is made of.
     written, at = "(?i)", 0
     while at < len(source):
         token = _TOKEN.match(source, at)

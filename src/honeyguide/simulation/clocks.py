@@ -38,16 +38,14 @@ class VisitLessons(NamedTuple):
 
 
 class Clocks:
-    """The clock of each page: its site's and its age, of a hub its day, of an article its age alone.
-
-    The age of a page is known if it was not there at the start: then it was seen to be new.
-    """
+    """The clock of each page: its site's and its age, of a hub its day, of an article its age alone."""
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
         self._sites = SiteClocks(sight.hosts)
         self._hubs = np.flatnonzero(sight.kind == HUB)
         self._group = len(CLASSES) * sight.host + sight.kind
+        # The age of a page is known if it was not there at the start: then it was seen to be new.
         self._is_aged = (sight.kind == ARTICLE) | ((sight.kind == PAGE) & (sight.published > 0.0))
         self._aged = np.flatnonzero(self._is_aged)
         self._ages = Ages(CLASSES, sight.hosts)

@@ -193,11 +193,8 @@ def _world(
 
 
 def _news(settings: WorldSettings, rng: Generator) -> World:
-    """Let articles appear by day, found only through the hub that lists them, and change in their first hours.
-
-    An article has three changes in its life, half of them in its first six hours, and by the age of x hours
-    x / (x + 6) of them. After ten days nobody asks for it any more.
-    """
+    """Let articles appear by day, found only through the hub that lists them, and change in their first hours."""
+    # An article has three changes in its life, by the age of x hours x / (x + 6) of them; it is needed for ten days.
     hours, hubs = settings.days * _DAY, settings.hubs
     count = int(rng.poisson(settings.articles * settings.days))
     born = np.sort(_by_day(rng, count, settings.days))

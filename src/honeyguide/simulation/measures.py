@@ -143,11 +143,9 @@ def discovery_delay(world: World, log: FetchLog) -> float | None:
 
 
 def all_knowing(world: World, budget: Budget, tick: float, is_copied: bool) -> Spans:
-    """Bound a policy that knows every change: each fetch follows a change at once and lasts until the next.
-
-    The best spans between changes are taken, and never more after any moment than the budget has fetches from then on:
-    from the end backwards, the worst span is dropped when there are too many.
-    """
+    """Bound a policy that knows every change: each fetch follows a change at once and lasts until the next."""
+    # The best spans between changes are taken, and never more after any moment than the budget has fetches from then on:
+    # from the end backwards, the worst span is dropped when there are too many.
     pages, since, until = _between_changes(world, is_copied)
     at = np.ceil(since / tick) * tick
     gain = world.weight[pages] * (until - at)
@@ -186,11 +184,9 @@ def _between_changes(world: World, is_copied: bool) -> tuple[Ints, Floats, Float
 
 
 def optimal_freshness(world: World, budget: Budget) -> float:
-    """Return the freshness of the best fixed rates for steady pages: one price for all, a higher one for full hosts.
-
-    A page is fetched whenever the index at its known rate reaches the price; each host, and all together, pay the
-    lowest price at which their fetches fit. Cho and Garcia-Molina 2003; with host limits, Kolobov et al. 2019.
-    """
+    """Return the freshness of the best fixed rates for steady pages: one price for all, a higher one for full hosts."""
+    # A page is fetched whenever the index at its known rate reaches the price; each host, and all together, pay the
+    # lowest price at which their fetches fit. Cho and Garcia-Molina 2003; with host limits, Kolobov et al. 2019.
     per_hour = budget.per_day / 24.0
     floor = np.zeros(len(world.hosts))
     if budget.host_per_day is not None:

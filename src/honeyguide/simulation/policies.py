@@ -223,10 +223,7 @@ class SimulatedLearned(_Simulated):
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
 
     def _refit(self) -> None:
-        """Fit the priors to the pages that were visited again, and apply them to all pages, in several rounds.
-
-        Each round trusts a page a little less where all are alike; one round a day would take months to settle.
-        """
+        # Each round trusts a page a little less where all are alike; one round a day would take months to settle.
         watched = np.flatnonzero(self._is_watched & self._sight.is_known)
         if not len(watched):
             return
@@ -265,10 +262,7 @@ def after_visits(rates: Rates, exposure: Floats, is_changed: Flags) -> Rates:
 
 
 def refit(rates: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
-    """Fit the prior of each group to its pages: hosts shrink towards their class, classes towards the start.
-
-    `start` has one prior for each class; the result has one for each class of each host.
-    """
+    """Fit the prior of each class of each host: hosts shrink towards their class, classes towards the start."""
     classes = _shrink(rates, groups % _CLASSES, start)
     return _shrink(rates, groups, classes.at(np.arange(_CLASSES * hosts) % _CLASSES))
 

@@ -257,15 +257,12 @@ def try_policies(
     is_copied: bool = True,
     on_policy: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Run each policy and the reference, and compare them with the bounds; `on_policy` hears of each before it runs.
-
-    The best possible is the optimum of fixed rates if the world is steady, else what the reference achieves.
-    """
+    """Run each policy and the reference, and compare them with the bounds; `on_policy` hears of each before it runs."""
     outcomes = []
     for name in (*(name for name in names if name != REFERENCE), REFERENCE):
         on_policy(name)
         outcomes.append(_run(world, budget, name, is_copied))
-    best = outcomes[-1]
+    best = outcomes[-1]  # the best possible is what the reference achieves, or the optimum in a steady world
     if world.is_steady:
         value = measures.optimal_freshness(world, budget)
         best = Outcome(world.name, budget.name, OPTIMUM, is_reference=True, freshness=value, late=value)

@@ -220,11 +220,9 @@ class AgeProfile:
 
     @cached_property
     def _course(self) -> tuple[tuple[float, float, float], ...]:
-        """The clock's reading at each edge, its speed there, and how that grows until the next edge.
-
-        The speed is linear between edges, and at an edge the geometric mean of both sides: with steps, all pages of one
-        age would have the same value, and chance would choose among them.
-        """
+        """The clock's reading at each edge, its speed there, and how that grows until the next edge."""
+        # The speed is linear between edges, and at an edge the geometric mean of both sides: with steps, all pages of one
+        # age would have the same value, and chance would choose among them.
         weights = self.weights
         speeds = (weights[0], *(math.sqrt(one * other) for one, other in pairwise(weights)))
         course, reading = [], 0.0
@@ -327,16 +325,12 @@ def choose_clock(
     day: ChangeClock | None = None,
     profile: AgeProfile | None = None,
 ) -> ChangeClock:
-    """Choose the clock that measures the exposure of a page, for learning and planning alike.
-
-    A hub has its day. A page of known age has an age clock, multiplied by the days of its site unless it is an article,
-    whose changes follow its age. Without an age profile, articles have a clock of their own.
-    """
+    """Choose the clock that measures the exposure of a page, for learning and planning alike."""
     if page_class == "hub":
         return day or WallClock()
     if born_at is None:
         return site or WallClock()
-    is_article = page_class == "article"
+    is_article = page_class == "article"  # its changes follow its age, not the days of its site
     days = WallClock() if is_article or site is None else site
     if profile is not None:
         return AgeClock(born_at, profile, days)

@@ -76,10 +76,7 @@ class _Survey:
 
 
 class RowTable:
-    """Known URLs, a row at a time, ranked by a policy; `rows` starts over whenever it is called.
-
-    Where a URL `may_repeat`, the last of its rows counts.
-    """
+    """Known URLs, read anew by each call of `rows`, ranked by a policy; if a URL `may_repeat`, its last row counts."""
 
     def __init__(
         self,

@@ -129,11 +129,9 @@ def index_by(maths: Maths, a: Any, b: Any, tau_h: Any) -> Any:
 
 
 def share_by(maths: Maths, a: Any, x: Any, logs: tuple[Any, Any]) -> Any:
-    """V / b, from x = tau / b, L = -log r = log(1 + x) and r^a = e^(-a L).
-
-    The first term of V / b is L (e^y - 1)/y with y = (1-a) L, which knows no exception at a = 1.
-    """
+    """V / b, from x = tau / b, L = -log r = log(1 + x) and r^a = e^(-a L)."""
     grown, survival = logs
+    # The first term is L (e^y - 1)/y with y = (1-a) L, which knows no exception at a = 1.
     y = (1.0 - a) * grown
     is_flat = abs(y) < _FLAT_BELOW
     steep = (survival * (1.0 + x) - 1.0) / maths.where(is_flat, 1.0, y)

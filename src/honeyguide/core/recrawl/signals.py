@@ -36,7 +36,6 @@ LEAST_RELEVANCE = 0.05  # a page without a word on the topic is visited seldom, 
 DROP_AFTER = 5  # failures in a row
 DROP_GONE_AFTER = 2  # the same, where the server says that the page is gone for good
 _GONE = 410
-_HUB_CARD = "hub"
 _DATED = re.compile(r"/(?:19|20)[0-9]{2}[/-](?:0?[1-9]|1[0-2])(?:[/-]|$)")
 _DATED_PATH = re.compile(r"/((?:19|20)[0-9]{2})[/-]([01]?[0-9])(?:[/-]([0-3]?[0-9]))?(?:[/-]|$)")
 _LONGEST_TIME = 64  # characters
@@ -128,21 +127,24 @@ def link_density(page: Page, lines: Sequence[str], sites: Collection[str]) -> Li
     own, main = page.url.text, Position.MAIN
     for link in page.links:
         if link.url.text.startswith(starts) and link.url.text != own:
-            anchors = [len(one.anchor) for one in link.occurrences if one.position is main]
-            links += bool(anchors)
-            chars += sum(anchors)
+            is_main = False
+            for one in link.occurrences:
+                if one.position is main:
+                    is_main = True
+                    chars += len(one.anchor)
+            links += is_main
     text = sum(map(len, lines))
     return LinkDensity(links, min(1.0, chars / text) if text else None)
 
 
 def hub_score(url: Url, density: LinkDensity, found: Rate | None, profile: Profile) -> Score | None:
     """Score how much a page is worth for its links, 0 to 100; None if the profile has no card for it."""
-    if _HUB_CARD not in profile.cards:
+    if "hub" not in profile.cards:
         return None
     finds = None if found is None else 24.0 * found.a / found.b
     links, share = float(density.links), density.link_share
     facts = Facts(Link(url), main_links=links, link_share=share, daily_finds=finds)
-    return profile.score(_HUB_CARD, facts)
+    return profile.score("hub", facts)
 
 
 def kind_of(url: Url, density: LinkDensity, found: Rate | None, profile: Profile) -> PageClass:
@@ -276,13 +278,10 @@ def published_span(url: str) -> tuple[float, float] | None:
 
 
 def born_at(url: str, page_class: PageClass, met_at: float | None, first_seen: float = inf) -> float | None:
-    """Return when a page was new, if that is known: when a hub first linked it, or the date in an article's address.
-
-    A link met within the day, or the month, of the address is as old as that; a page visited before it was met was not
-    new. The age of a hub means nothing.
-    """
-    if page_class == "hub":
+    """Return when a page was new, if that is known: when a hub first linked it, or the date in an article's address."""
+    if page_class == "hub":  # its age means nothing
         return None
+    # A page visited before it was met was not new; a link met within the day, or month, of the address is as old as that.
     met = met_at if met_at is not None and met_at <= first_seen else None
     span = published_span(url) if page_class == "article" else None
     if span is None or (met is not None and met < span[1]):

@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
-from honeyguide.app.plan import (
-    OWN_POLICIES,
-    PlanQuery,
-    PlanRequest,
-    check_plan_file,
-    diff_plan,
-    input_files,
-    open_plan,
-    policy_names,
-    write_plan,
-)
+from honeyguide.app.plan import OWN_POLICIES, PlanQuery, PlanRequest, policy_names
 from honeyguide.cli.command import MOST, Command, Number
 from honeyguide.cli.commands.plan.view import show_diff, show_explained, show_plan, write_plan_reports
 from honeyguide.cli.files import (
@@ -68,7 +59,6 @@ class _PolicyName(click.Choice[str]):
     """A policy by name; entry points of other packages are searched only if the name is none of our own."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Read a name."""
         if value not in OWN_POLICIES and value in policy_names():
             return str(value)
         return super().convert(value, param, ctx)
@@ -173,7 +163,7 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
     )
     with (
         rejecting(options.on_error) as rejected,
-        open_plan(request, reject=rejected, on_note=note) as session,
+        app_plan.open_plan(request, reject=rejected, on_note=note) as session,
     ):
         if options.explain is not None:
             row = session.find(options.explain)
@@ -197,9 +187,9 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         _warn(found)
         write_plan_reports(options.reports, found, session, query)
         if options.diff is not None:
-            show_diff(diff_plan(options.diff, found, session, options.now), len(found.entries))
+            show_diff(app_plan.diff_plan(options.diff, found, session, options.now), len(found.entries))
         elif file is not None:
-            write_plan(file, written, found)
+            app_plan.write_plan(file, written, found)
         else:
             show_plan(found)
         if not options.quiet:
@@ -264,9 +254,9 @@ def _destination(files: tuple[str, ...], options: _Options) -> tuple[str | None,
     if file is None and not options.reports:
         return None, ""
     kind = format_of(file, given_format(), ALL_FORMATS) if file else ""
-    inputs = input_files(files, is_skipping=options.on_error == "skip")
+    inputs = app_plan.input_files(files, is_skipping=options.on_error == "skip")
     check_distinct((*inputs, options.store), (file, *options.reports))
     check_reports(options.reports, "plan")
     if file:
-        check_plan_file(file, kind)
+        app_plan.check_plan_file(file, kind)
     return file, kind
