@@ -17,18 +17,10 @@ import click
 
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick.pick import PickRequest, pick_sites
+from honeyguide.cli import files
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.pick.select import load_strategy, selection_options
 from honeyguide.cli.commands.pick.sinks import PrintedRecords, write_reports
-from honeyguide.cli.files import (
-    ALL_FORMATS,
-    any_format_option,
-    check_distinct,
-    check_printable,
-    check_reports,
-    format_of,
-    reports_option,
-)
 from honeyguide.cli.options import all_options, fetch_options, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
@@ -49,10 +41,10 @@ def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
         click.option("--column", metavar="NAME", help="The column of a table that names the site.  [default: domain, website or url]"),
         click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command resumes the run."),
-        any_format_option,
+        files.any_format_option,
         click.option("--restart", is_flag=True, help="Pick from all sites again, whatever the file of -o has."),
         click.option("--retry-failed", is_flag=True, help="Pick again from sites of -o whose status is not ok."),
-        reports_option,
+        files.reports_option,
         click.option("-q", "--quiet", is_flag=True, help="Print no progress."),
     )  # fmt: skip
     return all_options(options, command)
@@ -124,16 +116,16 @@ def _chosen(kind: type[_Options | PickRequest], values: dict[str, Any]) -> dict[
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
     file = options.file
-    check_distinct(options.inputs, (file, *options.reports))
-    check_reports(options.reports, "pick")
+    files.check_distinct(options.inputs, (file, *options.reports))
+    files.check_reports(options.reports, "pick")
     if file in (None, STDIN):
         if options.restart or options.retry_failed:
             raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
         is_table = options.output is None and sys.stdout.isatty()
-        return None, "table" if is_table else check_printable(options.output)
+        return None, "table" if is_table else files.check_printable(options.output)
     if options.restart and options.retry_failed:
         raise click.UsageError("--restart picks from every site again; leave out --retry-failed.")
-    return Path(str(file)), format_of(str(file), options.output, ALL_FORMATS)
+    return Path(str(file)), files.format_of(str(file), options.output, files.ALL_FORMATS)
 
 
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:

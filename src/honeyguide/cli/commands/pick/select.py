@@ -11,30 +11,14 @@ import click
 
 from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.pick.select import (
-    COLUMNS,
-    PageSelection,
-    query_strategies,
-    read_heads,
-    select_files,
-    select_links,
-)
+from honeyguide.app.pick import select as selecting
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.cli.command import Command
 from honeyguide.cli.commands.tools.links import note_address
 from honeyguide.cli.files import on_error_option, rejecting
 from honeyguide.cli.options import address, all_options, require_any
-from honeyguide.cli.output import (
-    Column,
-    emit,
-    note,
-    number,
-    output_options,
-    point_lines,
-    print_table,
-    say,
-    short_url,
-)
+from honeyguide.cli.output import Column, emit, note, output_options, point_lines, print_table, say, short_url
+from honeyguide.core.text.printable import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -109,9 +93,11 @@ def select(  # noqa: PLR0913 - click passes each option by its name
     selection["profile"] = profile
     if file is None or (kind_of(file) if input_format is None else input_format) not in _ROW_FORMATS:
         page = _page(file, base, input_format, demo=demo)
-        known = None if heads is None else read_heads(heads, page.url)
-        found = PageSelection(page, select_links(page, page.url, heads=known, **selection))
-        emit(found.records(), COLUMNS, lambda _: _show(found, profile, everything=everything))
+        known = None if heads is None else selecting.read_heads(heads, page.url)
+        found = selecting.PageSelection(
+            page, selecting.select_links(page, page.url, heads=known, **selection)
+        )
+        emit(found.records(), selecting.COLUMNS, lambda _: _show(found, profile, everything=everything))
         return
     if demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
@@ -121,7 +107,7 @@ def select(  # noqa: PLR0913 - click passes each option by its name
         )
     with rejecting(on_error) as rejected:
         selections = require_any(
-            select_files(file, base=base, input_format=input_format, reject=rejected, **selection),
+            selecting.select_files(file, base=base, input_format=input_format, reject=rejected, **selection),
             [name_of(file)],
             rejected,
         )
@@ -130,14 +116,14 @@ def select(  # noqa: PLR0913 - click passes each option by its name
             for found in selections
             for record in found.records()
         )
-        columns = ("schema", "page", *COLUMNS[1:])
+        columns = ("schema", "page", *selecting.COLUMNS[1:])
         emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
 
 
 def load_strategy(strategy: str, profile: str | None, query: str | None) -> Profile:
     """Load the profile of a strategy, and note a --query that it does not use."""
     loaded = strategy_profile(strategy, profile)
-    able = query_strategies(loaded)
+    able = selecting.query_strategies(loaded)
     if query is not None and strategy not in able:
         advice = f"; --strategy {' or '.join(able)} does" if able else ""
         note(f"strategy {strategy} does not use --query{advice}")
@@ -161,7 +147,7 @@ def _page(file: str | None, base: str | None, input_format: str | None, *, demo:
     return loaded.page
 
 
-def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everything: bool) -> None:
+def _show_pages(selections: Iterable[selecting.PageSelection], profile: Profile, *, everything: bool) -> None:
     pages = links = chosen = 0
     for found in selections:
         if pages:
@@ -175,7 +161,7 @@ def _show_pages(selections: Iterable[PageSelection], profile: Profile, *, everyt
         say(f"{chosen:,} of {links:,} links on {pages:,} pages were chosen")
 
 
-def _show(found: PageSelection, profile: Profile, *, everything: bool) -> None:
+def _show(found: selecting.PageSelection, profile: Profile, *, everything: bool) -> None:
     page, selection = found.page, found.selection
     count = len(selection.selected)
     say(page.title or page.url.text)

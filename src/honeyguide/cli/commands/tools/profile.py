@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.app.tools.profiles import (
-    CHECK_COLUMNS,
-    LIST_COLUMNS,
-    check_profile,
-    list_profiles,
-    show_profile,
-    start_profile,
-    write_profile,
-)
+from honeyguide.app.tools import profiles
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
 from honeyguide.errors import InputError
@@ -36,7 +28,7 @@ def profile() -> None:
 @output_options
 def list_(**_output: str) -> None:
     """List the profiles that come with Honeyguide."""
-    emit(list_profiles(), LIST_COLUMNS, _show_list)
+    emit(profiles.list_profiles(), profiles.LIST_COLUMNS, _show_list)
 
 
 def _show_list(records: Iterable[Record]) -> None:
@@ -57,7 +49,7 @@ def _show_list(records: Iterable[Record]) -> None:
 @click.option("--format", "output", type=click.Choice(["toml", "json"]), default="toml", show_default=True, help="The file itself, or the whole profile as JSON.")  # fmt: skip
 def show(name: str, output: str) -> None:
     """Print a profile as it is written, or joined with what it extends."""
-    text, replaced = show_profile(name, as_json=output == "json")
+    text, replaced = profiles.show_profile(name, as_json=output == "json")
     _note_replaced(name, replaced)
     # The lines and tabs of the file stay; what a terminal would obey is escaped.
     text = "".join(char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text)
@@ -77,12 +69,12 @@ def check(files: tuple[str, ...], **_output: str) -> None:
 
     Notes name terms that no rule uses, and inherited cards and lists that the file replaces as a whole.
     """
-    checked = [check_profile(file) for file in files]
+    checked = [profiles.check_profile(file) for file in files]
     for record, unused in checked:
         for problem in unused:
             note(f"{record['file']}: {problem}")
         _note_replaced(record["file"], record["replaced"])
-    emit([record for record, _ in checked], CHECK_COLUMNS, _show_checked)
+    emit([record for record, _ in checked], profiles.CHECK_COLUMNS, _show_checked)
     if not all(record["ok"] for record, _ in checked):
         click.get_current_context().exit(1)
 
@@ -107,7 +99,7 @@ def _show_checked(records: Iterable[Record]) -> None:
 def init(name: str, file: str | None, extends: str, force: bool) -> None:
     """Write a commented profile to start from."""
     try:
-        text, strategies = start_profile(name, extends)
+        text, strategies = profiles.start_profile(name, extends)
     except InputError as error:
         if error.field != "name":
             raise
@@ -116,7 +108,7 @@ def init(name: str, file: str | None, extends: str, force: bool) -> None:
         sys.stdout.write(text)
         return
     path = Path(file or f"{name}.toml")
-    write_profile(path, text, force=force)
+    profiles.write_profile(path, text, force=force)
     note(f"wrote {path}; try it with: honeyguide {_first_try(path, strategies)}")
 
 

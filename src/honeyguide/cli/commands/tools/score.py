@@ -9,15 +9,7 @@ import click
 
 from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import name_of
-from honeyguide.app.tools.score import (
-    LINK_COLUMNS,
-    PAGE_COLUMNS,
-    ScoredLink,
-    link_row,
-    page_score_record,
-    score_links,
-    score_page,
-)
+from honeyguide.app.tools import score as scores
 from honeyguide.cli.command import MOST, CommandGroup, Number
 from honeyguide.cli.commands.tools.links import base_option, loaded_page
 from honeyguide.cli.files import check_kinds, input_format_option, on_error_option, rejecting
@@ -83,9 +75,9 @@ def link_(  # noqa: PLR0913 - click passes each option by its name
         parsed = Url.parse(url)
     except UrlError as error:
         raise InputError(refusal(error)) from None
-    row = link_row(parsed, anchor, context, position)
-    scored = ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
-    emit([scored.record], LINK_COLUMNS, partial(_show, name=display(parsed)))
+    row = scores.link_row(parsed, anchor, context, position)
+    scored = scores.ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
+    emit([scored.record], scores.LINK_COLUMNS, partial(_show, name=display(parsed)))
 
 
 @score.command(
@@ -122,7 +114,7 @@ def links_(  # noqa: PLR0913 - click passes each option by its name
     """
     check_kinds(files, kind)
     with rejecting(on_error) as rejected:
-        found = score_links(
+        found = scores.score_links(
             files,
             topic=topic,
             profile=profile,
@@ -134,7 +126,7 @@ def links_(  # noqa: PLR0913 - click passes each option by its name
         )
         if min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
-        emit((link.record for link in found), LINK_COLUMNS, _show_links)
+        emit((link.record for link in found), scores.LINK_COLUMNS, _show_links)
 
 
 def _show_links(records: Iterable[Record]) -> None:
@@ -157,8 +149,8 @@ def _show_links(records: Iterable[Record]) -> None:
 def page_(file: str, topic: str, profile: str, base: str | None, **_output: str) -> None:
     """Score a page, an HTML file or `-`, by its title, headings and text."""
     page = loaded_page(file, base)
-    record = page_score_record(page, score_page(page, topic=topic, profile=profile))
-    emit([record], PAGE_COLUMNS, partial(_show, name=page.title or file))
+    record = scores.page_score_record(page, scores.score_page(page, topic=topic, profile=profile))
+    emit([record], scores.PAGE_COLUMNS, partial(_show, name=page.title or file))
 
 
 def _show(records: Iterable[Record], name: str) -> None:
