@@ -336,7 +336,7 @@ def event_of(lease: Lease, result: Fetched | FetchError, at: float) -> machine.E
         isinstance(result, ForbiddenError),
         _led_to(lease, result),
     )
-    # Refused for good by robots.txt, or only until that can be had again: then its origin says when.
+    # Refused for good by robots.txt, or only until robots.txt can be fetched again: then its origin says when.
     may_pass = rest_s is not None if is_refused else result.retryable
     if there is None:
         is_fetch = not isinstance(result, ForbiddenError | AskedToWaitError)

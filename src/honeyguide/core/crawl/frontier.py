@@ -314,7 +314,7 @@ def rest_of(
 
 
 def rest_of_full(ask: ClaimRequest, held_until: float | None) -> NoClaim:
-    """Say why nothing was granted where `max_pages` are had or being fetched: others may yet give theirs back.
+    """Why nothing was claimed although pages are queued: `max_pages` are fetched or leased, and a lease may yet be returned.
 
     >>> rest_of_full(ClaimRequest(5.0, 1, 9.0), None), rest_of_full(ClaimRequest(5.0, 1, 9.0), 600.0)
     (NoClaim(why='max_pages', until=None), NoClaim(why='shared', until=5.25))

@@ -166,7 +166,7 @@ def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, KnownState]) ->
     """Give the seeds that were not had, to be tried again at once: whoever gives the same command asks for them.
 
     What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
-    for good is tried again only where no seed was had, so that there is nothing else to do.
+    for good is tried again only if no seed was fetched, so that there is nothing else to do.
     """
     met = [(seed, known[seed.digest]) for seed in seeds if seed.digest in known]
     is_empty = all(standing.state != State.DONE for _, standing in met)

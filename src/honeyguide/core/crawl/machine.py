@@ -4,7 +4,7 @@ Owns: `step`. It decides when to ask for leases, in which order results are appl
 stop. Must not know: the store, fetching, clocks (`now` comes with the events), what a page says (judge).
 
 The order of a run must not depend on the network. So claiming and applying alternate by one rule: as many leases are
-taken as the window allows, and only when no more are to be had is the *oldest* result applied, whichever came first.
+taken as the window allows, and the *oldest* result is applied only when no more can be claimed, whichever result came first.
 How many requests are in flight at once is then a matter of speed alone.
 
 Start reading at `step`.
@@ -204,7 +204,7 @@ def _watch(state: CrawlState, event: Event) -> CrawlState:
 
 
 def _wind_up(state: CrawlState, why: str) -> tuple[CrawlState, tuple[Command, ...]]:
-    """Apply what has come, in claim order, and stop; what has not is left to whoever goes on.
+    """Apply what has come, in claim order, and stop; what has not is left to whoever resumes.
 
     Waiting for it could take hours: a site that asks for pauses is fetched from one page after the other.
     """

@@ -63,7 +63,7 @@ def read_lastmod(text: str) -> str | None:
 def place_sitemap_urls(
     pages: Mapping[Url, str | None], start: Url, sites: frozenset[str], ground: CrawlContext
 ) -> list[Discovered]:
-    """Give listed pages as the frontier takes them in, queued or put out; each says when it was last changed."""
+    """Give listed pages as the frontier takes them in, queued or rejected; each says when it was last changed."""
     links = tuple(Link(url, _SILENT, order) for order, url in enumerate(pages))
     # What it lists is no link further than a seed.
     return [_noted(found, pages[found.url]) for found in _placed(Page(start, links=links), 0, sites, ground)]

@@ -164,7 +164,7 @@ class OutcomeRecord(TypedDict):
     is_reference: bool  # true for a bound
     freshness: float  # share of pages, weighted by importance, whose copy matches the live page
     freshness_late: float  # the same in the second half
-    of_best: float | None  # share of the best that can be had
+    of_best: float | None  # share of the best possible
     of_all_knowing: float | None  # share of what knowing every change would give
     mean_age_h: float | None  # hours that copies were out of date, on average
     nothing_share: float | None  # share of fetches that found nothing new

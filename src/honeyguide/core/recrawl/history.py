@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.recrawl.priors import PageClass
 
-# The result of comparing a page with the copy of before.
+# The result of comparing a page with the stored copy.
 NOT_MODIFIED = "not-modified"  # status 304
 SAME_BYTES = "same-bytes"
 SAME_CONTENT = "same-content"  # only menus, dates or counters differ

@@ -34,7 +34,7 @@ _UNMODIFIED = 304
 
 
 def compare_visit(old: HistoryEntry | None, visit: Visit) -> str | None:
-    """Compare a visit with the copy of before; None where there is nothing to compare."""
+    """Compare a visit with the stored copy; None where there is nothing to compare."""
     if old is None or old.seen_at is None or visit.is_redirect_source:
         return None
     if visit.status == _UNMODIFIED:

@@ -132,7 +132,7 @@ class LimitsContract:
         frontier.commit_page(lease, Intake(Done(), target=arrived, is_external=True))
         assert (frontier.external_pages(), frontier.counts().fetched) == (1, 1)
         granted = frontier.claim(ask(limit=9, budgets=Budgets(max_pages_per_host=1, external_pages=1)))
-        assert paths(granted.leases) == ["/b"]  # none of a.example was had yet
+        assert paths(granted.leases) == ["/b"]  # no page of a.example was fetched yet
         assert frontier.claim(ask(budgets=Budgets(external_pages=1))).rest.why == "external_pages"
         assert len(frontier.claim(ask(limit=9, budgets=Budgets(external_pages=2))).leases) == 1
         assert frontier.external_pages() == 2
