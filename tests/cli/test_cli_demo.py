@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from honeyguide import extract_links
 from honeyguide.cli.commands.pick.demo import NEXT, demo
-from honeyguide.demo.server import serve_demo
+from honeyguide.demo import serve_demo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

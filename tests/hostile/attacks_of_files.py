@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from honeyguide.adapters.files import links as link_rows
 from honeyguide.adapters.files import sites as inputs
 from honeyguide.adapters.files.rows import RawRow, parse_object
-from honeyguide.adapters.output import plan_tables
+from honeyguide.adapters.output import tables as plan_tables
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import shape_trap

@@ -246,7 +246,7 @@ LIMITS = [
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "adapters.output.plan_tables:_MAX_ENTRIES",
+        "adapters.output.tables:_MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),

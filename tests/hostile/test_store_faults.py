@@ -27,7 +27,7 @@ from honeyguide.adapters.output.write import replacing
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.core.url.url import Url
-from honeyguide.demo.server import serve_demo
+from honeyguide.demo import serve_demo
 from honeyguide.errors import InputError, StoreError
 from honeyguide.ports.fetch import Fetched, Headers
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock

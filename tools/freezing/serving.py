@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
-from honeyguide.demo.server import serve_demo
+from honeyguide.demo import serve_demo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

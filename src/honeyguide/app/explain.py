@@ -21,8 +21,7 @@ from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
 from honeyguide.core.recrawl.policies import change_frequency
 from honeyguide.core.recrawl.rate import chance
 from honeyguide.core.recrawl.visits import clock_in
-from honeyguide.core.text.amounts import amount, duration, percent
-from honeyguide.core.text.printable import number, points, tidy
+from honeyguide.core.text.printable import amount, duration, number, percent, points, tidy
 from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.url import Url
 from honeyguide.core.url.url import explain as steps_of

@@ -270,7 +270,7 @@ def check_plan_file(file: str, kind: str) -> None:
     if kind != "parquet":
         check_output(file, PLAN_COLUMNS)
         return
-    from honeyguide.adapters.output.plan_tables import check_plan_parquet  # an extra
+    from honeyguide.adapters.output.tables import check_plan_parquet  # an extra
 
     check_plan_parquet(file)
 
@@ -281,7 +281,7 @@ def write_plan(file: str, kind: str, plan: Plan) -> None:
     if kind != "parquet":
         write_file(file, kind, records, PLAN_COLUMNS)
         return
-    from honeyguide.adapters.output.plan_tables import write_plan_parquet  # an extra
+    from honeyguide.adapters.output.tables import write_plan_parquet  # an extra
 
     write_plan_parquet(file, records)
 
@@ -304,7 +304,7 @@ def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> 
 
 
 def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
-    from honeyguide.adapters.output.plan_tables import read_plan  # may need an extra
+    from honeyguide.adapters.output.tables import read_plan  # may need an extra
 
     records = read_plan(file)
     # CSV names no rules: those of the new plan are recognised by their sentences, others stay unnamed.

@@ -30,7 +30,7 @@ from honeyguide.core.recrawl.rate import (
 )
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, SITEMAP
 from honeyguide.core.rules.language import Reason, Score, half_up
-from honeyguide.core.text.amounts import amount, duration, every, percent
+from honeyguide.core.text.printable import amount, duration, every, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import struct
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
@@ -28,8 +28,7 @@ from honeyguide.adapters.store.sqlite.files import (
 from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
 _LOOK_S = 0.001  # between two looks whether it is our turn to write
@@ -293,3 +292,28 @@ def check_numbers(*numbers: float | None) -> None:
 def _damaged(reader: Any) -> StoreError:
     path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
     return StoreError(path, _DAMAGED)
+
+
+# What SQLite keeps for itself, such as the statistics of ANALYZE, begins with sqlite_.
+_SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1000"
+
+
+def check_schema(db: Database, script: str) -> None:
+    """Refuse a file whose tables, indexes, views and triggers are not exactly those that the script makes."""
+    if _by_words(db.all(_SCHEMA)) != _expected(script):
+        raise SchemaMismatchError(
+            db.path, "has other tables than a Honeyguide store; restore it from a copy, or name another file"
+        )
+
+
+@cache
+def _expected(script: str) -> frozenset[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as made:
+        for statement in statements(script):
+            made.execute(statement)
+        return _by_words(made.execute(_SCHEMA))
+
+
+def _by_words(rows: Iterable[tuple[object, ...]]) -> frozenset[tuple[str, str, str]]:
+    """Compare statements by their words; how they are laid out means nothing."""
+    return frozenset((str(kind), str(name), " ".join(str(sql).split())) for kind, name, sql in rows)

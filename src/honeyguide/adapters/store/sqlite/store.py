@@ -19,6 +19,7 @@ from honeyguide.adapters.store.sqlite.database import (
     BUSY_S,
     Database,
     check_numbers,
+    check_schema,
     queries,
     reads,
     sql_text,
@@ -26,7 +27,6 @@ from honeyguide.adapters.store.sqlite.database import (
 from honeyguide.adapters.store.sqlite.files import has_log, is_held
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
 from honeyguide.adapters.store.sqlite.queue import SqliteQueue
-from honeyguide.adapters.store.sqlite.schema import check_schema
 from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
 from honeyguide.core.crawl.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatchError, StoreError

@@ -7,23 +7,37 @@ Must not know: which options go together (`crawl.py`), how a crawl works (`app.c
 from __future__ import annotations
 
 import asyncio
+import csv
+import sys
 import time
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
-from honeyguide.app.files import MARKDOWN, ContentKeeper, PageFile, PageTable, StoredPages, with_links
+from honeyguide.app.files import (
+    MARKDOWN,
+    ContentKeeper,
+    PageFile,
+    PageTable,
+    StoredPages,
+    column_names,
+    csv_rows,
+    with_extras,
+    with_links,
+)
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
-from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output
 from honeyguide.cli.commands.crawl.runs import name_run
 from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
-from honeyguide.cli.output import is_plain, line_for_people, note
+from honeyguide.cli.output import is_plain, line_for_people, note, number, printed_line, say
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
+from honeyguide.core.records.fields import PageRecord
+from honeyguide.core.url.url import Url
+from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +51,9 @@ if TYPE_CHECKING:
         Store,
         WaitingSeed,
     )
-    from honeyguide.cli.commands.crawl.outputs import Output
     from honeyguide.core.records import Record
+
+    Output: TypeAlias = "PrintedPages | PageFile | PageTable"
 
 _NOTES = 5  # about seeds that were not fetched
 _STEP = 50  # pages between two lines of a log
@@ -306,3 +321,68 @@ def refused_words(count: int) -> str:
     if count == 1:
         return "1 page was refused for its address, which is not on the public web; --allow-private visits it"
     return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"
+
+
+class PrintedPages:
+    """Standard output: the pages of this process, as they come.
+
+    With `show_hosts` pages are shown with their hosts, and with `show_changes` it is shown what changed.
+    """
+
+    def __init__(
+        self, output: str, extras: tuple[str, ...], *, show_hosts: bool = False, show_changes: bool = False
+    ) -> None:
+        self.name = ""
+        self._output = output
+        self._show_hosts, self._show_changes = show_hosts, show_changes
+        self._extras = extras
+        self._csv = csv.writer(sys.stdout, lineterminator="\n")
+        self._has_header = False
+
+    def follow(self, _store: StoredPages) -> int:
+        """Leave the pages of earlier processes to the store."""
+        return 0
+
+    def append(self, record: Record, values: Record) -> None:
+        """Print a page."""
+        if self._output == "table":
+            say(page_line(record, show_hosts=self._show_hosts, show_changes=self._show_changes))
+            return
+        if self._output == "jsonl":
+            sys.stdout.write(printed_line(with_extras(record, values, self._extras)) + "\n")
+        else:
+            if not self._has_header:
+                self._csv.writerow(column_names(PageRecord))
+                self._has_header = True
+            self._csv.writerows(csv_rows(record, PageRecord))
+        sys.stdout.flush()
+
+    def end(self, _store: StoredPages) -> None:
+        """Everything is printed."""
+
+    def close(self) -> None:
+        """Leave standard output open."""
+
+
+def begin_output(out: Output, store: StoredPages) -> None:
+    """Make an output follow the store, and say which pages lack their content."""
+    lacking = out.follow(store)
+    if lacking:
+        note(f"{lacking:,} pages were fetched without their content being kept; it is null in {out.name}")
+
+
+def page_line(record: Record, *, show_hosts: bool = False, show_changes: bool = False) -> str:
+    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title.
+
+    Of a page that is visited again the first thing is whether it changed.
+    """
+    try:
+        shown = record["url"] if show_hosts else Url.parse(record["url"]).target
+    except UrlError:
+        shown = record["url"]
+    status = "" if record["status"] in (200, None) else f" {record['status']}"
+    title = f"  {record['title']}" if record["title"] else ""
+    done = f"{record['action']}{status}"
+    if show_changes:  # what is unchanged is said once
+        done = f"{record['change'] or '-':<9}  {done.removeprefix('unchanged').strip():<13}"
+    return f"{number(record['relevance_score']):>4}  {done:<13}  {shown}{title}"

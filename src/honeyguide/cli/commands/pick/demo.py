@@ -13,7 +13,7 @@ import click
 from honeyguide.app.pick.pick import DEMO_POLICY, PickRequest, pick_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, no_color_option, number, points, print_table, say
-from honeyguide.demo.server import serve_demo
+from honeyguide.demo import serve_demo
 from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:

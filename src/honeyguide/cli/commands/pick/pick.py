@@ -6,34 +6,37 @@ Owns: the options, and what is printed during a run. Must not know: how sites ar
 from __future__ import annotations
 
 import asyncio
+import csv
 import sys
 import time
+from collections import Counter
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
+from honeyguide.app.files import PICK_COLUMNS, STDIN, NoColumnError, PickFile, PickRun, csv_rows, named_rows
 from honeyguide.app.pick.pick import PickRequest, pick_sites
 from honeyguide.cli import files
 from honeyguide.cli.command import Command
-from honeyguide.cli.commands.pick.select import load_strategy, selection_options
-from honeyguide.cli.commands.pick.sinks import PrintedRecords, write_reports
+from honeyguide.cli.commands.pick.select import load_strategy, selection_options, show_record
 from honeyguide.cli.options import all_options, fetch_options, policy_of
-from honeyguide.cli.output import is_plain, no_color_option, note, say
+from honeyguide.cli.output import is_plain, no_color_option, note, printed_line, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
+from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from honeyguide.app.arguments import FetchPolicy
     from honeyguide.app.files import SiteRow
-    from honeyguide.cli.commands.pick.sinks import Sink
     from honeyguide.core.records import Record
+
+    Sink: TypeAlias = "PrintedRecords | PickFile"
 
 
 def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -219,3 +222,74 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Find the first error; the other tasks were only cancelled."""
     first = group.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+class PrintedRecords:
+    """Standard output: a record is printed when all before it are; with `keep` they are kept for a report."""
+
+    name = ""
+    is_complete = False
+
+    def __init__(self, output: str, total: int, *, keep: bool) -> None:
+        self.missing = list(range(total))
+        self.is_table = output == "table"
+        self._output = output
+        self._waiting: dict[int, Record] = {}
+        self._next = 0
+        self._keep = keep
+        self._kept: list[Record] = []
+        self._csv = csv.writer(sys.stdout, lineterminator="\n")
+        self._has_header = False
+
+    def statuses(self) -> Counter[str]:
+        """No earlier run finished anything."""
+        return Counter()
+
+    def add(self, index: int, record: Record) -> None:
+        """Print what can be printed now."""
+        self._waiting[index] = record
+        while self._next in self._waiting:
+            self._print(self._waiting.pop(self._next))
+            self._next += 1
+
+    def _print(self, record: Record) -> None:
+        if self._keep:
+            self._kept.append(record)
+        if self.is_table:
+            show_record(record)
+        elif self._output == "csv":
+            if not self._has_header:
+                self._csv.writerow(PICK_COLUMNS)
+                self._has_header = True
+            self._csv.writerows(csv_rows(record, PickRecord))
+        else:
+            sys.stdout.write(printed_line(record) + "\n")
+        sys.stdout.flush()  # a reader at the other end of a pipe gets it now
+
+    def records(self) -> Iterator[Record]:
+        """Give what was printed."""
+        return iter(self._kept)
+
+    def forget_failed(self) -> None:
+        """No earlier run finished anything."""
+
+    def write(self) -> None:
+        """Print what waited for records that will not come."""
+        for index in sorted(self._waiting):
+            self._print(self._waiting.pop(index))
+
+    def complete(self) -> None:
+        """Everything is printed."""
+
+    def close(self) -> None:
+        """Leave standard output open."""
+
+
+def write_reports(files: Sequence[str], sink: Sink) -> None:
+    """Write a report for people into each file."""
+    if not files:
+        return
+    from honeyguide.report import write_report  # only for those who want one
+
+    for file in files:
+        write_report(sink.records(), Path(file))

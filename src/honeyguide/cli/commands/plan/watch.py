@@ -25,9 +25,15 @@ from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
 from honeyguide.cli.command import MOST, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.outputs import PrintedPages, begin_output
 from honeyguide.cli.commands.crawl.runs import store_option
-from honeyguide.cli.commands.crawl.work import STOPPED, failed_words, refused_words, revisit_words
+from honeyguide.cli.commands.crawl.work import (
+    STOPPED,
+    PrintedPages,
+    begin_output,
+    failed_words,
+    refused_words,
+    revisit_words,
+)
 from honeyguide.cli.commands.plan.plan import policy_option
 from honeyguide.cli.files import INTERRUPTED, TERMINATED, check_distinct, format_of, until_stopped
 from honeyguide.cli.options import all_options, fetch_options, moment, policy_of
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import PageAttachments, Store
     from honeyguide.app.watch import Round
-    from honeyguide.cli.commands.crawl.outputs import Output
+    from honeyguide.cli.commands.crawl.work import Output
     from honeyguide.core.records import Record
 
 _STOPPED = {
