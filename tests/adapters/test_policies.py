@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide import load_profile
-from honeyguide.adapters.plugins import load_policy, policy_names
+from honeyguide.adapters.policies import load_policy, policy_names
 from honeyguide.cli.main import root
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.signals import PageState

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
-from honeyguide.adapters.plugins import load_policy
+from honeyguide.adapters.policies import load_policy
 from honeyguide.app.runs import open_store
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import site_of

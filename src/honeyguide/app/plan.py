@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import expanded, name_of
 from honeyguide.adapters.files.rows import rejected_name
-from honeyguide.adapters.plugins import policy_names
+from honeyguide.adapters.policies import policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import check_output, write_file

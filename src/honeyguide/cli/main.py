@@ -31,7 +31,8 @@ INTERRUPTED = 130  # what shells expect after Ctrl-C
 _MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes thousands, and hardly any cycle
 
 
-# Each command: its module below `cli.commands`, and its summary. The module is loaded when the command is called.
+# Each command: its module below `cli.commands`, where a click command has the command's name, and its summary. The module
+# is loaded when the command is called.
 COMMANDS = {
     "demo": ("pick.demo", "Show a first run, step by step, on a made-up company site."),
     "pick": ("pick.pick", "Pick the pages worth a visit of each site, and say why."),

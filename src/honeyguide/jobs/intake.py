@@ -1,6 +1,6 @@
 """A page's way into the store: read and judged, and handed over as one `Intake`.
 
-Owns: what is done with one result, and what is sent along to spare a page from being sent again. Must not know: when it
+Owns: what is done with one result, and the validators (ETag, Last-Modified) that let a server answer 304. Must not know: when it
 is its turn (crawl.py), rules (core), SQL. Start reading at `PageIntake.read`.
 """
 

@@ -1,7 +1,8 @@
 """A polite fetcher: robots.txt, pace, limits, retries and redirects around a fetcher that makes single requests.
 
 Each hop of a redirect obeys the robots.txt and the pace of its own host. Must not know: HTTP clients, robots.txt syntax,
-real time. The arithmetic is in core/fetching. Start reading at `PoliteFetcher.fetch`.
+real time. The arithmetic is in core/fetching. These retries are seconds
+apart and belong to one fetch; a crawl queues a page that still fails again, minutes later (core/crawl/machine.py). Start reading at `PoliteFetcher.fetch`.
 """
 
 from __future__ import annotations

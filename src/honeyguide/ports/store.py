@@ -64,7 +64,7 @@ class Intake:
 
 
 class Queue(Protocol):
-    """The queue of one run: queued -> leased -> done or dropped; back to queued by a retry, a lost lease, a due date."""
+    """The queue of one run: queued -> leased -> done | rejected; back to queued by a retry, an expired lease, a due date."""
 
     def add(self, found: Sequence[Discovered]) -> int:
         """Queue URLs that are not known yet and that no page links; returns how many were new."""

@@ -250,7 +250,7 @@ class PickFile:
         self._index()
 
     def write(self) -> None:
-        """Write a table of what is finished; a complete one stays, and an old one until there is a record."""
+        """Write the finished sites as a table. A complete table is kept, and so is an old one while no site is finished."""
         is_kept = self.is_complete or (self._restart and self._run.sites)
         if not self._in_order and not is_kept:
             write_table(self._path, self._run.kind, self.records(), PickRecord)

@@ -1,7 +1,8 @@
 """Whether two fetches of a page, or two pages, have the same text.
 
 `main_digest` says whether a page has changed, `sketch_of` with `likeness` whether it is like another. Start reading at
-`page_text`. Must not know: traps, history, markup.
+`page_text`. How alike is too alike is `traps.alike` of the base profile. Must not know: traps, history,
+markup.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Owns: the fields. A record is a `TypedDict`; the order of its fields is that of JSON, and the comment beside a field is its
 sentence in docs/reference/records.md. CSV columns, Parquet types and the checks of what is read back are derived from the
 types. Unknown values are null; only a field that is `NotRequired` may be absent. Must not know: files, terminals, how
-records are made. Start reading at `PickRecord` and `PageRecord`.
+records are made (pick: `jobs/pick.py`; crawl: `core/records/__init__.py`). `python tools/make_reference.py` writes the page anew.
+Start reading at `PickRecord` and `PageRecord`.
 """
 
 from collections.abc import Callable, Mapping

@@ -55,7 +55,7 @@ class VisitValue(NamedTuple):
 
 
 class RecrawlPolicy(Protocol):
-    """Values visits. `price` is the value of the last page within the budget: a page of that value scores 60."""
+    """Puts a value on visits; values have no unit. `price` is the value of the last page within the budget: it scores 60 (level high)."""
 
     @property
     def name(self) -> str:
@@ -328,7 +328,7 @@ class AdaptiveInterval(_ByInterval):
         return min(max(interval, self.least_h), self.most_h)
 
 
-# Each makes a policy from the profile and the priors.
+# Each makes a policy from the profile and the priors. `simulation/policies.py` has the same policies over arrays.
 POLICIES: Mapping[str, Callable[[Profile, Priors], RecrawlPolicy]] = {
     LEARNED: lambda _, priors: Learned(priors),
     HEURISTIC: lambda profile, _: Heuristic(profile),

@@ -1,5 +1,7 @@
 """The facts that rules may read: their names, their kinds, and how a link provides them. Start reading at `FIELDS`.
 
+A new fact is a line in `_CATALOGUE`; if a link alone determines it, also a function in `FILL`. Other facts are filled by
+whoever knows them (selection, topic, plan).
 Must not know: which rules exist. A fact is computed when a rule first reads it, because most cards read few. An unknown
 fact is None: conditions on it are neither true nor false, and the score names it.
 """

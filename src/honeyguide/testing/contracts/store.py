@@ -1,8 +1,9 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
 Owns: `StoreContract`; the builders it uses are in `testing/contracts/builders.py`, limits and redirects in `testing/contracts/limits.py`. Must
-not know: any adapter, any job. Derive a class from `StoreContract` and give it `make_store`; pytest finds the rest.
-History is in `testing/contracts/history.py`.
+not know: any adapter, any job. Derive one class from `StoreContract`, `HistoryContract` (`history.py`) and `WorkersContract`
+(`workers.py`), and give it `make_store` and `make_workers`; pytest finds the rest. The suite calls `Queue` and `Ledger` of a
+run on one object, as stores usually implement them.
 """
 
 from __future__ import annotations
