@@ -144,6 +144,16 @@ class MemoryRun:
     def site(self, name: str, *, is_external: bool = False) -> MemorySite:
         return self.sites_.setdefault(name, MemorySite(name, is_external))
 
+    def external_pages(self) -> int:
+        return sum(site.fetched + site.leased for site in self.sites_.values() if site.is_external)
+
+    def block(self, site: str, until: float | None) -> None:
+        self.sites_[site].blocked_until = max(self.sites_[site].blocked_until, until) if until else 0.0
+
+    def add_site(self, site: str) -> None:
+        known = self.site(site)
+        known.is_inside, known.is_external = True, False
+
     def site_of(self, entry: MemoryEntry) -> MemorySite:
         """Give the site of an entry."""
         return self.site(entry.found.site or entry.url.site)

@@ -159,9 +159,6 @@ class MemoryQueue(MemoryRun):
                 waiting.append(WaitingSite(site.name, until, site.fetched + site.leased, site.is_external))
         return rest_of(request, waiting, self.external_pages(), held)
 
-    def external_pages(self) -> int:
-        return sum(site.fetched + site.leased for site in self.sites_.values() if site.is_external)
-
     # --- pages ---
 
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
@@ -332,13 +329,6 @@ class MemoryQueue(MemoryRun):
         if found.sighting and entry.sightings:
             parent, seen = entry.sightings[0]
             entry.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)
-
-    def block(self, site: str, until: float | None) -> None:
-        self.sites_[site].blocked_until = max(self.sites_[site].blocked_until, until) if until else 0.0
-
-    def add_site(self, site: str) -> None:
-        known = self.site(site)
-        known.is_inside, known.is_external = True, False
 
     def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
         found = set()

@@ -1,7 +1,7 @@
 """One process that works on a crawl: pages to their outputs, progress, and the words at the end on standard error.
 
-Must not know: which options go together (`crawl.py`), how a crawl works (`app.crawl`), how pages are written
-(`outputs.py`). Start reading at `Work.run`.
+Must not know: which options go together (`crawl.py`), how a crawl works (`app.crawl`), how files are written
+(`app.files`). Start reading at `Work.run`.
 """
 
 from __future__ import annotations
