@@ -4,10 +4,10 @@
 from honeyguide.adapters.files.rows import Rejected as Rejected
 from honeyguide.adapters.html.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.app.crawl import crawl_site as crawl_site
-from honeyguide.app.pick.evaluate import judge_picks as judge_picks
-from honeyguide.app.pick.pick import pick_sites as pick_sites
-from honeyguide.app.pick.select import select_files as select_files
-from honeyguide.app.pick.select import select_links as select_links
+from honeyguide.app.pick import judge_picks as judge_picks
+from honeyguide.app.pick import pick_sites as pick_sites
+from honeyguide.app.pick import select_files as select_files
+from honeyguide.app.pick import select_links as select_links
 from honeyguide.app.plan import plan_file as plan_file
 from honeyguide.app.plan import plan_store as plan_store
 from honeyguide.app.plan import rank_urls as rank_urls
@@ -19,9 +19,9 @@ from honeyguide.app.tools.pages import classify as classify
 from honeyguide.app.tools.pages import extract_links as extract_links
 from honeyguide.app.tools.pages import parse_markdown as parse_markdown
 from honeyguide.app.tools.pages import parse_page as parse_page
-from honeyguide.app.tools.score import score_link as score_link
-from honeyguide.app.tools.score import score_links as score_links
-from honeyguide.app.tools.score import score_page as score_page
+from honeyguide.app.tools.pages import score_link as score_link
+from honeyguide.app.tools.pages import score_links as score_links
+from honeyguide.app.tools.pages import score_page as score_page
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.core.crawl.frontier import Budgets as Budgets

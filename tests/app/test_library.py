@@ -36,7 +36,7 @@ from honeyguide import (
     simulate_policies,
 )
 from honeyguide.app import simulate as simulating
-from honeyguide.app.pick.pick import picker
+from honeyguide.app.pick import picker
 from honeyguide.simulation import generated as made
 from honeyguide.simulation import run as trials
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide import extract_links
-from honeyguide.cli.commands.pick.demo import NEXT, demo
+from honeyguide.cli.commands.demo import NEXT, demo
 from honeyguide.demo import serve_demo
 
 if TYPE_CHECKING:

@@ -108,10 +108,10 @@ def test_version(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "needed", "heavy"),
     [
-        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.config", "honeyguide.app.arguments", "honeyguide.cli.commands.pick.select"}),
+        (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.config", "honeyguide.app.arguments", "honeyguide.cli.commands.select"}),
         (
             ["crawl", "--help"],
-            "honeyguide.cli.commands.crawl.work",
+            "honeyguide.cli.crawl_work",
             {
                 "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.html.sitemaps", "honeyguide.app.plan",
                 "honeyguide.app.watch", "honeyguide.adapters.html.markdown", "honeyguide.core.pick.select",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.commands.crawl.runs import RECORDS
+from honeyguide.cli.commands.runs import RECORDS
 from honeyguide.core.records.fields import fields
 from honeyguide.testing.fakes import LoopbackServer, served
 

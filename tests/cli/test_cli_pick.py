@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli.commands.pick.pick import PrintedRecords
+from honeyguide.cli.commands.pick import PrintedRecords
 from honeyguide.cli.progress import Progress
 from honeyguide.testing.fakes import LoopbackServer, response, served
 

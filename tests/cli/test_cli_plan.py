@@ -206,7 +206,7 @@ def test_extra_columns_and_blank_lines_are_fine(run: Run) -> None:
 
 
 def test_more_rows_than_fit_need_top(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("honeyguide.cli.commands.plan.plan.MAX_ROWS", 2)
+    monkeypatch.setattr("honeyguide.cli.commands.plan.MAX_ROWS", 2)
     result = run("plan", "known.csv")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "has more than 2 rows; ask for the best of them with --top" in result.stderr

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.plan.watch import WatchTally
+from honeyguide.cli.commands.watch import WatchTally
 from honeyguide.cli.progress import Progress
 from honeyguide.jobs.watch import Round, WatchBudget
 

@@ -23,7 +23,7 @@ from honeyguide.adapters.html.guards import bound_markup
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
-from honeyguide.app.pick.pick import picker
+from honeyguide.app.pick import picker
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import Record
 from honeyguide.core.url.url import Url

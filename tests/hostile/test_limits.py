@@ -274,7 +274,7 @@ LIMITS = [
     Limit(
         "rows of a plan that is shown whole",
         "1,000,000",
-        "cli.commands.plan.plan:MAX_ROWS",
+        "cli.commands.plan:MAX_ROWS",
         files.plan_rows,
         50,
     ),
@@ -285,7 +285,7 @@ LIMITS = [
         files.compared_urls,
         20,
     ),
-    Limit("heads of a selection", "20,000", "app.pick.select:MAX_HEADS", files.head_rows, 50),
+    Limit("heads of a selection", "20,000", "app.pick:MAX_HEADS", files.head_rows, 50),
     Limit(
         "record of a pick that is judged",
         "64,000,000 bytes",
@@ -332,7 +332,7 @@ LIMITS = [
     Limit(
         "command that a store remembers",
         "500 characters",
-        "cli.commands.crawl.crawl:_MOST_COMMAND",
+        "cli.commands.crawl:_MOST_COMMAND",
         outputs.command_chars,
     ),
     Limit(

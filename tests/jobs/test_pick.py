@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import errors
-from honeyguide.app.pick.pick import picker
+from honeyguide.app.pick import picker
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import (

@@ -41,7 +41,7 @@ from honeyguide import (
     select_links,
 )
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.app.pick.pick import picker
+from honeyguide.app.pick import picker
 from honeyguide.cli.main import root
 from honeyguide.core.records import Record
 from honeyguide.jobs.politeness import PoliteFetcher

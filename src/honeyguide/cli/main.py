@@ -34,21 +34,21 @@ _MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes t
 # Each command: its module below `cli.commands`, where a click command has the command's name, and its summary. The module
 # is loaded when the command is called.
 COMMANDS = {
-    "demo": ("pick.demo", "Show a first run, step by step, on a made-up company site."),
-    "pick": ("pick.pick", "Pick the pages worth a visit of each site, and say why."),
-    "crawl": ("crawl.crawl", "Follow a topic through a site, best links first, and say why."),
-    "explain": ("crawl.runs", "Say what became of a URL in a crawl, and why."),
-    "runs": ("crawl.runs", "List the crawls of a store."),
-    "export": ("crawl.runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
-    "eval": ("pick.evaluate", "Judge the picks of a run by labels of your own."),
-    "select": ("pick.select", "Choose the pages worth a visit among the links of a page."),
-    "links": ("tools.links", "List the links of a page, with the verdict on each."),
-    "score": ("tools.score", "Score a link or a page against a topic."),
-    "plan": ("plan.plan", "Rank known URLs by what a visit is worth now."),
-    "simulate": ("plan.simulate", "Compare policies in worlds whose changes are known."),
-    "watch": ("plan.watch", "Visit the pages of a store again, the best first, until stopped."),
-    "url": ("tools.url", "Normalise, classify and explain URLs."),
-    "profile": ("tools.profile", "List, show, check and start profiles."),
+    "demo": ("demo", "Show a first run, step by step, on a made-up company site."),
+    "pick": ("pick", "Pick the pages worth a visit of each site, and say why."),
+    "crawl": ("crawl", "Follow a topic through a site, best links first, and say why."),
+    "explain": ("runs", "Say what became of a URL in a crawl, and why."),
+    "runs": ("runs", "List the crawls of a store."),
+    "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
+    "eval": ("select", "Judge the picks of a run by labels of your own."),
+    "select": ("select", "Choose the pages worth a visit among the links of a page."),
+    "links": ("links", "List the links of a page, with the verdict on each."),
+    "score": ("links", "Score a link or a page against a topic."),
+    "plan": ("plan", "Rank known URLs by what a visit is worth now."),
+    "simulate": ("simulate", "Compare policies in worlds whose changes are known."),
+    "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
+    "url": ("links", "Normalise, classify and explain URLs."),
+    "profile": ("profile", "List, show, check and start profiles."),
 }
 
 

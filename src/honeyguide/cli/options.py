@@ -1,25 +1,32 @@
-"""Options that several commands share: how to fetch, addresses, times; and the sentence where a value is wrong."""
+"""Options that several commands share: how to fetch, addresses, times, files; and the sentence where a value is wrong.
+
+Owns: the rules of all commands that read or write files; `app.files` writes. Must not know: any command's records.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import asyncio
+import signal
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from honeyguide.app.arguments import FETCH_OPTIONS, fetch_policy, read_time
-from honeyguide.cli.command import Number
+from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
+from honeyguide.cli.command import PARTIAL, Number
+from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from honeyguide.app.arguments import FetchPolicy
-    from honeyguide.app.files import Rejected
     from honeyguide.cli.command import Decorator
 
 
@@ -96,3 +103,143 @@ def rejected_options() -> Iterator[None]:
         if not error.field:
             raise
         raise click.BadParameter(f"{error.what}.", param_hint=f"--{error.field}") from None
+
+
+FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
+_REPORTS = (".html", ".htm", ".md", ".markdown")
+_GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
+
+quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o.")  # fmt: skip
+any_format_option: Decorator = click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.")  # fmt: skip
+reports_option: Decorator = click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated.")  # fmt: skip
+input_format_option: Decorator = click.option("--input-format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="What FILE is; by its name if not given.")  # fmt: skip
+on_error_option: Decorator = click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True, help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.")  # fmt: skip
+
+
+def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Reject a file that is both read and written, or written twice."""
+    seen = {_place(file) for file in inputs if file is not None}
+    for file in outputs:
+        if file not in (None, STDIN):
+            if _place(file) in seen:
+                raise click.UsageError(
+                    f"{shown(file)} is named twice; what is written needs a file of its own."
+                )
+            seen.add(_place(file))
+
+
+def _place(file: str) -> Path:
+    try:
+        return Path(file).resolve()
+    except (OSError, RuntimeError, ValueError):  # opening it will say what is wrong
+        return Path(file)
+
+
+def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
+    """Return the format of a file: by its name, by --format if the name does not tell, else JSON lines."""
+    if output == "table":
+        raise click.UsageError("A table is for the terminal; leave out --format or -o.")
+    suffix = Path(file).suffix.lower()
+    named = known.get(suffix)
+    if named and output and named != output:
+        raise click.UsageError(
+            f"{shown(file)} is {named} by its name; leave out --format {output}, or choose another name."
+        )
+    found = named or output or (None if suffix else "jsonl")
+    if found is None:
+        raise click.BadParameter(
+            f"{shown(file)} should end in {', '.join(known)}; or choose a --format.", param_hint="-o"
+        )
+    return found
+
+
+def check_printable(output: str | None) -> str:
+    """Reject a format that standard output cannot take; JSON lines if --format is not given."""
+    if output == "parquet":
+        raise click.UsageError("Parquet needs a file: name it with -o.")
+    return output or "jsonl"
+
+
+def check_reports(files: Iterable[str], command: str) -> None:
+    """Reject reports whose names end neither in .html nor .md, or that `check_report` rejects."""
+    for file in files:
+        if not file.lower().endswith(_REPORTS):
+            raise click.BadParameter(f"{shown(file)} is neither .html nor .md.", param_hint="--report")
+        check_report(file, command)
+
+
+def check_report(file: str, command: str) -> None:
+    """Reject a report that cannot be written or would replace another kind of file; checked before the work."""
+    from honeyguide.report.sheet import HEADINGS  # only for those who want one
+
+    heading = HEADINGS[command]
+    first, titled = f"# {heading}\n".encode(), f"<h1>{heading}</h1>".encode()
+
+    def is_ours(head: bytes) -> bool:
+        return head.startswith(first) or (_GENERATOR in head and titled in head)
+
+    check_replaceable(Path(file), is_ours, option="--report")
+
+
+def tell_written(files: Sequence[str], count: int, what: str) -> None:
+    """Name the files that were written, and how many records they have."""
+    if files:
+        counted = f"{count:,} {what}{'' if count == 1 else 's'}"
+        click.echo(printable(f"{', '.join(files)}: {counted}"), err=True)
+
+
+def check_kinds(files: Iterable[str], kind: str | None) -> None:
+    """Reject files whose format is known neither by --input-format nor by their name."""
+    for file in files:
+        if kind is None and kind_of(file) is None:
+            if Path(file).is_dir():
+                with opened(file):  # says what is wrong with it
+                    pass
+            raise click.UsageError(
+                f"{printable(name_of(file))}: say what it is with --input-format csv, jsonl or parquet."
+            )
+
+
+def none_left(rejected: Rejected) -> str:
+    """Say that every row is wrong, and where to find them."""
+    rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
+    return f"{rows} wrong; see {', '.join(rejected.files)}"
+
+
+@contextmanager
+def rejecting(on_error: str) -> Iterator[Rejected | None]:
+    """Collect wrong rows if --on-error is `skip`; afterwards say how many there were, and exit with 3."""
+    if on_error != "skip":
+        yield None
+        return
+    with closing(Rejected()) as rejected:
+        yield rejected
+    rejected.clear()
+    if rejected.rows:
+        rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
+        note(f"{rows} rejected; see {', '.join(rejected.files)}")
+        click.get_current_context().exit(PARTIAL)
+
+
+INTERRUPTED, TERMINATED = "interrupted", "terminated"
+TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it
+
+
+async def until_stopped(work: Awaitable[str]) -> str:
+    """Await work, which returns why it ended: `interrupted` after Ctrl-C, `terminated` after SIGTERM."""
+    task = asyncio.current_task()
+    reasons = [INTERRUPTED]
+
+    def stop() -> None:
+        reasons.append(TERMINATED)
+        if task is not None:
+            task.cancel()
+
+    # Not on Windows, nor outside the main thread.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        return reasons[-1]

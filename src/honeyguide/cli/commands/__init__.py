@@ -1,1 +1,1 @@
-"""One module per command, grouped by job: pick, crawl, plan, and the tools on single URLs and files."""
+"""The commands: `COMMANDS` in `cli/main.py` says which module has which."""

@@ -14,7 +14,8 @@ import click
 
 from honeyguide.app.files import check_output, write_file
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
-from honeyguide.cli import files, output
+from honeyguide.cli import options as files
+from honeyguide.cli import output
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.options import all_options, moment
 from honeyguide.cli.output import Column, say

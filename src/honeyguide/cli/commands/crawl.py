@@ -1,6 +1,6 @@
 """`honeyguide crawl`: follow a topic through a site. The command, its options, and the request made from them.
 
-Start reading at `crawl`, then `Work.run` in work.py.
+Start reading at `crawl`, then `Work.run` in `cli/crawl_work.py`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,21 @@ from honeyguide.app.crawl import (
 from honeyguide.app.files import named_rows
 from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.runs import STORE
-from honeyguide.cli.commands.crawl.work import OutputOptions, Work
-from honeyguide.cli.files import (
+from honeyguide.cli.commands.runs import STORE
+from honeyguide.cli.crawl_work import OutputOptions, Work
+from honeyguide.cli.options import (
     ALL_FORMATS,
+    all_options,
     any_format_option,
     check_distinct,
     check_printable,
     check_reports,
+    fetch_options,
     format_of,
+    policy_of,
+    rejected_options,
     reports_option,
 )
-from honeyguide.cli.options import all_options, fetch_options, policy_of, rejected_options
 from honeyguide.cli.output import no_color_option, note
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError

@@ -1,6 +1,6 @@
-"""`honeyguide select`: the pages worth a visit among the links of a page, or of each page of a file of links.
+"""`honeyguide select` and `eval`: the pages worth a visit among the links of a page or file, and how good picks are.
 
-Owns: the command, and the tables of selections and picks. Must not know: filters, scores, records (`app.pick.select`).
+Owns: the commands, and the tables of selections and picks. Must not know: filters, scores, records (`app.pick`).
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from honeyguide.app import pick as selecting
 from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.pick import select as selecting
+from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, site_records, total_record, verdict
 from honeyguide.app.tools.pages import demo_page, load_page
-from honeyguide.cli.command import Command
-from honeyguide.cli.commands.tools.links import note_address
-from honeyguide.cli.files import on_error_option, rejecting
-from honeyguide.cli.options import address, all_options, require_any
+from honeyguide.cli.command import PARTIAL, Command
+from honeyguide.cli.commands.links import note_address
+from honeyguide.cli.options import address, all_options, on_error_option, rejecting, require_any
 from honeyguide.cli.output import Column, emit, note, output_options, point_lines, print_table, say, short_url
 from honeyguide.core.text.printable import number
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from honeyguide.app.arguments import Profile
+    from honeyguide.app.pick import Changes, Evaluation, PickCounts
     from honeyguide.app.tools.pages import Page
+    from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
 
 CHOSEN = (
@@ -97,7 +99,9 @@ def select(  # noqa: PLR0913 - click passes each option by its name
         found = selecting.PageSelection(
             page, selecting.select_links(page, page.url, heads=known, **selection)
         )
-        emit(found.records(), selecting.COLUMNS, lambda _: _show(found, profile, everything=everything))
+        emit(
+            found.records(), selecting.SELECT_COLUMNS, lambda _: _show(found, profile, everything=everything)
+        )
         return
     if demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
@@ -116,7 +120,7 @@ def select(  # noqa: PLR0913 - click passes each option by its name
             for found in selections
             for record in found.records()
         )
-        columns = ("schema", "page", *selecting.COLUMNS[1:])
+        columns = ("schema", "page", *selecting.SELECT_COLUMNS[1:])
         emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
 
 
@@ -216,3 +220,68 @@ def show_record(record: Record) -> None:
     for page in record["replaced"]:
         say(f"  replaced {page['url']}: {page['reason']}")
     say()
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    examples=(
+        "honeyguide eval now.jsonl --gold gold.jsonl",
+        "honeyguide eval now.jsonl --gold gold.jsonl --compare before.jsonl --format csv",
+    ),
+)
+@click.argument("picks", metavar="PICKS")
+@click.option("--gold", required=True, metavar="PATH", help="Labels: JSON lines, or a folder with a JSON file for each site.")  # fmt: skip
+@click.option("--compare", metavar="PICKS", help="Another run: print which picks entered, left or moved, and why.")  # fmt: skip
+@click.option("--cap", type=click.IntRange(1, 1000), default=4, show_default=True, metavar="N", help="Judge the first N picks.")  # fmt: skip
+@output_options
+def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -> None:  # noqa: A001 - a command's name
+    """Judge the picks of a run by labels of your own.
+
+    PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
+    and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
+    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
+    """
+    judged = judge_picks(picks, gold, compare=compare, cap=cap, on_note=note)
+    records = site_records(judged) + ([total_record(judged)] if output == "jsonl" else [])
+    emit(records, EVAL_COLUMNS, lambda _: _show_evaluation(judged))
+    if not all(site.has_record for site in judged.sites):
+        click.get_current_context().exit(PARTIAL)
+
+
+def _show_evaluation(judged: Evaluation) -> None:
+    counts = tuple(Column(name, right=True, keep=True) for name in ("Picks", "Core", "Good", "Junk"))
+    rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
+    print_table((Column("Site"), *counts, Column("Verdict", keep=True)), rows)
+    say()
+    totals = judged.totals
+    rows = [[name, *_cells(tally)] for name, tally in (*totals.buckets.items(), ("all", totals.picks))]
+    print_table((Column("Bucket"), *counts, Column("Precision", right=True, keep=True)), rows)
+    say()
+    say(
+        f"{totals.good} of {totals.sites} sites good ({_percent(totals.good_share)}), {totals.core} by core pages alone"
+    )
+    say(
+        f"{totals.picks.junk} junk in {totals.picks.picks} picks; {_percent(totals.coverage)} of the core pages were picked"
+    )
+    if judged.changes is not None:
+        _show_changes(judged.changes)
+
+
+def _cells(tally: PickCounts) -> list[str]:
+    return [*map(str, (tally.picks, tally.core, tally.good, tally.junk)), _percent(tally.precision)]
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def _show_changes(changes: Changes) -> None:
+    say()
+    if not changes:
+        say("No picks changed.")
+        return
+    say(f"Picks changed on {len(changes)} {'site' if len(changes) == 1 else 'sites'}:")
+    say()
+    rows = [[site, c.kind, f"{c.url}\n  {c.why}"] for site, found in changes.items() for c in found]
+    print_table((Column("Site"), Column("Page", keep=True), Column("and why")), rows)

@@ -30,8 +30,8 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
-from honeyguide.cli.commands.crawl.runs import name_run
-from honeyguide.cli.files import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
+from honeyguide.cli.commands.runs import name_run
+from honeyguide.cli.options import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.cli.output import is_plain, line_for_people, note, number, printed_line, say
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso

@@ -25,8 +25,9 @@ from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
 from honeyguide.cli.command import MOST, PARTIAL, YEAR_S, Command, Number
-from honeyguide.cli.commands.crawl.runs import store_option
-from honeyguide.cli.commands.crawl.work import (
+from honeyguide.cli.commands.plan import policy_option
+from honeyguide.cli.commands.runs import store_option
+from honeyguide.cli.crawl_work import (
     STOPPED,
     PrintedPages,
     begin_output,
@@ -34,9 +35,17 @@ from honeyguide.cli.commands.crawl.work import (
     refused_words,
     revisit_words,
 )
-from honeyguide.cli.commands.plan.plan import policy_option
-from honeyguide.cli.files import INTERRUPTED, TERMINATED, check_distinct, format_of, until_stopped
-from honeyguide.cli.options import all_options, fetch_options, moment, policy_of
+from honeyguide.cli.options import (
+    INTERRUPTED,
+    TERMINATED,
+    all_options,
+    check_distinct,
+    fetch_options,
+    format_of,
+    moment,
+    policy_of,
+    until_stopped,
+)
 from honeyguide.cli.output import is_plain, line_for_people, no_color_option, note
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.core.records import verdict_of
@@ -46,7 +55,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import PageAttachments, Store
     from honeyguide.app.watch import Round
-    from honeyguide.cli.commands.crawl.work import Output
+    from honeyguide.cli.crawl_work import Output
     from honeyguide.core.records import Record
 
 _STOPPED = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.app.pick.pick import DEMO_POLICY, PickRequest, pick_sites
+from honeyguide.app.pick import DEMO_POLICY, PickRequest, pick_sites
 from honeyguide.cli.command import Command
 from honeyguide.cli.output import Column, no_color_option, number, points, print_table, say
 from honeyguide.demo import serve_demo

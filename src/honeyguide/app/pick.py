@@ -1,40 +1,67 @@
-"""Selecting the pages worth a visit among the links of a page, or of each page of a file of links (PICK-20).
+"""Choosing pages: among the links of a page or file (PICK-20), of whole sites, and how good the picks of a run are.
 
-Owns: the library calls, their records, and the funnel of a selection. Must not know: options, terminals, the network.
-Start reading at `select_links`.
+Owns: the library calls, their records, and the funnel of a selection. Must not know: options, terminals, how figures
+are made (`core.pick.evaluate`). Start reading at `select_links`, `pick_sites` and `judge_picks`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.rows import parse_object
-from honeyguide.app.arguments import count_of, patterns_of, strategy_profile, url_of
+from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
 from honeyguide.core.page.page import Head, Page
 from honeyguide.core.pick import select
+from honeyguide.core.pick.evaluate import (
+    Change,
+    Evaluation,
+    PickCounts,
+    SiteFigures,
+    compare_sites,
+    judge_site,
+    match_sites,
+)
 from honeyguide.core.records import SCHEMA, candidate_record
+from honeyguide.core.records.answers import EvalRecord
 from honeyguide.core.records.fields import CandidateRecord, columns, fields
+from honeyguide.core.text.printable import rounded
 from honeyguide.core.url import scope
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError, UrlError
+from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.files.links import PageRow
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sites import SiteRow
     from honeyguide.core.page.page import Link
+    from honeyguide.core.pick.evaluate import Picked
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.jobs.pick import Picker
+    from honeyguide.ports.fetch import Clock, Fetcher
 
-COLUMNS = ("schema", *columns(CandidateRecord))
+    OnNote = Callable[[str], None]
+    Changes = Mapping[str, Sequence[Change]]
+
+__all__ = ["Change", "Evaluation", "PickCounts", "PickRequest"]  # front ends import them from here
+SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
+EVAL_COLUMNS = columns(EvalRecord)
 MAX_HEADS = 20_000  # as many as a page may have links
+_NAMED_AT_MOST = 10  # sites in a sentence
+# Our own server on our own machine: no need to wait for it, and loopback is where it is.
+DEMO_POLICY = FetchPolicy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
 
 
 def options_of(
@@ -189,3 +216,156 @@ class PageSelection(NamedTuple):
 def query_strategies(profile: Profile) -> tuple[str, ...]:
     """Name the strategies of a profile that use the query."""
     return tuple(name for name in profile.strategies if select.uses_query(profile, name))
+
+
+# --- picking ---
+
+
+async def pick_sites(
+    sites: Iterable[str | SiteRow],
+    request: PickRequest,
+    policy: FetchPolicy,
+    on_record: Callable[[int, Record], None],
+    *,
+    at_once: int = 16,
+) -> None:
+    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place."""
+    from honeyguide.adapters.clock import SystemClock  # the network's libraries cost a third of a second
+    from honeyguide.adapters.http.client import HttpFetcher
+    from honeyguide.adapters.http.robots import read_robots
+    from honeyguide.jobs.pick import pick_all
+    from honeyguide.jobs.politeness import PoliteFetcher
+
+    clock = SystemClock()
+    async with HttpFetcher(policy) as http:
+        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+        job = picker(request, polite, clock)
+        usable: list[tuple[int, str]] = []
+        for place, row in enumerate(sites):
+            if not isinstance(row, str) and row.problem:
+                on_record(place, job.fail(row.text, Why("unreachable", row.problem)))
+            else:
+                usable.append((place, row if isinstance(row, str) else row.text))
+        names = [site for _, site in usable]
+        await pick_all(job, names, at_once, lambda index, record: on_record(usable[index][0], record))
+
+
+def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
+    """Put a picker together: profile, patterns and readers."""
+    from honeyguide.adapters.html.content import HtmlReader, load_extractor
+    from honeyguide.jobs.pick import Picker
+
+    if request.content:
+        load_extractor()  # an extra: if it is missing, that is said before the run
+    options = options_of(request.cap, request.include, request.exclude)
+    return Picker(
+        fetcher=fetcher,
+        reader=HtmlReader(),
+        clock=clock,
+        profile=strategy_profile(request.strategy, request.profile, request.query),
+        request=request,
+        options=options,
+    )
+
+
+# --- judging ---
+
+
+def judge_picks(
+    picks: str | Path,
+    gold: str | Path,
+    *,
+    compare: str | Path | None = None,
+    cap: int = 4,
+    on_note: OnNote | None = None,
+) -> Evaluation:
+    """Judge the first `cap` picks of each labelled site; `compare` is the file of another run.
+
+    `on_note` gets the sites that could not be judged or compared. A labelled site without a record counts as no picks.
+    """
+    count_of(cap, "cap")
+    tell = on_note or (lambda _: None)
+    labels = read_gold(str(gold))
+    before = None if compare is None else read_picks(str(compare), keep_others=True)
+    now = read_picks(str(picks), keep_others=before is not None)
+    matched = match_sites(labels, now)
+    if not matched:
+        raise InputError(
+            f"has no record of a labelled site: it has {_named(now)}, labelled are {_named(labels)}; "
+            "host and port must be the same",
+            file=name_of(str(picks)),
+        )
+    names = {picked.site: site for site, picked in matched.items()}
+    if missing := [site for site in labels if site not in matched]:
+        tell(f"{name_of(str(picks))} has no record of {_named(missing)}: judged as no picks")
+    if missing := [site for site in now if site not in names]:
+        tell(f"{name_of(str(gold))} has no labels of {_named(missing)}: not judged")
+    judged = tuple(judge_site(one, matched.get(site), cap) for site, one in labels.items())
+    return Evaluation(judged, None if before is None else _changes(now, before, names, tell))
+
+
+def _changes(
+    now: Mapping[str, Picked], before: Mapping[str, Picked], names: Mapping[str, str], tell: OnNote
+) -> dict[str, list[Change]]:
+    """Compare the sites that both runs have, by the names that labels give them; `tell` gets the others."""
+    for ours, theirs, run in ((now, before, "this run"), (before, now, "the other run")):
+        if only := [site for site in ours if site not in theirs]:
+            tell(f"only {run} has {_named(only)}: not compared")
+    pairs = ((site, compare_sites(picked, before[site])) for site, picked in now.items() if site in before)
+    return {names.get(site, site): changes for site, changes in pairs if changes}
+
+
+def _named(sites: Iterable[str]) -> str:
+    names = list(sites)
+    more = len(names) - _NAMED_AT_MOST
+    return (", ".join(names[:_NAMED_AT_MOST]) or "no site") + (f" and {more} more" if more > 0 else "")
+
+
+def site_records(judged: Evaluation) -> list[Record]:
+    """Make a record of each site."""
+    labelled = {site.site: site for site in judged.sites}
+    sites = dict.fromkeys([*labelled, *(judged.changes or {})])
+    return [_site_record(site, labelled.get(site), judged.changes) for site in sites]
+
+
+def _site_record(site: str, judged: SiteFigures | None, changes: Changes | None) -> Record:
+    """Make a record; without labels its figures are unknown, without another run its changes are."""
+    figures = dict.fromkeys(EVAL_COLUMNS[3:-3])
+    if judged is not None:
+        figures |= {
+            "verdict": verdict(judged), "picks": len(judged.labels), "core": judged.core, "good": judged.good,
+            "junk": judged.junk, "core_pages": judged.core_pages, "labels": [label or "unlabelled" for label in judged.labels],
+            "has_record": judged.has_record,
+        }  # fmt: skip
+    found = None if changes is None else changes.get(site, [])
+    kinds = {
+        kind: None
+        if found is None
+        else [{"url": change.url, "reason": change.why} for change in found if change.kind == kind]
+        for kind in EVAL_COLUMNS[-3:]
+    }
+    return {"schema": SCHEMA, "kind": "site", "site": site, **figures, **kinds}
+
+
+def verdict(judged: SiteFigures) -> str:
+    """Say in a word how a site was judged; capitals, so that it is seen without colour."""
+    return ("ok" if judged.ok else "BAD") if judged.has_record else "BAD, no record"
+
+
+def total_record(judged: Evaluation) -> Record:
+    """Make the record of the whole run."""
+    totals = judged.totals
+    return {
+        "schema": SCHEMA,
+        "kind": "total",
+        "sites": totals.sites,
+        "good_sites": totals.good,
+        "core_sites": totals.core,
+        **_counts(totals.picks),
+        "coverage": rounded(totals.coverage),
+        "buckets": [{"bucket": name, **_counts(counts)} for name, counts in totals.buckets.items()],
+    }
+
+
+def _counts(counts: PickCounts) -> Record:
+    return {**asdict(counts), "precision": rounded(counts.precision)}

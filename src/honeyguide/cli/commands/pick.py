@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from honeyguide.app.files import PICK_COLUMNS, STDIN, NoColumnError, PickFile, PickRun, csv_rows, named_rows
-from honeyguide.app.pick.pick import PickRequest, pick_sites
-from honeyguide.cli import files
+from honeyguide.app.pick import PickRequest, pick_sites
+from honeyguide.cli import options as files
 from honeyguide.cli.command import Command
-from honeyguide.cli.commands.pick.select import load_strategy, selection_options, show_record
+from honeyguide.cli.commands.select import load_strategy, selection_options, show_record
 from honeyguide.cli.options import all_options, fetch_options, policy_of
 from honeyguide.cli.output import is_plain, no_color_option, note, printed_line, say
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary

@@ -15,15 +15,15 @@ import click
 from honeyguide.app.files import check_table, column_names, write_table
 from honeyguide.app.runs import export_run, list_runs
 from honeyguide.cli.command import MOST, Command
-from honeyguide.cli.files import (
+from honeyguide.cli.options import (
     ALL_FORMATS,
     check_distinct,
     check_printable,
     format_of,
     quiet_option,
+    rejected_options,
     tell_written,
 )
-from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import (
     Column,
     no_color_option,

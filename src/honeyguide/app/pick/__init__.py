@@ -1,1 +1,0 @@
-"""Choosing the pages of a site: pick, select, eval."""

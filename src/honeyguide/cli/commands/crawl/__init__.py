@@ -1,1 +1,0 @@
-"""Commands about crawls: crawl, explain, export, runs."""

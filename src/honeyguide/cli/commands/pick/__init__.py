@@ -1,1 +1,0 @@
-"""Commands that choose pages of a site: pick, select, eval, demo."""

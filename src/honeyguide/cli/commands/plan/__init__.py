@@ -1,1 +1,0 @@
-"""Commands about what to fetch next: plan, watch, simulate."""

@@ -1,1 +1,0 @@
-"""Commands on single URLs, pages and profiles: url, links, score, profile."""
