@@ -121,6 +121,11 @@ def robots_sitemaps(over: int, _limit: int) -> None:
     assert len(robots.read_robots(b"Sitemap: https://a.example/s\n" * (over + 1)).sitemaps) <= over
 
 
+def robots_steps(over: int, _limit: int) -> None:
+    rules = robots.read_robots(b"User-agent: *\nDisallow: /*b\nDisallow: /*c")
+    assert not rules.allows(Url.parse(f"https://a.example/{'a' * (over // 2)}"))
+
+
 # --- sitemaps -----------------------------------------------------------------------------------------------------
 
 

@@ -149,6 +149,18 @@ def remembered_robots(over: int, _limit: int) -> None:
     assert len(vars(fetcher)["_origins"]) <= over
 
 
+def remembered_robots_bytes(over: int, _limit: int) -> None:
+    pages = {f"https://s{n}.example/robots.txt": b"#" * (over // 4) for n in range(20)}
+    fetcher = polite(pages, FetchPolicy(delay_s=0, jitter=0))
+
+    async def go() -> None:
+        for url in pages:
+            await fetcher.robots(Url.parse(url))
+
+    asyncio.run(go())
+    assert sum(one.size_bytes for one in vars(fetcher)["_origins"].values()) <= over
+
+
 def sighting_chars(over: int, _limit: int) -> None:
     page = linking("/a").replace(b">fire 0<", b">" + b"fire " * over + b"<")
     _, _, store = crawl({HOME.text: page})

@@ -181,6 +181,25 @@ def test_what_is_remembered_of_robots_txt_is_bounded(monkeypatch: pytest.MonkeyP
     assert asyncio.run(run()) == 8
 
 
+def test_robots_txt_files_are_remembered_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of hostile sites are forgotten first: a small file is not asked for again because of them."""
+    assert polite._KEPT_ROBOTS_BYTES == 32 * 2**20  # noqa: SLF001 - the bound
+    monkeypatch.setattr(polite, "_KEPT_ROBOTS_BYTES", 10_000)
+
+    def answer(url: Url, _nth: int) -> Fetched:
+        body = b"User-agent: *\nDisallow: /no\n" + b"#" * (3_000 if url.host.startswith("h") else 0)
+        return Fetched(url, url, 200, body=body)
+
+    async def run() -> list[str]:
+        world = World(answer)
+        for host in ["small", *(f"h{n}" for n in range(20)), "small"]:
+            await world.polite.fetch(Url.parse(f"https://{host}.example/"))
+        assert sum(one.size_bytes for one in world.polite._origins.values()) <= 10_000  # noqa: SLF001 - what is in memory
+        return world.asked
+
+    assert asyncio.run(run()).count("https://small.example/robots.txt") == 1
+
+
 # --- robots.txt ---
 
 RULES = b"User-agent: *\nDisallow: /p\n"

@@ -120,6 +120,13 @@ LIMITS = [
     Limit(
         "sitemaps that robots.txt names", "1,000", "adapters.http.robots:_MAX_SITEMAPS", sites.robots_sitemaps
     ),
+    Limit(
+        "wildcard rules of robots.txt × characters of a URL",
+        "50,000,000",
+        "adapters.http.robots:MAX_STEPS",
+        sites.robots_steps,
+        10_000,
+    ),
     Limit("sitemap", "52,428,800 bytes", "adapters.html.sitemaps:MAX_BYTES", sites.sitemap_bytes, 100_000),
     Limit(
         "sitemap over the wire",
@@ -348,6 +355,13 @@ LIMITS = [
         "jobs.politeness:_KEPT_ROBOTS",
         outputs.remembered_robots,
         20,
+    ),
+    Limit(
+        "robots.txt files that are remembered, together",
+        "33,554,432 bytes",
+        "jobs.politeness:_KEPT_ROBOTS_BYTES",
+        outputs.remembered_robots_bytes,
+        10_000,
     ),
     Limit(
         "line of an output that is gone on with",

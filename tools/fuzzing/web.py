@@ -124,7 +124,7 @@ class Robots(Documents):
         answers = [rules.allows(url) for url in self.urls]
         expect(all(isinstance(answer, bool) for answer in answers), "out of bounds")
         expect(answers[4], "the file itself")
-        expect(len(rules.sitemaps) <= 1_000, "out of bounds")
+        expect(len(rules.sitemaps) <= 1_000 and len(rules.rules) <= 2 * len(document), "out of bounds")
         delay = rules.crawl_delay_s
         expect(delay is None or (math.isfinite(delay) and delay >= 0), "a delay that cannot be waited for")
 

@@ -38,7 +38,10 @@ _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
 _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
 _KEPT_HOSTS = 10_000  # beyond that, hosts without pending requests are forgotten
-_KEPT_ROBOTS = 1_000  # parsed files in memory; the least recently used is forgotten first
+_KEPT_ROBOTS = 1_000  # files in memory; the least recently used is forgotten first
+_KEPT_ROBOTS_BYTES = (
+    32 * 2**20
+)  # of all of them; the largest is forgotten first, so that no site displaces many others
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ class _Origin:
     rules: Robots | None = None
     closed: tuple[type[FetchError], str] | None = None
     fresh_until: float = 0.0
+    size_bytes: int = 0
 
 
 @dataclass(slots=True)
@@ -155,13 +159,11 @@ class PoliteFetcher:
         key = f"{url.scheme}://{url.site}"
         origin = self._origins.pop(key, None) or _Origin()
         self._origins[key] = origin  # moved to the end: the least recently used is first
-        if len(self._origins) > _KEPT_ROBOTS:
-            at_rest = (name for name, one in self._origins.items() if name != key and not one.lock.locked())
-            self._origins.pop(next(at_rest, ""), None)
         if self._clock.now() >= origin.fresh_until:
             async with origin.lock:
                 if self._clock.now() >= origin.fresh_until:
                     await self._fetch_robots(origin, Url.parse(f"{key}/robots.txt"), left)
+            self._forget_robots(key)
         if origin.closed:
             kind, why = origin.closed
             rest_s = max(0.0, origin.fresh_until - self._clock.now())
@@ -169,9 +171,21 @@ class PoliteFetcher:
             raise kind(url.as_linked, why, retry_after_s=None if kind is AddressRefusedError else rest_s)
         return origin.rules
 
+    def _forget_robots(self, key: str) -> None:
+        """Forget files beyond the limits, but not the one of `key`, nor one that is being fetched."""
+        at_rest = {name: one for name, one in self._origins.items() if name != key and not one.lock.locked()}
+        if len(self._origins) > _KEPT_ROBOTS:
+            self._origins.pop(next(iter(at_rest), ""), None)
+        excess = sum(one.size_bytes for one in self._origins.values()) - _KEPT_ROBOTS_BYTES
+        for name in sorted(at_rest, key=lambda name: -at_rest[name].size_bytes):
+            if excess <= 0:
+                return
+            excess -= self._origins.pop(name, _Origin()).size_bytes
+
     async def _fetch_robots(self, origin: _Origin, url: Url, left: _TimeLeft) -> None:
         """RFC 9309 2.3.1: 2xx is read, endless 3xx and 4xx mean no rules, 5xx and no answer close the origin."""
         rules, closed, lasts_s = None, None, self._policy.robots_retry_s
+        origin.size_bytes = 0
         try:
             got = await self._follow_robots(url, left)
         except FetchError as error:
@@ -186,6 +200,7 @@ class PoliteFetcher:
                 closed = (ForbiddenError, f"robots.txt answered {got.status}, which closes the site for now")
             else:
                 rules = self._read_robots(got.body) if got.status < 300 else None
+                origin.size_bytes = len(got.body)  # its rules take about as much
                 lasts_s = self._policy.robots_ttl_s
         origin.rules, origin.closed, origin.fresh_until = rules, closed, self._clock.now() + lasts_s
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +103,75 @@ def test_no_bytes_raise(body: bytes) -> None:
     robots = read_robots(body)
     robots.allows(Url.parse("https://site.example/a?b=c"))
     assert robots.crawl_delay_s is None or robots.crawl_delay_s >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        pytest.param("User-agent: *\nDisallow: /*b*c$", "/abxc", False, id="wildcards in order"),
+        pytest.param("User-agent: *\nDisallow: /*b*c$", "/cxb", True, id="and not in another"),
+        pytest.param("User-agent: *\nDisallow: /ab*b$", "/ab", True, id="no character counts twice"),
+        pytest.param("User-agent: *\nDisallow: /*", "/", False, id="a wildcard may be empty"),
+        pytest.param("User-agent: *\nDisallow: /a%2Fb", "/a/b", True, id="an escaped slash is no slash"),
+        pytest.param("User-agent: *\nDisallow: /a%2Ab", "/axb", True, id="an escaped star is no wildcard"),
+        pytest.param("User-agent: *\nDisallow: /a%2Ab", "/a*b", False, id="it is a star"),
+        pytest.param("User-agent: *\nDisallow: /a$b", "/a$b", False, id="a dollar inside is a dollar"),
+        pytest.param("User-agent: *\nDisallow: /a%0Ab", "/b", True, id="an escaped line end is none"),
+        pytest.param("User-agent: *\nDisallow: /é*\nAllow: /*aaaaa", "/éaaaaa", False, id="octets are counted escaped"),
+        pytest.param("User-agent: a\nCrawl-delay: 1\nDisallow: /a\nUser-agent: *\nDisallow: /b", "/a", True, id="ended"),
+        pytest.param("User-agent *\nDisallow /a", "/a", False, id="without colons"),
+        pytest.param("User-agent: *\nDisallowed: /a", "/a", True, id="another word"),
+    ],
+)  # fmt: skip
+def test_patterns(text: str, path: str, expected: bool) -> None:
+    assert allows(text, path) is expected
+
+
+def test_a_delay_belongs_to_those_that_were_named_before_it() -> None:
+    text = b"User-agent: honeyguide\nCrawl-delay: 5\nUser-agent: x\nCrawl-delay: 9\nDisallow: /a"
+    assert read_robots(text).crawl_delay_s == 5.0
+    assert read_robots(text, "x").crawl_delay_s == 9.0
+    assert not read_robots(text).allows(Url.parse("https://site.example/a"))
+
+
+def full(line: bytes) -> bytes:
+    """A file of 500 KiB whose rules are all different."""
+    count = 500 * 1024 // len(line % 0)
+    return b"User-agent: *\n" + b"\n".join(line % n for n in range(count))
+
+
+@pytest.mark.parametrize(
+    "line", [b"allow:/%05x\n", b"allow:*%05x\n", b"allow:/%05x$\n", b"allow:/\xff%05x\n"]
+)
+def test_a_file_stays_in_memory_about_as_large_as_it_was_sent(line: bytes) -> None:
+    rules = read_robots(full(line))
+    assert len(rules.rules) < 2 * 500 * 1024  # one run of bytes: no object for each rule
+    assert rules.rules.count(b"\n") > 30_000  # all of them are kept (RFC 9309 2.5)
+
+
+def test_rules_of_others_are_not_kept() -> None:
+    assert not read_robots(full(b"Disallow: /%05x\n").replace(b"User-agent: *", b"User-agent: x")).rules
+
+
+def test_the_steps_of_one_decision_are_bounded() -> None:
+    rules = read_robots(full(b"disallow:/*%05x\n"))
+    assert rules.allows(Url.parse("https://site.example/a"))
+    assert not rules.allows(Url.parse(f"https://site.example/{'a' * 60_000}"))  # it is not compared
+
+
+@given(
+    st.lists(st.sampled_from(["/a", "/a*b", "/a$", "/*a", "/%61", "/b", "*", "/a/"]), max_size=6), st.data()
+)
+def test_the_longest_rule_that_matches_decides_and_a_tie_allows(
+    paths: list[str], data: st.DataObject
+) -> None:
+    """RFC 9309 2.2.2; the oracle is regular expressions."""
+    rules = [(path, data.draw(st.booleans())) for path in paths]
+    text = "User-agent: *\n" + "\n".join(f"{'Allow' if ok else 'Disallow'}: {path}" for path, ok in rules)
+    for path in ("/", "/a", "/ab", "/b", "/xa", "/a/b"):
+        matching = [
+            (len(rule.replace("%61", "a")), ok)
+            for rule, ok in rules
+            if re.match(re.escape(rule.replace("%61", "a")).replace(r"\*", ".*").replace(r"\$", "$"), path)
+        ]
+        assert allows(text, path) is max(matching, default=(0, True))[1], (text, path)
