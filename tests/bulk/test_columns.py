@@ -25,8 +25,7 @@ from honeyguide.core.text.pattern import compile_pattern
 
 pytest.importorskip("polars")  # an extra
 
-from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
-from honeyguide.bulk.text_tests import lowered
+from honeyguide.bulk.columns import fact_frame, lowered, read_scores, score_columns
 
 
 def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:

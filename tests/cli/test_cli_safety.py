@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from honeyguide.adapters.files.read import MAX_PAGE_BYTES
 from honeyguide.cli.main import Root
 from honeyguide.cli.output import number
-from honeyguide.core.records.text import csv_cell, json_line
+from honeyguide.core.records import csv_cell, json_line
 from honeyguide.core.text.printable import printable
 
 if TYPE_CHECKING:

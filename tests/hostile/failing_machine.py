@@ -20,8 +20,7 @@ from typing import Any
 from unittest.mock import patch
 
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.output.markdown_folder import Folder
-from honeyguide.adapters.output.page_file import PageFile, StoredPages
+from honeyguide.adapters.output.page_file import Folder, PageFile, StoredPages
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import State, digest_of

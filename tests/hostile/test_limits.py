@@ -366,7 +366,7 @@ LIMITS = [
     Limit(
         "line of an output that is gone on with",
         "268,435,456 bytes",
-        "adapters.output.record_file:MAX_LINE_BYTES",
+        "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
         1_000,
         also="adapters.output.tables",
@@ -390,13 +390,13 @@ LIMITS = [
     Limit(
         "name of a file",
         "60 characters",
-        "adapters.output.markdown_folder:MAX_NAME_CHARS",
+        "adapters.output.page_file:MAX_NAME_CHARS",
         outputs.file_name_chars,
     ),
     Limit(
         "path of a file",
         "180 characters",
-        "adapters.output.markdown_folder:MAX_PATH_CHARS",
+        "adapters.output.page_file:MAX_PATH_CHARS",
         outputs.file_path_chars,
     ),
 ]

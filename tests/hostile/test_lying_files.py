@@ -16,13 +16,12 @@ from typing import Any
 import pytest
 from lies import ESCAPES, check, check_name
 
-from honeyguide.adapters.output.markdown_folder import Folder, file_name, page_text
-from honeyguide.adapters.output.page_file import PageFile, StoredPages
+from honeyguide.adapters.output.page_file import Folder, PageFile, StoredPages, file_name, page_text
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.tables import write_table
 from honeyguide.adapters.output.write import PART, replacing
+from honeyguide.core.records import csv_cell, json_line
 from honeyguide.core.records.fields import PickRecord
-from honeyguide.core.records.text import csv_cell, json_line
 from honeyguide.core.text.printable import escaped
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
@@ -66,7 +65,7 @@ def test_a_file_is_the_same_whatever_the_terminal_is() -> None:
             "PYTHONIOENCODING": encoding,
         }
         program = (
-            "import sys; from honeyguide.cli.output import printed_line; from honeyguide.core.records.text import json_line; "
+            "import sys; from honeyguide.cli.output import printed_line; from honeyguide.core.records import json_line; "
             "sys.stdout.write(ascii(json_line({'a': '\\u00e9\\u202e'})) + '\\n' + printed_line({'a': '\\u00e9\\u202e'}))"
         )
         done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=True)  # noqa: S603 - our own

@@ -22,8 +22,7 @@ from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space,
 
 from honeyguide.adapters.output.page_file import PageFile
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
-from honeyguide.adapters.output.record_file import RecordFile
-from honeyguide.adapters.output.write import replacing
+from honeyguide.adapters.output.write import RecordFile, replacing
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.core.url.url import Url

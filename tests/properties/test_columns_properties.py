@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from test_scoring_properties import CARDS, FACTS
 
 from honeyguide import load_profile
-from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
-from honeyguide.bulk.text_tests import lowered
+from honeyguide.bulk.columns import fact_frame, lowered, read_scores, score_columns
 from honeyguide.config import bundled_profiles
 from honeyguide.core.rules.compile import CompiledCard
 from honeyguide.core.rules.facts import FIELDS, Facts, Value

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened, read_lines
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
-from honeyguide.adapters.output.markdown_folder import Folder
-from honeyguide.adapters.output.page_file import PageFile, PageTable, StoredPages, with_extras
+from honeyguide.adapters.output.page_file import Folder, PageFile, PageTable, StoredPages, with_extras
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.tables import (
     MARKDOWN,
@@ -26,7 +25,7 @@ from honeyguide.adapters.output.tables import (
     write_table,
 )
 from honeyguide.adapters.output.write import check_replaceable
-from honeyguide.core.records.text import csv_row
+from honeyguide.core.records import csv_row
 from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:

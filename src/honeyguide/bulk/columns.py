@@ -1,7 +1,8 @@
 """Columns: scorecards evaluated over whole columns, with the values and reasons of the row evaluator.
 
-Owns: the column evaluator. Must not know: TOML, files, which rules exist. Start reading at `score_columns`. polars is an
-extra, so this module is imported on demand. An unknown fact is null, and polars' logic of nulls is the three-valued logic of
+Owns: the column evaluator, and how tests of text are written for polars. Must not know: TOML, files, which rules exist.
+Start reading at `score_columns`, and at `text_test` for texts: patterns that mean the same to both engines run in polars,
+others in Python. polars is an extra, so this module is imported on demand. An unknown fact is null, and polars' logic of nulls is the three-valued logic of
 the rules. Each rule is one mask, computed once. Sums are made in the order of the rules, because floats added in another
 order are other floats. Each rule that paid sets one bit; `read_scores` turns bits into reasons. Numbers must be finite.
 """
@@ -9,21 +10,21 @@ order are other floats. Each rule that paid sets one bit; `read_scores` turns bi
 from __future__ import annotations
 
 import math
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from honeyguide.bulk.text_tests import text_test, words_column
 from honeyguide.core.rules import language
-from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
-from honeyguide.core.rules.language import half_up
+from honeyguide.core.rules.facts import CARD, FIELDS, JOIN, FactKind
+from honeyguide.core.rules.language import Is, Matches, Text, half_up
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.rules.facts import Value
-    from honeyguide.core.rules.language import Condition, Group, Rule, Scorecard
+    from honeyguide.core.rules.language import Condition, Group, Leaf, Rule, Scorecard
 
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
 _BEFORE = "sum before the group"
@@ -42,8 +43,7 @@ def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bo
 
 def read_scores(frame: pl.DataFrame, card: Scorecard) -> list[language.Score]:
     """Turn the ledger of scored rows into scores with their reasons."""
-    units = {rule.per for rule in _rules(card) if rule.per is not None}
-    units &= set(frame.columns)
+    units = {rule.per for rule in _rules(card) if rule.per is not None} & set(frame.columns)
     optional = _optional(card)
     paid = _joined(frame, f"paid.{card.name}.")
     unknown = _joined(frame, f"unknown.{card.name}.")
@@ -64,29 +64,24 @@ def fact_frame(rows: Sequence[Mapping[str, Value]], names: Iterable[str]) -> pl.
     types: dict[FactKind, type[pl.DataType]] = {FactKind.NUMBER: pl.Float64, FactKind.FLAG: pl.Boolean}
     columns = []
     for name in names:
-        dtype = types.get(_kind(name), pl.String)
-        columns.append(pl.Series(name, [row[name] for row in rows], dtype=dtype, strict=False))
+        values, dtype = [row[name] for row in rows], types.get(_kind(name), pl.String)
+        columns.append(pl.Series(name, values, dtype=dtype, strict=False))
     return pl.DataFrame(columns)
 
 
 class _Card:
     """One card as expressions over the columns that are there."""
 
-    def __init__(self, card: Scorecard, known: Collection[str]) -> None:
+    def __init__(self, card: Scorecard, known: set[str]) -> None:
         self.card = card
         self.known = known
         self._numbers = {id(rule): place for place, rule in enumerate(_rules(card))}
 
     def add_to(self, frame: pl.LazyFrame, *, ledger: bool) -> pl.LazyFrame:
         """Add the card's columns: texts as words, then masks, then the value; the steps in between are dropped."""
-        tests = [
-            leaf
-            for rule in _rules(self.card)
-            for leaf in language.leaves(rule.when)
-            if leaf.field in self.known
-        ]
-        words = {leaf.field for leaf in tests if isinstance(leaf, language.Text) and leaf.test == "word"}
-        prepared = [words_column(name) for name in sorted(words)]
+        tests = [leaf for rule in _rules(self.card) for leaf in language.leaves(rule.when)]
+        words = {leaf.field for leaf in tests if isinstance(leaf, Text) and leaf.test == "word"}
+        prepared = [words_column(name) for name in sorted(words & self.known)]
         masks = [self._mask(rule).alias(self._mask_name(rule)) for rule in _rules(self.card)]
         frame = frame.with_columns(prepared).with_columns(masks)
         for step in self._steps():
@@ -121,9 +116,9 @@ class _Card:
                 return pl.col(field) < bound
             case language.Above(field, bound):
                 return pl.col(field) > bound
-            case language.Is(field, values) if _kind(field) is FactKind.NUMBER:
+            case Is(field, values) if _kind(field) is FactKind.NUMBER:
                 return pl.col(field).is_in([float(one) for one in values if isinstance(one, int | float)])
-            case language.Is(field, values) if _kind(field) is FactKind.FLAG:
+            case Is(field, values) if _kind(field) is FactKind.FLAG:
                 return pl.col(field).is_in([flag for flag in (True, False) if flag in values])
             case _:
                 return text_test(condition)
@@ -155,8 +150,7 @@ class _Card:
         if group.mode == "first":
             return total + self._first(group)
         for rule in group.rules:
-            paid = pl.when(pl.col(self._mask_name(rule))).then(self._payment(rule)).otherwise(0.0)
-            total = total + paid
+            total = total + pl.when(pl.col(self._mask_name(rule))).then(self._payment(rule)).otherwise(0.0)
         return total
 
     def _first(self, group: Group) -> pl.Expr:
@@ -184,9 +178,7 @@ class _Card:
     def _ledger(self) -> Iterator[pl.Expr]:
         """Write the bits: which rules paid, and which facts are unknown."""
         name = self.card.name
-        paid = [
-            self._has_paid(group, place) for group in self.card.groups for place in range(len(group.rules))
-        ]
+        paid = [self._has_paid(group, at) for group in self.card.groups for at in range(len(group.rules))]
         facts = _optional(self.card)
         missing = [pl.col(fact).is_null() if fact in self.known else pl.lit(value=True) for fact in facts]
         for label, bits in (("paid", paid), ("unknown", missing)):
@@ -272,3 +264,129 @@ def _paid(rule: Rule, decimals: int, facts: Mapping[str, Any]) -> language.Reaso
 
 def _limited(rule: str, total: float, limit: float, decimals: int) -> language.Reason:
     return language.Reason(rule, half_up(limit - total, decimals), f"limited to {limit:g}", quiet=True)
+
+
+# --- texts ---
+# A fact may hold several texts, joined by `core.rules.facts.JOIN`: beginnings, ends and whole texts are searched beside the
+# join. No folded text contains a part of the join; a term that does is left to Python.
+
+_WORDS = "words."  # a column with the text between spaces, so that whole words are substrings
+
+
+def words_column(field: str) -> pl.Expr:
+    """Write a text so that each of its words stands between spaces."""
+    column = pl.col(field)
+    if _has_parts(field):
+        column = column.str.replace_all(JOIN, " | ", literal=True)
+    return pl.concat_str([pl.lit(" "), column, pl.lit(" ")]).alias(_WORDS + field)
+
+
+def text_test(leaf: Leaf) -> pl.Expr:
+    """Write the test of a text fact; null where it is unknown."""
+    column = pl.col(leaf.field)
+    several = _has_parts(leaf.field)
+    match leaf:
+        case Matches(_, pattern):
+            if pattern.terms is not None:
+                return _contains(column, pattern.terms)
+            same = lowered(pattern.source, several=several)
+            if same is not None:
+                return column.str.contains(same)
+            return _by_python(column, pattern.search, several=several)
+        case Is(_, values):
+            return _equals(column, [value for value in values if isinstance(value, str)], several=several)
+        case Text(field, "word", terms):
+            needles = [f" {term[:-1]}" if term.endswith("*") else f" {term} " for term in terms]
+            return _contains(pl.col(_WORDS + field), needles)
+        case Text(_, "has", terms):
+            return _contains(column, terms)
+        case Text(_, "starts", terms):
+            return _at_edge(column, terms, several=several, at_start=True)
+        case Text(_, "ends", terms):
+            return _at_edge(column, terms, several=several, at_start=False)
+        case _:
+            raise TypeError(f"{leaf.field} holds no number")
+
+
+def _has_parts(field: str) -> bool:
+    return field in FIELDS and FIELDS[field].kind is FactKind.TEXTS
+
+
+def _contains(column: pl.Expr, terms: Sequence[str]) -> pl.Expr:
+    if not terms or "" in terms:
+        return _wherever_known(column, holds=bool(terms))
+    if len(terms) == 1:
+        return column.str.contains(terms[0], literal=True)
+    return column.str.contains_any(list(terms))
+
+
+def _at_edge(column: pl.Expr, terms: Sequence[str], *, several: bool, at_start: bool) -> pl.Expr:
+    if not terms:
+        return _wherever_known(column, holds=False)
+    if several and _touches_join(terms):
+        test, listed = (str.startswith if at_start else str.endswith), tuple(terms)
+        return _by_python(column, lambda text: test(text, listed), several=True)
+    tests = [column.str.starts_with(term) if at_start else column.str.ends_with(term) for term in terms]
+    if several:
+        tests.append(_contains(column, [JOIN + term if at_start else term + JOIN for term in terms]))
+    return pl.any_horizontal(tests)
+
+
+def _equals(column: pl.Expr, values: Sequence[str], *, several: bool) -> pl.Expr:
+    if not values:
+        return _wherever_known(column, holds=False)
+    if several and _touches_join(values):
+        return _by_python(column, frozenset(values).__contains__, several=True)
+    tests = [column.is_in(list(values))]
+    if several:
+        tests += [column.str.starts_with(value + JOIN) for value in values]
+        tests += [column.str.ends_with(JOIN + value) for value in values]
+        tests.append(_contains(column, [JOIN + value + JOIN for value in values]))
+    return pl.any_horizontal(tests)
+
+
+def _touches_join(terms: Sequence[str]) -> bool:
+    return any(char in term for term in terms for char in set(JOIN))
+
+
+def _wherever_known(column: pl.Expr, *, holds: bool) -> pl.Expr:
+    """Write the same answer for every text, null where there is none."""
+    length = column.str.len_bytes()
+    return length >= 0 if holds else length < 0
+
+
+def _by_python(column: pl.Expr, test: Callable[[str], bool], *, several: bool) -> pl.Expr:
+    """Test in Python, once for each distinct text."""
+
+    def ask(texts: pl.Series) -> pl.Series:
+        answers: dict[str | None, bool | None] = {None: None}
+        for text in texts.unique():
+            if text is not None:
+                answers[text] = any(map(test, text.split(JOIN))) if several else test(text)
+        return pl.Series(texts.name, [answers[text] for text in texts], dtype=pl.Boolean)
+
+    return column.map_batches(ask, return_dtype=pl.Boolean, is_elementwise=True)
+
+
+_TOKEN = re.compile(
+    r"(?P<plain>[A-Za-z0-9 _/:,;!@%=<>\"'-]|\.|\||\)|\((?:\?:)?(?!\?)|[*+?])"
+    r"|(?P<edge>[\^$])"
+    r"|(?P<set>\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9 _])+\])"
+    r"|\\(?P<letter>[dwsb])"
+    r"|(?P<sign>\\[.+*?()|\[\]^$/-])"
+)
+_LETTERS = {"d": "[0-9]", "w": "[0-9A-Za-z_]", "s": "[\\t\\n\\f\\r ]", "b": "(?-u:\\b)"}
+_EDGES = {"^": "\\A", "$": "\\z"}
+
+
+def lowered(source: str, *, several: bool) -> str | None:
+    """Translate a pattern to polars' engine; None if it might mean something else there."""
+    # A pattern for `several` joined texts must have no edge and no space, which the join is made of.
+    written, at = "(?i)", 0
+    while at < len(source):
+        token = _TOKEN.match(source, at)
+        if token is None or (several and (token["edge"] or token["letter"] == "s")):
+            return None
+        at = token.end()
+        written += _EDGES.get(token[0]) or _LETTERS.get(token["letter"] or "") or token[0]
+    return written

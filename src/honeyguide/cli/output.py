@@ -103,7 +103,7 @@ def emit(records: Iterable[Record], columns: Sequence[str], show: Callable[[Iter
 
 def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
     """Print records as JSON lines, or the named columns as CSV, where `rejected.rule` is rejected_rule."""
-    from honeyguide.core.records.text import csv_row  # `honeyguide --help` needs no records
+    from honeyguide.core.records import csv_row  # `honeyguide --help` needs no records
 
     if output == "jsonl":
         for record in records:
@@ -117,7 +117,7 @@ def write_records(output: Format, records: Iterable[Record], columns: Sequence[s
 
 def printed_line(record: Record) -> str:
     """Write one record as JSON for standard output, whose encoding may not have all letters."""
-    from honeyguide.core.records.text import json_line  # as above
+    from honeyguide.core.records import json_line  # as above
 
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     return json_line(record) if is_unicode else json.dumps(record, allow_nan=False)

@@ -1,13 +1,14 @@
-"""What a report tells of a plan: levels, the best URLs with their reasons, hosts.
+"""What a report tells of a plan (levels, the best URLs, hosts) and of a simulation (freshness over time, a table).
 
-Owns: reading the records of a plan; their URLs are not trusted. Must not know: how a plan is made, HTML, Markdown.
-Start reading at `plan_sheet`.
+Owns: reading the records of a plan, whose URLs are not trusted, and which figures of an outcome are shown. Must not know:
+how plans and outcomes come about, HTML, Markdown. Start reading at `plan_sheet` and `curves_sheet`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from honeyguide.core.url.url import Url
@@ -17,9 +18,11 @@ from honeyguide.report.sheet import (
     HEADINGS,
     MAX_URL,
     CountList,
+    Curve,
     Line,
     Pages,
     Sheet,
+    Table,
     clean,
     counted,
     facts_of,
@@ -27,11 +30,11 @@ from honeyguide.report.sheet import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.core.records import Record
     from honeyguide.report.sheet import ReportRow
-
+    from honeyguide.simulation.measures import Outcome
 
 _NONE = "no host"
 
@@ -86,3 +89,70 @@ def _row(entry: Record) -> ReportRow:
     row = read_row(entry, clean(entry.get("level")))
     due = clean(entry.get("next_due"), 40)
     return replace(row, facts=(f"due {due}",) if due else ())
+
+
+# --- simulations ---
+
+# The words of the columns, in lines for a terminal.
+LEGEND = (
+    "Fresh: share of pages, weighted by importance, whose copy matched the live page;",
+    "Late: the same in the second half. Best: Late in percent of optimum, or of",
+    "known-rates where there is no optimum. Age: how long copies were out of date, on",
+    "average. Idle: percent of fetches that found nothing new. New: time until a new",
+    "page is fetched. Day 1, Day 3: Fresh on that day. known-rates: knows how often",
+    "each page changes. optimum: the best fixed rates in the long run; short runs,",
+    "which begin with fresh copies, and pages that change in bursts can pass it.",
+    "all-knowing: knows every change; no policy passes it.",
+)
+_CURVES_HEAD = ("Policy", "Fresh", "Late", "Best", "Bound", "Age", "Idle", "New", "Day 1", "Day 3", "Fetches")
+_HOSTS = 20  # the largest
+_ABOUT = "Freshness: the share of pages, weighted by importance, whose stored copy matches the live page."
+_LAST = f"{' '.join(LEGEND)} Bound: Late in percent of all-knowing. What is no policy is grey."
+
+
+def curves_sheet(outcomes: Sequence[Outcome]) -> Sheet:
+    """Make the sheet of a simulation."""
+    groups = groupby(outcomes, lambda outcome: (outcome.world, outcome.budget))
+    parts = (part for (world, budget), group in groups for part in _curve_parts(world, budget, list(group)))
+    return Sheet(HEADINGS["simulate"], _ABOUT, (), (), tuple(parts), last=_LAST)
+
+
+def _curve_parts(world: str, budget: str, outcomes: list[Outcome]) -> Iterator[Table]:
+    curves = tuple(Curve(outcome.policy, tuple(outcome.curve)) for outcome in outcomes if outcome.curve)
+    grey = frozenset(place for place, outcome in enumerate(outcomes) if outcome.is_reference)
+    yield Table(f"{world}, budget {budget}", _CURVES_HEAD, tuple(map(_outcome_row, outcomes)), curves, grey)
+    listed = [outcome for outcome in outcomes if len(outcome.hosts) > 1]
+    if listed:
+        largest = sorted(listed[0].hosts, key=lambda item: (-item[1], item[0]))[:_HOSTS]
+        counts = [dict(outcome.hosts) for outcome in listed]
+        rows = tuple((host, *(f"{count[host]:,}" for count in counts)) for host, _ in largest)
+        yield Table("Fetches of each host", ("Host", *(outcome.policy for outcome in listed)), rows)
+
+
+def _outcome_row(outcome: Outcome) -> tuple[str, ...]:
+    days = outcome.days
+    return (
+        outcome.policy,
+        _number(outcome.freshness),
+        _number(outcome.late),
+        _percent(outcome.of_best),
+        _percent(outcome.of_all_knowing),
+        _hours(outcome.mean_age_h),
+        _percent(outcome.nothing_share),
+        _hours(outcome.discovery_h),
+        _number(days[0] if days else None),
+        _number(days[2] if len(days) > 2 else None),
+        "–" if outcome.fetches is None else f"{outcome.fetches:,}",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _hours(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f} h"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.adapters.output.markdown_folder import (
+from honeyguide.adapters.output.page_file import (
     MAX_NAME_CHARS,
     MAX_PATH_CHARS,
     Folder,

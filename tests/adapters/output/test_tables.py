@@ -13,9 +13,8 @@ from honeyguide.adapters.files import parquet
 from honeyguide.adapters.files.parquet import parquet_schema
 from honeyguide.adapters.output.tables import PICK_COLUMNS, FinishedSites, read_back, write_table
 from honeyguide.app.pick import picker
-from honeyguide.core.records import candidate_record
+from honeyguide.core.records import candidate_record, json_line
 from honeyguide.core.records.fields import PickRecord
-from honeyguide.core.records.text import json_line
 from honeyguide.core.why import Why
 from honeyguide.errors import InputError
 from honeyguide.jobs.pick import PickRequest

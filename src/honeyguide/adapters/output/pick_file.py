@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from honeyguide.adapters.files.parquet import need_parquet
-from honeyguide.adapters.output.record_file import RecordFile
 from honeyguide.adapters.output.tables import first_fields, read_back, write_table
-from honeyguide.adapters.output.write import PART
+from honeyguide.adapters.output.write import PART, RecordFile
+from honeyguide.core.records import csv_cell, json_line
 from honeyguide.core.records.fields import SCHEMA, PickRecord
-from honeyguide.core.records.text import csv_cell, json_line
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:

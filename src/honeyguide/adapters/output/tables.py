@@ -26,8 +26,8 @@ from honeyguide.adapters.files.parquet import (
 from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
 from honeyguide.adapters.files.rows import csv_rows as read_csv_rows
 from honeyguide.adapters.files.rows import parse_object
-from honeyguide.adapters.output.record_file import MAX_LINE_BYTES
-from honeyguide.adapters.output.write import check_replaceable, replacing
+from honeyguide.adapters.output.write import MAX_LINE_BYTES, check_replaceable, replacing
+from honeyguide.core.records import csv_cell, csv_row, json_line
 from honeyguide.core.records.fields import (
     SCHEMA,
     PickOptions,
@@ -37,7 +37,6 @@ from honeyguide.core.records.fields import (
     columns,
     fields,
 )
-from honeyguide.core.records.text import csv_cell, csv_row, json_line
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 

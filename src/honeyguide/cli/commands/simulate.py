@@ -24,7 +24,7 @@ from honeyguide.core.records.answers import OutcomeRecord
 from honeyguide.core.records.fields import columns
 from honeyguide.errors import InputError, shown
 from honeyguide.report import write_sheet
-from honeyguide.report.curves import LEGEND, curves_sheet
+from honeyguide.report.plan import LEGEND, curves_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
