@@ -34,7 +34,8 @@ def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:
     names = sorted({name for row in rows for name in row})
     frame = score_columns(fact_frame(full, names).lazy(), [card]).collect()
     found = read_scores(frame, card)
-    assert found == [CompiledCard(card).score(Facts(None, None, **row)) for row in full]
+    expected = [CompiledCard(card).score(Facts(None, None, **row)) for row in full]
+    assert repr(found) == repr(expected)  # with their reasons: as numbers they may be equal for other ones
     return found
 
 
@@ -143,7 +144,7 @@ def test_a_card_reads_another_card() -> None:
 def test_facts_without_a_column_are_not_known() -> None:
     card = card_of(Rule("a", "a", 1.0, Not(Above("visits", 1))), Rule("b", "b", 1.0, per="hub_depth"))
     frame = score_columns(fact_frame([{"relevance": 0.5}], ["relevance"]).lazy(), [card]).collect()
-    assert read_scores(frame, card) == [Score(0.0, (), ("visits", "hub_depth"))]
+    assert repr(read_scores(frame, card)) == repr([Score(0.0, (), ("visits", "hub_depth"))])
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,9 @@ def test_table_for_people(run: Run) -> None:
         (["--level", "low"], [3]),
         (["--level", "low", "--level", "medium", "--top", "1"], [2]),
         (["--min-score", "100"], []),
+        (["--max-score", "50"], [3]),
+        (["--max-score", "94", "--top", "1"], [2]),
+        (["--min-score", "20", "--max-score", "94"], [2, 3]),
     ],
 )
 def test_filters_keep_the_rank(run: Run, arguments: list[str], ranks: list[int]) -> None:
@@ -188,6 +191,10 @@ def test_a_gigabyte_without_a_line_end_is_refused_early(run: Run) -> None:
         ["--top", "0"],
         ["--level", "huge"],
         ["--min-score", "101"],
+        ["--max-score", "101"],
+        ["--max-score", "0"],
+        ["--max-score", "nan"],
+        ["--max-score", "50", "--min-score", "50"],
     ],
 )
 def test_wrong_options_are_usage_errors(run: Run, arguments: list[str]) -> None:

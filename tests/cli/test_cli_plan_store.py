@@ -160,6 +160,7 @@ def test_all_options_of_files_work(run: Run, store: Path) -> None:
     whole = records(run(*base))
     assert [one["url"] for one in records(run(*base, "--top", "2"))] == [one["url"] for one in whole[:2]]
     assert records(run(*base, "--min-score", "60")) == [one for one in whole if one["score"] >= 60]
+    assert records(run(*base, "--max-score", "60")) == [one for one in whole if one["score"] < 60]
     assert records(run(*base, "--level", "high")) == [one for one in whole if one["level"] == "high"]
     assert len(records(run(*base, "--per-host", "1"))) == 1
     assert run(*base, "-o", "plan.jsonl").stdout == ""

@@ -162,7 +162,7 @@ def test_what_pages_say_is_no_markup(run: Run, folder: Path) -> None:
 
 
 def test_the_report_of_a_plan(run: Run, folder: Path) -> None:
-    options = ("--top", "2", "--per-host", "9", "--min-score", "5")
+    options = ("--top", "2", "--per-host", "9", "--min-score", "5", "--max-score", "99")
     result = run("plan", "known.csv", *NOW, *options, "--report", "p.md", "--report", "p.html")
     assert (result.exit_code, result.stderr) == (0, "p.md, p.html: 2 URLs\n")
     assert result.stdout == run("plan", "known.csv", *NOW, *options).stdout
@@ -171,7 +171,7 @@ def test_the_report_of_a_plan(run: Run, folder: Path) -> None:
     assert "2 URLs in the plan; 3 ranked; 1 host" in text
     for fact in (
         "Ranked: known.csv", "As of: 2024-06-15T08:00:00.000Z", "Policy: heuristic", "Profile: news, ",
-        "Asked for: the best 2; scores of 5 and more; at most 9 of each host",
+        "Asked for: the best 2; scores of 5 and more; scores below 99; at most 9 of each host",
     ):  # fmt: skip
         assert f"- {fact}" in text
     assert part(text, "All URLs")[0] == ["very high", "1", "crawl immediately"]

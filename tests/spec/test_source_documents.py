@@ -541,6 +541,59 @@ def test_signals_and_scored_urls_are_public_types() -> None:
     assert (result.url, result.score.value) == (signals.url, 60)
 
 
+def test_a_scored_url_has_its_score_as_a_number_and_its_reasons_as_texts() -> None:
+    result = score_url({**ROW, "isHub": True, "hubDepth": 4}, now=NOW)
+    assert isinstance(result.score, float)
+    assert (result.url, result.reasons) == (ROW["url"], ("Is a hub page", "Deep URL"))
+    assert result.score == 55.0
+    assert json.loads(json.dumps({"score": result.score})) == {"score": 55}
+    assert [(point.rule, point.points) for point in result.points] == [
+        ("base", 50), ("hub", 10), ("deep", -5),
+    ]  # fmt: skip
+    assert sum(point.points for point in result.points) == result.score
+
+
+def three_urls() -> list[dict[str, object]]:
+    """URLs that score 94, 50 and 15, the last one first."""
+    low = {**ROW, "url": "https://a.example/low", "lastVisited": NOW, "hubDepth": 4}
+    high = {
+        **ROW, "url": "https://a.example/high", "lastChanged": NOW, "topicRelevance": 0.9, "isHub": True,
+    }  # fmt: skip
+    return [low, {**ROW, "url": "https://a.example/middle"}, high]
+
+
+def test_thresholds_and_diagnostics_as_the_document_writes_them() -> None:
+    ranked = rank_urls(three_urls(), now=NOW)
+    assert [r.url for r in ranked if r.score >= 70] == ["https://a.example/high"]
+    assert [r.url for r in ranked if r.score < 30] == ["https://a.example/low"]
+    assert [f"{r.score} {r.url}\n  Reasons: {', '.join(r.reasons)}" for r in ranked[:5]] == [
+        "94 https://a.example/high\n  Reasons: Changed in last 24h, High topic relevance, Is a hub page",
+        "50 https://a.example/middle\n  Reasons: ",
+        "15 https://a.example/low\n  Reasons: Recently visited (<1h), Deep URL",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limits", "urls"),
+    [
+        ({"min_score": 70}, ["high"]),
+        ({"max_score": 30}, ["low"]),
+        ({"max_score": 50}, ["low"]),
+        ({"max_score": 50.5}, ["middle", "low"]),
+        ({"min_score": 30, "max_score": 70}, ["middle"]),
+        ({"max_score": 94, "top": 1}, ["middle"]),
+    ],
+)
+def test_thresholds_of_a_file(tmp_path: Path, limits: dict[str, Any], urls: list[str]) -> None:
+    rows = [{key: str(value) for key, value in row.items()} for row in three_urls()]
+    file = tmp_path / "known.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    entries = plan_file(str(file), now=NOW, **limits).entries
+    assert [(entry.rank, entry.scored.url.rpartition("/")[2]) for entry in entries] == [
+        (["high", "middle", "low"].index(name) + 1, name) for name in urls
+    ]
+
+
 def test_a_queue_is_the_best_100_and_a_threshold_cuts_it(tmp_path: Path) -> None:
     rows = [{**ROW, "url": f"https://a.example/{n}", "isHub": True, "hubDepth": n % 5} for n in range(150)]
     rows += [{**ROW, "url": "https://a.example/new", "isHub": True, "lastChanged": NOW.isoformat()}]
@@ -557,5 +610,5 @@ def test_files_are_planned_by_this_score_and_stores_by_what_was_learned(tmp_path
     file = tmp_path / "known.jsonl"
     file.write_text(json.dumps(ROW), "utf-8")
     (entry,) = plan_file(str(file), now=NOW).entries
-    assert entry.scored.score == score_url(ROW, now=NOW).score
+    assert repr(entry.scored.score) == repr(score_url(ROW, now=NOW).score)
     assert inspect.signature(plan_store).parameters["policy"].default == "learned"

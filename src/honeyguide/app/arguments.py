@@ -115,10 +115,10 @@ def count_of(value: int | None, field: str) -> int | None:
     return value
 
 
-def least_of(value: float | None, most: float) -> float | None:
-    """Reject a min_score outside the score's range."""
+def score_of(value: float | None, most: float, field: str = "min_score") -> float | None:
+    """Reject a score outside its range."""
     if value is not None and not 0 <= value <= most:
-        raise InputError(f"{value} is no score; they go from 0 to {most:g}", field="min_score")
+        raise InputError(f"{value} is no score; they go from 0 to {most:g}", field=field)
     return value
 
 

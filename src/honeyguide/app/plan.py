@@ -82,6 +82,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     policy: str | None = None,
     top: int | None = None,
     min_score: float | None = None,
+    max_score: float | None = None,
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
     kind: str | None = None,
@@ -92,7 +93,9 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
     """
     chosen = profile_of(profile)
-    query = _checked(PlanQuery(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    query = _checked(
+        PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
+    )
     files = [paths] if isinstance(paths, str) else paths
     return open_known(files, chosen, kind=kind, policy=policy, reject=reject).plan(query)
 
@@ -105,12 +108,15 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     policy: str = LEARNED,
     top: int | None = None,
     min_score: float | None = None,
+    max_score: float | None = None,
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
 ) -> Plan:
     """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
     chosen = profile_of(profile)
-    query = _checked(PlanQuery(moment_of(now), top, min_score, levels_of(levels, chosen), per_host))
+    query = _checked(
+        PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
+    )
     with read_store(path, read_only=True) as store:
         return StoreTable(store, chosen, policy, str(path)).plan(query)
 
@@ -119,7 +125,10 @@ def _checked(query: PlanQuery) -> PlanQuery:
     """Reject numbers that would silently give an empty plan."""
     arguments.count_of(query.top, "top")
     arguments.count_of(query.per_host, "per_host")
-    arguments.least_of(query.min_score, 100.0)  # PLAN-1
+    least = arguments.score_of(query.min_score, 100.0)  # PLAN-1
+    bound = arguments.score_of(query.max_score, 100.0, "max_score")
+    if bound is not None and bound <= (least or 0.0):
+        raise InputError(f"no score is below {bound:g} and at least {least or 0.0:g}", field="max_score")
     return query
 
 

@@ -137,20 +137,21 @@ class ColumnTable:
         return PlanEntry(0, score_url(row.signals, now, self._profile))
 
     def _plan(self, query: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
-        levels, future = self._no_levels(), Count()
+        levels, future, ahead = self._no_levels(), Count(), 0
         best = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
         texts: KnownRows = {}
         wanted = self._wanted(query)
         for part in self._parts(query.now):
             self._count_levels(levels, part.scores[SCORE])
             self._count_future(future, part, query.now)
+            ahead += self._count_ahead(query, part.scores)
             before, best = best, better_rows(best, part.scores.select(PLACE, SCORE).filter(wanted), limit)
             if best is not before and isinstance(part.file, TextFile):
                 texts = _kept_texts(texts, part, best[PLACE].to_list())
             if query.top is None and best.height > query.limit:
                 raise query.too_many(self._files[0].name)
         winners, is_enough = self._winners(query, best, texts, limit)
-        ranks = [self._rank(one, query, levels) for one in winners]
+        ranks = [ahead + self._rank(one, query, levels) for one in winners]
         return Plan(self._entries(winners, ranks, query.now), levels, future, self._repeated()), is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
@@ -264,9 +265,9 @@ class ColumnTable:
             first += rows
         return self._files[-1], first
 
-    def _least(self, level: Level) -> float:
-        """Return the least value that is of a level or better."""
-        return level.at_least
+    def _least(self, score: float) -> float:
+        """Return the least value of such a score."""
+        return score
 
     def _level(self, value: float) -> Level:
         return level_of(value, self._profile)
@@ -278,20 +279,33 @@ class ColumnTable:
         above = 0
         for level in self._profile.levels:
             is_last = level is self._profile.levels[-1]
-            count = len(values) if is_last else int((values >= self._least(level)).sum())
+            count = len(values) if is_last else int((values >= self._least(level.at_least)).sum())
             levels[level.name] += count - above
             above = count
 
+    def _count_ahead(self, query: PlanQuery, scores: pl.DataFrame) -> int:
+        """Count the rows whose score alone is too high for a query: they have a rank, too."""
+        if query.max_score is None:
+            return 0
+        wanted = self._of_levels(query) & (pl.col(SCORE) >= self._least(query.max_score))
+        return int(scores.select(wanted.sum()).item())
+
     def _wanted(self, query: PlanQuery) -> pl.Expr:
+        score, wanted = pl.col(SCORE), self._of_levels(query)
+        if query.min_score is not None:
+            wanted = wanted & (score >= query.min_score)
+        return wanted if query.max_score is None else wanted & (score < self._least(query.max_score))
+
+    def _of_levels(self, query: PlanQuery) -> pl.Expr:
         score = pl.col(SCORE)
         wanted, above = pl.lit(value=not query.levels), pl.lit(value=False)
         for level in self._profile.levels:
             is_last = level is self._profile.levels[-1]
-            reached = pl.lit(value=True) if is_last else score >= self._least(level)
+            reached = pl.lit(value=True) if is_last else score >= self._least(level.at_least)
             if level.name in query.levels:
                 wanted = wanted | (reached & ~above)
             above = reached
-        return wanted if query.min_score is None else wanted & (score >= query.min_score)
+        return wanted
 
     def _rank(self, one: Winner, query: PlanQuery, levels: Mapping[str, int]) -> int:
         """Count every row that is better; levels that were not asked for are better as a whole."""

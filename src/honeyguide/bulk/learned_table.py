@@ -84,13 +84,14 @@ class LearnedTable(ColumnTable):
         self._price = _price(survey.values, winners if query.top or query.per_host else [])
         levels = self._no_levels()
         self._count_levels(levels, survey.values[SCORE])
-        if query.levels:  # a level depends on the price
+        ahead = self._count_ahead(query, survey.values)
+        if query.levels or query.max_score is not None:  # scores depend on the price
             wanted = survey.values.filter(self._wanted(replace(query, min_score=None)))
             winners, is_enough = self._best(query, survey, wanted, limit)
         entries = []
         for one in winners:
             row = KnownUrl(one.place + 1, self._where_of(one.place), one.signals)
-            entry = self._entry(self._rank(one, query, levels), row, query.now)
+            entry = self._entry(ahead + self._rank(one, query, levels), row, query.now)
             if query.wants(entry.scored.score.value, entry.scored.level):
                 entries.append(entry)
         return Plan(entries, levels, survey.future, self._repeated()), is_enough
@@ -138,12 +139,12 @@ class LearnedTable(ColumnTable):
     def _level(self, value: float) -> Level:
         return level_of(score_of(value, self._price), self._profile)
 
-    def _least(self, level: Level) -> float:
-        """Find the least value whose score is of a level or better, by halving bits: floats above 0 are in their order."""
+    def _least(self, score: float) -> float:
+        """Find the least value of such a score, by halving bits: floats above 0 are in their order."""
         low, high = 0, _INFINITE
         while low < high:
             middle = (low + high) // 2
-            if score_of(_of_bits(middle), self._price) >= level.at_least:
+            if score_of(_of_bits(middle), self._price) >= score:
                 high = middle
             else:
                 low = middle + 1

@@ -300,7 +300,7 @@ class _PageReading:
             at=self._at,
             status=fetched.status if fetched else None,
             content=self._content,
-            relevance=judged.score.value / SCALE if judged and judged.score else None,
+            relevance=judged.score / SCALE if judged and judged.score is not None else None,
             depth=lease.depth,
             hub_depth=lease.hub_depth,
             kind=self._kind,

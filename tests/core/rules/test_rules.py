@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import copy
+import json
+import math
+import pickle
+
 import pytest
 
 from honeyguide.core.rules.compile import CompiledCard, RuleList
@@ -14,7 +19,9 @@ from honeyguide.core.rules.language import (
     Is,
     Matches,
     Not,
+    Reason,
     Rule,
+    Score,
     Scorecard,
     Text,
     fields_read,
@@ -123,3 +130,63 @@ def test_half_up(value: float, decimals: int, rounded: float) -> None:
 def test_fields_read() -> None:
     rule = Rule("a", "A", 1, All((YES, Not(UNKNOWN))), per="card.x")
     assert fields_read(card(Group("g", "all", (rule,)))) == ("is_hub", "head_title", "card.x")
+
+
+# --- scores ---
+
+PAID = (Reason("a", 0.1, "first"), Reason("b", 0.2, "second", quiet=True))
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "fixed"),
+    [(94.0, "94", "94.00"), (0.74821, "0.74821", "0.75"), (-5.0, "-5", "-5.00"), (0.0, "0", "0.00")],
+)
+def test_a_score_is_written_as_its_number(value: float, text: str, fixed: str) -> None:
+    score = Score(value, PAID)
+    assert (f"{score}", str(score), f"{score:.2f}") == (text, text, fixed)
+    assert f"{score:>9}" == f"{text:>9}"
+    assert json.loads(json.dumps([score])) == [value]
+
+
+def test_scores_and_numbers_have_one_order() -> None:
+    scores = [Score(3.0, PAID), Score(1.5), Score(2.0, (), ("visits",))]
+    assert sorted([*scores, 1.75, 10]) == [1.5, 1.75, 2.0, 3.0, 10]
+    assert max(scores) is scores[0]
+    assert Score(2.0) < 3 <= Score(3.0, PAID) < Score(3.5)
+    assert not Score(2.0) < 2
+
+
+def test_scores_are_equal_as_their_numbers_are_and_so_are_their_hashes() -> None:
+    one, other = Score(70.0, PAID), Score(70.0)
+    assert one == other == 70.0 == one
+    assert hash(one) == hash(other) == hash(70)
+    assert len({one, other, 70}) == 1
+    assert one != Score(70.000001, PAID)
+    assert repr(one) != repr(other)  # reasons are compared by what they are, not as numbers
+
+
+def test_a_score_computes_as_a_number_exactly() -> None:
+    score = Score(0.1 + 0.2, PAID)
+    assert type(score.value) is float
+    assert score.value.hex() == (0.1 + 0.2).hex()
+    assert (score + 1, -score, score / 3, round(score, 1)) == (
+        0.1 + 0.2 + 1,
+        -(0.1 + 0.2),
+        (0.1 + 0.2) / 3,
+        0.3,
+    )
+    assert math.fsum([score, score]) == math.fsum([0.1 + 0.2] * 2)
+    assert not Score(0.0, PAID)
+
+
+def test_copies_of_a_score_keep_its_reasons() -> None:
+    score = Score(0.3, PAID, ("visits",))
+    for copied in (copy.copy(score), copy.deepcopy(score), pickle.loads(pickle.dumps(score))):  # noqa: S301 - our own
+        assert repr(copied) == repr(score)
+        assert copied.words == ("first",)
+
+
+def test_a_compiled_card_gives_a_whole_score() -> None:
+    card = Scorecard("card", (Group("g", "all", (Rule("a", "first", 2.5), Rule("b", "none", 1.0, UNKNOWN))),))
+    score = CompiledCard(card).score({"head_title": None})
+    assert repr(score) == repr(Score(2.5, (Reason("a", 2.5, "first"),), ("head_title",)))

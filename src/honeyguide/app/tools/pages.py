@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.adapters.files.links import LinkRow, LinkRows
 from honeyguide.adapters.files.read import name_of, read_bytes, read_text
 from honeyguide.adapters.html.markdown import parse_markdown_links, readable
-from honeyguide.app.arguments import count_of, least_of, position_of, profile_of, profile_on, url_of
+from honeyguide.app.arguments import count_of, position_of, profile_of, profile_on, score_of, url_of
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Link, Occurrence, Page
 from honeyguide.core.records import SCHEMA, point_records, position_names
@@ -327,7 +327,7 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.files.read import pays_by_columns, sources_of
 
     chosen = profile_on(profile, topic, related)
-    top, min_score = count_of(top, "top"), least_of(min_score, 10.0)  # TOPIC-1
+    top, min_score = count_of(top, "top"), score_of(min_score, 10.0)  # TOPIC-1
     sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
     rows = LinkRows(sources, reject)
     if top is not None and pays_by_columns(sources):

@@ -110,6 +110,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N."),
         click.option("--level", "levels", multiple=True, metavar="NAME", help="Print only URLs of this level; may be repeated."),
         click.option("--min-score", type=Number(0, 100), metavar="N", help="Print only scores of N and more."),
+        click.option("--max-score", type=Number(0, 100), metavar="N", help="Print only scores below N."),
         click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Print at most N URLs of each host."),
         on_error_option,
         click.option("--check-urls", is_flag=True, help="Check and compare all URLs of Parquet files, not only those that are printed."),
@@ -135,6 +136,7 @@ class _Options:
     top: int | None
     levels: tuple[str, ...]
     min_score: float | None
+    max_score: float | None
     per_host: int | None
     on_error: str
     check_urls: bool
@@ -171,10 +173,7 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
     """
     options = _Options(**values)
     chosen = profile_of(profile)
-    known = [level.name for level in chosen.levels]
-    for level in options.levels:
-        if level not in known:
-            raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")
+    _check_wanted(options, [level.name for level in chosen.levels])
     _check_source(files, kind, options)
     file, written = _destination(files, options)
     request = PlanRequest(
@@ -201,6 +200,7 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
             now=options.now,
             top=options.top,
             min_score=options.min_score,
+            max_score=options.max_score,
             levels=options.levels,
             per_host=options.per_host,
             limit=MAX_ROWS,
@@ -254,6 +254,15 @@ def _warn(plan: Plan) -> None:
         note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
     if plan.unremembered:
         note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
+
+
+def _check_wanted(options: _Options, known: Sequence[str]) -> None:
+    for level in options.levels:
+        if level not in known:
+            raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")
+    least = options.min_score or 0.0
+    if options.max_score is not None and options.max_score <= least:
+        raise click.BadParameter(f"no score is below it and at least {least:g}.", param_hint="--max-score")
 
 
 def _check_source(files: tuple[str, ...], kind: str | None, options: _Options) -> None:
@@ -415,5 +424,7 @@ def _limits(query: PlanQuery) -> Iterator[str]:
         yield f"level {', '.join(query.levels)}"
     if query.min_score is not None:
         yield f"scores of {number(query.min_score)} and more"
+    if query.max_score is not None:
+        yield f"scores below {number(query.max_score)}"
     if query.per_host is not None:
         yield f"at most {query.per_host:,} of each host"

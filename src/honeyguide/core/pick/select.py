@@ -228,7 +228,7 @@ def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
-        value = candidate.score.value if candidate.score else 0.0
+        value = candidate.score or 0.0
         bucket = buckets.get(candidate.bucket or "")
         value -= bucket.handicap if bucket and "bucket" in plan.order else 0.0
         return half_up(value / plan.epsilon) if plan.epsilon else value

@@ -50,8 +50,8 @@ def candidate_record(candidate: Candidate) -> CandidateRecord:
         "total_score": _value(parts.get("total")),
         "matched": list(candidate.matched),
         "selection_reason": candidate.selection_reason,
-        "reasons": list(score.words) if score else [],
-        "points": point_records(score.reasons) if score else [],
+        "reasons": [] if score is None else list(score.words),
+        "points": [] if score is None else point_records(score.reasons),
         "parts": {name: point_records(part.reasons) for name, part in parts.items() if part is not score},
         "rejected": _rejection(candidate.rejected),
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
@@ -96,8 +96,8 @@ class Crawled:
 
 def page_record(lease: Lease, crawled: Crawled) -> PageRecord:
     """Write the record of a visit."""
-    points = point_records(crawled.score.reasons) if crawled.score else []
-    reasons = list(crawled.score.words) if crawled.score else []
+    points = [] if crawled.score is None else point_records(crawled.score.reasons)
+    reasons = [] if crawled.score is None else list(crawled.score.words)
     for why in (crawled.why, crawled.change):
         if why is not None:
             points.append({"rule": why.rule, "points": 0, "reason": why.text})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from honeyguide.core.recrawl.signals import PageState
-    from honeyguide.core.rules.language import Score
+    from honeyguide.core.rules.language import Reason, Score
     from honeyguide.core.rules.profile import Level, Profile
 
 # The range of rates and importances: within it, the index of a page is neither 0 nor infinite.
@@ -64,6 +64,16 @@ class ScoredUrl(NamedTuple):
         """The URL as it was given."""
         return self.signals.url
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it has this score, in sentences."""
+        return self.score.words
+
+    @property
+    def points(self) -> tuple[Reason, ...]:
+        """What each rule paid; the points add up to the score."""
+        return self.score.reasons
+
 
 @dataclass(frozen=True, slots=True)
 class PlanQuery:
@@ -71,7 +81,8 @@ class PlanQuery:
 
     now: datetime
     top: int | None = None
-    min_score: float | None = None
+    min_score: float | None = None  # scores of so much and more
+    max_score: float | None = None  # scores below this
     levels: tuple[str, ...] = ()
     per_host: int | None = None
     limit: int = 1_000_000  # of entries without `top`: each costs about a kilobyte
@@ -84,7 +95,8 @@ class PlanQuery:
     def wants(self, score: float, level: Level) -> bool:
         """Tell whether a score and its level are asked for."""
         is_level = not self.levels or level.name in self.levels
-        return is_level and (self.min_score is None or score >= self.min_score)
+        is_enough = self.min_score is None or score >= self.min_score
+        return is_level and is_enough and (self.max_score is None or score < self.max_score)
 
 
 class KnownUrl(NamedTuple):

@@ -95,7 +95,13 @@ def _compile(card: Scorecard, writer: _Writer) -> Any:
     for name in fields_read(card):
         if name not in FIELDS or FIELDS[name].may_be_unknown:
             lines.append(f"    if {writer.read(name)} is None: unknown += ({name!r},)")
-    lines.append("    return new(Score, (total, tuple(out), unknown))")
+    # Without `Score.__new__`, whose call would cost more than the object.
+    lines += [
+        "    score = new(Score, total)",
+        "    score.reasons = tuple(out)",
+        "    score.unknown = unknown",
+        "    return score",
+    ]
     return writer.function("score(row)" if writer.source == "row" else "score(link, head=None)", lines)
 
 
@@ -131,7 +137,7 @@ class _Writer:
             "half_up": half_up,
             "adjust": _adjust,
             "pay": _pay,
-            "new": tuple.__new__,
+            "new": float.__new__,
             "JOIN": JOIN,
             "_": object(),
         }

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+
+from honeyguide.core.text.printable import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +131,7 @@ class Scorecard:
 
 
 class Reason(NamedTuple):
-    """What one rule paid. A named tuple, like `Score`, because millions of them are created."""
+    """What one rule paid. A named tuple, because millions of them are created."""
 
     rule: str
     points: float
@@ -138,12 +140,37 @@ class Reason(NamedTuple):
     tag: str = ""
 
 
-class Score(NamedTuple):
-    """A number that explains itself: the points of its reasons add up to its value."""
+class Score(float):
+    """A number that explains itself: the points of its reasons add up to it. It compares and computes as a number.
 
-    value: float
-    reasons: tuple[Reason, ...] = ()
-    unknown: tuple[str, ...] = ()
+    >>> score = Score(94.0, (Reason("hub", 94.0, "Is a hub page"),))
+    >>> score >= 70, f"{score} {score:.1f}", score.words
+    (True, '94 94.0', ('Is a hub page',))
+    """
+
+    __slots__ = ("reasons", "unknown")
+    reasons: tuple[Reason, ...]
+    unknown: tuple[str, ...]  # facts that a rule needs and that are not known
+
+    def __new__(cls, value: float, reasons: tuple[Reason, ...] = (), unknown: tuple[str, ...] = ()) -> Self:
+        """Make a number with its reasons."""
+        score = super().__new__(cls, value)
+        score.reasons, score.unknown = reasons, unknown
+        return score
+
+    def __repr__(self) -> str:
+        return f"Score({self.value!r}, {self.reasons!r}, {self.unknown!r})"
+
+    def __str__(self) -> str:
+        return str(tidy(self.value))
+
+    def __format__(self, spec: str) -> str:
+        return format(tidy(self.value), spec)
+
+    @property
+    def value(self) -> float:
+        """The number alone, without its reasons."""
+        return self.real
 
     @property
     def words(self) -> tuple[str, ...]:
