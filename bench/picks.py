@@ -32,7 +32,7 @@ from urllib.parse import urldefrag, urlsplit
 import honeyguide
 from bench.peers import offered
 from honeyguide import pick_sites
-from honeyguide.adapters.files.picks import read_gold, read_picks
+from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.pick.evaluate import judge_site, match_sites, page_name, site_key, total
 from honeyguide.jobs.pick import PickRequest

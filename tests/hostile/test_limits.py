@@ -253,7 +253,7 @@ LIMITS = [
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "adapters.output.tables:_MAX_ENTRIES",
+        "adapters.files.results:_MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),
@@ -296,7 +296,7 @@ LIMITS = [
     Limit(
         "record of a pick that is judged",
         "64,000,000 bytes",
-        "adapters.files.picks:MAX_RECORD_BYTES",
+        "adapters.files.results:MAX_RECORD_BYTES",
         files.record_bytes,
         1000,
     ),
@@ -452,7 +452,7 @@ def table() -> dict[str, list[str]]:
 INNER = {
     "bulk.file_table:MAX_LOOKED_UP",
     "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
-    "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.picks:MAX_NAME",
+    "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.results:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "core.pick.location_pages:MAX_ANCHOR_WORDS",
     "core.page.likeness:_MAX_PARTS",

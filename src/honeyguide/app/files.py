@@ -20,12 +20,9 @@ from honeyguide.adapters.output.tables import (
     check_table,
     column_names,
     csv_rows,
-    has_columns,
-    write_lines,
     write_table,
 )
 from honeyguide.adapters.output.write import check_replaceable
-from honeyguide.core.records import csv_row
 from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
@@ -55,17 +52,6 @@ def named_rows(
 
 def _located(row: SiteRow, where: str) -> SiteRow:
     return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
-
-
-def check_output(file: str, columns: Sequence[str]) -> None:
-    """Reject a file that cannot be written, or that is not an earlier output with these columns."""
-    check_replaceable(Path(file), lambda head: has_columns(head, columns))
-
-
-def write_file(file: str | Path, kind: str, records: Iterable[Record], columns: Sequence[str]) -> int:
-    """Write records to a file, `jsonl` or `csv`, in one step; returns how many."""
-    rows = (csv_row(record, columns) for record in records)
-    return write_lines(Path(file), columns, rows) if kind == "csv" else write_lines(Path(file), None, records)
 
 
 # --- the content of crawled pages ---

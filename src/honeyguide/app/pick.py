@@ -11,8 +11,8 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.picks import read_gold, read_picks
 from honeyguide.adapters.files.read import name_of, read_lines
+from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.adapters.files.rows import parse_object
 from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page

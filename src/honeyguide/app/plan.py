@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import expanded, name_of
@@ -16,7 +17,7 @@ from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.policies import policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
-from honeyguide.app.files import check_output, write_file
+from honeyguide.app.files import check_table, write_table
 from honeyguide.app.known import StoreTable, open_known, read_store
 from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.records.answers import PlanChangeRecord
@@ -30,7 +31,6 @@ from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records import Record
@@ -276,23 +276,12 @@ def _rules(scored: ScoredUrl, profile: Profile) -> list[Record]:
 
 def check_plan_file(file: str, kind: str) -> None:
     """Reject a file that cannot be written, or that is no earlier plan."""
-    if kind != "parquet":
-        check_output(file, PLAN_COLUMNS)
-        return
-    from honeyguide.adapters.output.tables import check_plan_parquet  # an extra
-
-    check_plan_parquet(file)
+    check_table(Path(file), kind, PlanRecord)
 
 
 def write_plan(file: str, kind: str, plan: Plan) -> None:
     """Write the entries to a file, in one step."""
-    records: list[Record] = [{**plan_record(entry)} for entry in plan.entries]
-    if kind != "parquet":
-        write_file(file, kind, records, PLAN_COLUMNS)
-        return
-    from honeyguide.adapters.output.tables import write_plan_parquet  # an extra
-
-    write_plan_parquet(file, records)
+    write_table(Path(file), kind, map(plan_record, plan.entries), PlanRecord)
 
 
 # --- what changed since an earlier plan ---
@@ -313,7 +302,7 @@ def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> 
 
 
 def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
-    from honeyguide.adapters.output.tables import read_plan  # may need an extra
+    from honeyguide.adapters.files.results import read_plan  # only for those who compare
 
     records = read_plan(file)
     # CSV names no rules: those of the new plan are recognised by their sentences, others stay unnamed.

@@ -6,7 +6,6 @@ Start reading at `ParquetFile.batches`. polars is an extra, so this module is im
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.read import Source, opened
+from honeyguide.adapters.files.read import CUT_OFF, Source, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.recrawl.plan import MISSING, NAMES, REQUIRED, field_name
@@ -30,7 +29,6 @@ _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
 _FAR = 150_000  # rows further apart are read separately: the rows between them would cost more to read
 _INDEX = "place of the row"
-_READ = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 class Batch(NamedTuple):
@@ -48,7 +46,7 @@ class ParquetFile:
         self.name = name or path
         with opened(path):  # raises if the path cannot be opened
             self._path = Path(path)
-        with self._reading():
+        with reading_parquet(self.name, CUT_OFF):
             self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
         check_names(list(self.schema), self.name)
         for signal in REQUIRED:
@@ -67,7 +65,7 @@ class ParquetFile:
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time and in their order."""
         start = 0
-        with self._reading():
+        with reading_parquet(self.name, CUT_OFF):
             rows = query(self._scan())
             for frame in rows.collect_batches(
                 chunk_size=_CHUNK_ROWS, maintain_order=True, engine="streaming"
@@ -83,14 +81,14 @@ class ParquetFile:
 
     def count(self) -> int:
         """Count the rows, from the metadata of the file."""
-        with self._reading():
+        with reading_parquet(self.name, CUT_OFF):
             return int(self._scan().select(pl.len()).collect().item())
 
     def take(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> list[RawRow]:
         """Read rows by their number, from 0; whole, or some columns of them."""
         found: list[RawRow] = []
         scan = self._scan() if columns is None else self._scan().select(columns)
-        with self._reading():
+        with reading_parquet(self.name, CUT_OFF):
             for near in _clusters(sorted(numbers)):
                 part = scan.slice(near[0], near[-1] - near[0] + 1).collect()
                 wanted = part[[number - near[0] for number in near]]
@@ -105,7 +103,7 @@ class ParquetFile:
     def places(self, urls: Collection[str]) -> pl.DataFrame:
         """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
         url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
-        with self._reading():
+        with reading_parquet(self.name, CUT_OFF):
             rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX).filter(
                 url.is_in(list(urls))
             )
@@ -117,13 +115,6 @@ class ParquetFile:
         scan = pl.scan_parquet(self._path, glob=False).select(list(columns.values()))
         zoneless = [columns[name] for name in self.zoneless]
         return scan.with_columns(pl.col(zoneless).dt.replace_time_zone("UTC")) if zoneless else scan
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except _READ:
-            raise InputError("is not Parquet that can be read; it may be cut off", file=self.name) from None
 
 
 @dataclass(frozen=True, slots=True)

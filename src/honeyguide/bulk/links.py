@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.links import NAMES, raw_links
-from honeyguide.adapters.files.parquet import LINK_BATCH_ROWS, link_frames, raw_of
+from honeyguide.adapters.files.links import LINK_BATCH_ROWS, NAMES, link_frames, raw_links, raw_of
 from honeyguide.bulk.columns import fact_frame, score_columns
 from honeyguide.core.page.page import Position
 from honeyguide.core.rules.facts import CARD

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import honeyguide
-from honeyguide.adapters.files import parquet
-from honeyguide.adapters.files.parquet import parquet_schema
-from honeyguide.adapters.output.tables import PICK_COLUMNS, FinishedSites, read_back, write_table
+from honeyguide.adapters.output import tables as parquet
+from honeyguide.adapters.output.tables import (
+    PICK_COLUMNS,
+    FinishedSites,
+    parquet_schema,
+    read_back,
+    write_table,
+)
 from honeyguide.app.pick import picker
 from honeyguide.core.records import candidate_record, json_line
 from honeyguide.core.records.fields import PickRecord

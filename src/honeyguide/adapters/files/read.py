@@ -30,6 +30,7 @@ MAX_LINE_BYTES = 1_000_000
 MAX_STREAM_BYTES = 1 << 32  # copied to disk: about forty million rows
 SMALL_BYTES = 100_000  # about a thousand rows; below it, rows are as fast as columns
 _BLOCK_BYTES = 1 << 20
+CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
@@ -133,6 +134,25 @@ def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
 def no_parquet(name: str) -> InputError:
     """Return the error for a Parquet file where polars is not installed."""
     return InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
+
+
+def need_parquet(name: str) -> None:
+    """Raise an error that names the extra if polars is not installed."""
+    if not _has_polars():
+        raise InputError("Parquet needs the extra: pip install 'honeyguide[bulk]'", file=name)
+
+
+@contextmanager
+def reading_parquet(name: str, advice: str = "") -> Iterator[None]:
+    """Turn whatever polars raises while it reads a file into an `InputError`."""
+    import polars as pl  # a third of a second, and an extra
+
+    try:
+        yield
+    except InputError:
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
+        raise InputError(f"is not Parquet that can be read{advice}", file=name) from None
 
 
 def pays_by_columns(sources: Sequence[Source]) -> bool:

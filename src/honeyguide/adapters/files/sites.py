@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import kind_of, name_of, no_parquet, read_bytes
+from honeyguide.adapters.files.read import kind_of, name_of, no_parquet, read_bytes, reading_parquet
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -301,7 +301,7 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         import polars as pl  # a third of a second, and an extra
     except ImportError:
         raise no_parquet(name_of(path)) from None
-    try:
+    with reading_parquet(name_of(path)):
         table = pl.scan_parquet(io.BytesIO(data))
         names = table.collect_schema().names()
         place = _find_column(names, column)
@@ -312,8 +312,4 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
             raise _too_many(path)
         text = pl.col(names[place]).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)
         sites = table.select(text).collect().to_series()
-    except InputError:
-        raise
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise InputError("is not Parquet that can be read", file=name_of(path)) from None
     return (_row(site or "", number, f"row {number}") for number, site in enumerate(sites, 1))

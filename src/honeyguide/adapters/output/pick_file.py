@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from honeyguide.adapters.files.parquet import need_parquet
+from honeyguide.adapters.files.read import need_parquet
 from honeyguide.adapters.output.tables import first_fields, read_back, write_table
 from honeyguide.adapters.output.write import PART, RecordFile
 from honeyguide.core.records import csv_cell, json_line

@@ -8,56 +8,52 @@ each selected page.
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import re
+import tempfile
 from collections import Counter
-from itertools import chain, islice
-from math import isfinite
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, is_typeddict
 
-from honeyguide.adapters.files.parquet import (
-    first_rows,
-    has_schema,
-    need_parquet,
-    parquet_schema,
-    write_parquet,
-)
-from honeyguide.adapters.files.read import kind_of, lines_or_errors, name_of, opened
-from honeyguide.adapters.files.rows import csv_rows as read_csv_rows
-from honeyguide.adapters.files.rows import parse_object
+from honeyguide.adapters.files.read import need_parquet
 from honeyguide.adapters.output.write import MAX_LINE_BYTES, check_replaceable, replacing
 from honeyguide.core.records import csv_cell, csv_row, json_line
 from honeyguide.core.records.fields import (
     SCHEMA,
     PickOptions,
     PickRecord,
-    PlanRecord,
     SelectedRecord,
     columns,
     fields,
+    known,
 )
-from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from honeyguide.core.records import Record
 
+    Schema = Mapping[str, pl.DataType]
+
 MARKDOWN = "markdown"  # of a page: only in JSON lines
+_NO_CELLS = (MARKDOWN, "curve", "hosts")  # too long for a cell
 _NESTED = {
     "selected": columns(SelectedRecord, MARKDOWN, "headings", "evidence"),
     "counts": ("links", "candidates", "above_threshold", "selected"),
     "options": tuple(fields(PickOptions)),
 }
-_LEFT_OUT = ("candidates", "skipped", "replaced")
-PICK_COLUMNS = tuple(
-    f"{name}_{part}" if part else name
+_PICK_CELLS = [
+    (name, part)
     for name in fields(PickRecord)
-    if name not in _LEFT_OUT
+    if name not in ("candidates", "skipped", "replaced")
     for part in _NESTED.get(name, ("",))
-)
+]
+PICK_COLUMNS = tuple(f"{name}_{part}" if part else name for name, part in _PICK_CELLS)
 _OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how the line of a pick begins
 _VALUES = {"": None, "true": True, "false": False}  # what cells stand for
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
@@ -67,7 +63,7 @@ _COMPARED_ROWS = 100  # of a table: if none of them is a page of the crawl, the 
 
 def column_names(kind: Any) -> tuple[str, ...]:
     """Name the CSV columns of a record."""
-    return PICK_COLUMNS if kind is PickRecord else columns(kind, MARKDOWN)
+    return PICK_COLUMNS if kind is PickRecord else columns(kind, *_NO_CELLS)
 
 
 def csv_rows(record: Record, kind: Any) -> Iterator[list[str]]:
@@ -82,12 +78,8 @@ def csv_rows(record: Record, kind: Any) -> Iterator[list[str]]:
         return
     for page in record.get("selected") or [{}]:
         parts = {**record, "selected": page}
-        yield [
-            csv_cell((parts.get(name) or {}).get(part) if part else parts.get(name))
-            for name in fields(PickRecord)
-            if name not in _LEFT_OUT
-            for part in _NESTED.get(name, ("",))
-        ]
+        cells = ((parts.get(name) or {}).get(part) if part else parts.get(name) for name, part in _PICK_CELLS)
+        yield list(map(csv_cell, cells))
 
 
 def check_table(path: Path, format_: str, kind: Any) -> None:
@@ -153,6 +145,108 @@ def _without_mappings(record: Record) -> Record:
 
 def _listed(values: Record) -> list[Record]:
     return [{"name": name, "value": value} for name, value in values.items()]
+
+
+# --- Parquet ------------------------------------------------------------------------------------------------------
+
+BATCH_ROWS = 1_000  # in memory at once
+BATCH_ENTRIES = 200_000  # of their lists, all together: a page may have many links
+
+
+def write_parquet(path: Path, rows: Iterable[Record], schema: Schema) -> int:
+    """Write rows in batches, join the batches, and return how many rows there are; raises `OSError` if the disk fails."""
+    import polars as pl  # a third of a second, and an extra
+
+    count = 0
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            parts: list[Path] = []
+            for batch in _batches(rows):
+                count += len(batch)
+                parts.append(Path(folder) / f"{len(parts):06}.parquet")
+                _frame(batch, schema).write_parquet(parts[-1])
+            if len(parts) == 1:
+                path.write_bytes(parts[0].read_bytes())
+            else:
+                pl.scan_parquet(parts).sink_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise OSError(errno.EIO, str(error).partition("\n")[0]) from None
+    return count
+
+
+def _frame(rows: Sequence[Record], schema: Schema) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.DataFrame(rows, schema=schema, strict=False)
+    except UnicodeEncodeError:  # rare, and checking first would cost as much as all the rest
+        return pl.DataFrame(encodable(rows), schema=schema, strict=False)
+
+
+def _batches(rows: Iterable[Record]) -> Iterator[Sequence[Record]]:
+    """Split rows into batches that fit into memory; there is at least one, which may be empty."""
+    batch: list[Record] = []
+    entries = given = 0
+    for row in rows:
+        batch.append(row)
+        entries += sum(len(value) for value in row.values() if isinstance(value, list))
+        if len(batch) >= BATCH_ROWS or entries >= BATCH_ENTRIES:
+            yield batch
+            batch, entries, given = [], 0, given + 1
+    if batch or not given:
+        yield batch
+
+
+def encodable(value: Any) -> Any:
+    r"""Replace halves of letters, which JSON can hold and UTF-8 cannot.
+
+    >>> encodable({"title": ["a\ud800", 1]})
+    {'title': ['a?', 1]}
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: encodable(item) for name, item in value.items()}
+    return [encodable(item) for item in value] if isinstance(value, list) else value
+
+
+def has_schema(file: str, schema: Schema) -> bool:
+    """Tell whether a file is Parquet with exactly these columns and types."""
+    import polars as pl
+
+    try:
+        return dict(pl.read_parquet_schema(file)) == dict(schema)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return False
+
+
+def first_rows(file: str, columns: Sequence[str], limit: int) -> list[tuple[Any, ...]]:
+    """Read the first rows of some columns; none if the file is no Parquet, or lacks a column."""
+    import polars as pl
+
+    try:
+        return pl.read_parquet(file, columns=list(columns), n_rows=limit, glob=False).rows()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return []
+
+
+def parquet_schema(kind: Any, *without: str) -> dict[str, pl.DataType]:
+    """Give the columns of a record in Parquet: its fields, always with the same types; times are text."""
+    return {name: _type(hint) for name, hint in fields(kind).items() if name not in without}
+
+
+def _type(hint: Any) -> pl.DataType:
+    import polars as pl
+
+    part = known(hint)
+    if get_origin(part) is list:
+        return pl.List(_type(get_args(part)[0]))
+    if get_origin(part) is dict:  # its keys differ by profile, and types must not
+        return pl.List(pl.Struct({"name": pl.String(), "value": _type(get_args(part)[1])}))
+    if is_typeddict(part):
+        return pl.Struct(parquet_schema(part))
+    types = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
+    return types[part]
 
 
 # --- reading back -------------------------------------------------------------------------------------------------
@@ -252,115 +346,3 @@ def _parquet_back(path: Path) -> Sequence[Record] | None:
         return pl.read_parquet(path, columns=["site", "status", *_SETTINGS, "options"]).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return None
-
-
-_MOST = 1e15  # of a score, or of points
-_MAX_ENTRIES = 1_000_000
-_NEEDED = ("rank", "url", "score", "points")
-_CSV_HEAD = "schema,rank,url,"  # how a plan begins that was written as CSV
-_PAID = re.compile(r" \(([+-][0-9]{1,20}(?:\.[0-9]{1,20})?)\)(?:; |$)")
-
-
-def write_plan_parquet(file: str, records: Sequence[Record]) -> None:
-    """Write a plan as Parquet in one step, always with the same types."""
-    need_parquet(file)
-    with replacing(Path(file)) as part:
-        write_parquet(part, records, parquet_schema(PlanRecord))
-
-
-def check_plan_parquet(file: str) -> None:
-    """Reject a file that cannot be written, or that is no earlier plan."""
-    need_parquet(file)
-    check_replaceable(Path(file), lambda _: has_schema(file, parquet_schema(PlanRecord)))
-
-
-def read_plan(file: str) -> list[Record]:
-    """Read an earlier plan; raises `InputError` if the file is not one."""
-    records: list[Record] = []
-    rows = _parquet(file) if kind_of(file) == "parquet" else _text(file)
-    for place, record in enumerate(rows, 1):
-        if place > _MAX_ENTRIES:
-            raise InputError(f"has more than {_MAX_ENTRIES:,} entries", file=file)
-        if record is None or not _is_entry(record):
-            raise InputError(
-                "is no entry of a plan; give what `plan --format jsonl` or `-o` wrote", file=file, row=place
-            )
-        records.append({**record, "score": tidy(record["score"])})
-    return records
-
-
-def _text(file: str) -> Iterator[Record | None]:
-    """Read CSV or JSON lines, whichever the first line is."""
-    lines = lines_or_errors(file)
-    first = next(lines, None)
-    if first is None:
-        return
-    every = chain([first], lines)
-    if first[1].startswith(_CSV_HEAD):
-        for row in read_csv_rows(every, name_of(file), list):
-            yield _of_cells(row.known_values())
-        return
-    for line, text, error in every:
-        if error is not None:
-            raise error
-        if text.strip():
-            yield parse_object(text, name_of(file), line)
-
-
-def _of_cells(row: Record) -> Record | None:
-    """Read an entry as CSV has it; None if it cannot be one."""
-    try:
-        rank, score = int(row["rank"]), float(row["score"])
-    except (KeyError, ValueError):
-        return None
-    ledger = _ledger(row.get("points", ""))
-    is_read = ledger is not None and isfinite(score)
-    return {"rank": rank, "url": row.get("url"), "score": score, "points": ledger} if is_read else None
-
-
-def _ledger(cell: str) -> list[Record] | None:
-    """Read reasons as CSV has them, `base (+50); Is a hub page (+10)`.
-
-    >>> _ledger("base (+50); Is a hub page (+10)")[1]
-    {'rule': None, 'points': 10.0, 'reason': 'Is a hub page'}
-    """
-    found: list[Record] = []
-    at = 0
-    for paid in _PAID.finditer(cell):
-        found.append({"rule": None, "points": float(paid[1]), "reason": cell[at : paid.start()]})
-        at = paid.end()
-    return found if at == len(cell) else None
-
-
-def _parquet(file: str) -> Iterator[Record]:
-    need_parquet(file)
-    import polars as pl
-
-    with opened(file):
-        pass
-    try:
-        yield from pl.scan_parquet(file, glob=False).head(_MAX_ENTRIES + 1).collect().iter_rows(named=True)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise InputError("is not Parquet that can be read", file=file) from None
-
-
-def _is_entry(record: Record) -> bool:
-    if not all(name in record for name in _NEEDED) or not isinstance(record["url"], str):
-        return False
-    ledger = record["points"]
-    return (
-        _is_number(record["score"])
-        and isinstance(ledger, list)
-        and all(
-            isinstance(entry, dict)
-            and isinstance(entry.get("rule"), str | None)
-            and isinstance(entry.get("reason"), str)
-            and _is_number(entry.get("points"))
-            for entry in ledger
-        )
-    )
-
-
-def _is_number(value: object) -> bool:
-    """Tell numbers that a plan may have from others that JSON allows: infinite ones, ones of 400 digits."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.files import check_output, write_file
+from honeyguide.app.files import check_table, write_table
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
 from honeyguide.cli import options as files
 from honeyguide.cli import output
@@ -89,14 +89,14 @@ def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) ->
         raise click.BadParameter(what, param_hint="--report")
     files.check_distinct((*values["worlds"], values["store"]), (file, report))
     if file:
-        check_output(file, COLUMNS)
+        check_table(Path(file), kind, OutcomeRecord)
     if report:
         files.check_report(report, "simulate")
     outcomes = _simulate(_request(values), quiet=quiet)
     if report:
         write_sheet(curves_sheet(outcomes), Path(report))
     if file:
-        write_file(file, kind, map(outcome_record, outcomes), COLUMNS)
+        write_table(Path(file), kind, map(outcome_record, outcomes), OutcomeRecord)
     else:
         output.emit(map(outcome_record, outcomes), COLUMNS, lambda _: _show(outcomes))
     if not quiet:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
-from honeyguide.adapters.files import parquet
-from honeyguide.adapters.files.parquet import first_rows, has_schema, parquet_schema, write_parquet
+from honeyguide.adapters.output import tables as parquet
+from honeyguide.adapters.output.tables import first_rows, has_schema, parquet_schema, write_parquet
 from honeyguide.core.records.fields import LinkRecord, Point
 
 if TYPE_CHECKING:
