@@ -1,4 +1,4 @@
-"""Write what is generated: profile-format.md, cli.md and records.md of docs/reference, and the stub of the public names.
+"""Write what is generated: profile-format.md, cli.md, records.md of docs/reference; JSON Schemas; the stub of public names.
 
     python tools/make_reference.py           write all of them
     python tools/make_reference.py --check   exit with 1 if one is stale
@@ -13,11 +13,13 @@ import inspect
 import re
 import sys
 import tomllib
+from datetime import datetime
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Union, get_args, get_origin
 
 import click
+from json_schemas import schema_texts, sentences
 from pydantic import TypeAdapter
 
 import honeyguide
@@ -26,6 +28,7 @@ from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
 from honeyguide.core.records import answers as record_answers
 from honeyguide.core.records import fields as record_fields
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.rules.facts import FIELDS
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
 STUB = Path(honeyguide.__file__).with_name("__init__.pyi")
+SCHEMAS = STUB.with_name("schemas")
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 # Where each table of a profile stands, what it is for, and the shape that checks it.
@@ -341,7 +345,7 @@ def records() -> str:
             if f"{{{name}}}" not in page:
                 raise LookupError(f"records_page.md has no place for {name}")
             page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(module, name))))
-    return page
+    return page.replace("{UrlSignals}", "\n".join(_record(UrlSignals)))
 
 
 def _record(kind: type) -> Iterator[str]:
@@ -352,28 +356,25 @@ def _record(kind: type) -> Iterator[str]:
         "| field | type | meaning |",
         "|---|---|---|",
     ]
-    lines = inspect.getsource(kind).splitlines()
+    about = sentences(kind)
     for name, hint in record_fields.fields(kind).items():
-        line = next(line for line in lines if line.startswith(f"    {name}: "))
-        sentence = line.partition("  # ")[2]
-        if not sentence:
-            raise LookupError(f"{kind.__name__}.{name} has no sentence")
-        yield f"| `{name}` | {_field_type(hint)} | {sentence} |"
+        yield f"| `{name}` | {_field_type(hint)} | {about[name]} |"
 
 
 def _field_type(hint: Any) -> str:
     if get_origin(hint) is NotRequired:
         return f"{_field_type(get_args(hint)[0])}, may be absent"
-    if isinstance(hint, UnionType):
-        return f"{_field_type(record_fields.known(hint))} or null"
     args = get_args(hint)
+    if get_origin(hint) in (UnionType, Union):
+        return f"{_field_type(args[0])} or null"
+    if get_origin(hint) is Literal:
+        return " or ".join(f"`{value}`" for value in args)
     if get_origin(hint) is list:
         return f"list of {_field_type(args[0])}"
     if get_origin(hint) is dict:
         return f"{_field_type(args[1])} by name"
-    return {str: "text", int: "integer", float: "number", bool: "boolean", Any: "any"}.get(
-        hint
-    ) or f"{hint.__name__}"
+    plain = {str: "text", int: "integer", float: "number", bool: "boolean", datetime: "time", Any: "any"}
+    return plain.get(hint) or f"{hint.__name__}"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------
@@ -386,6 +387,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "cli.md": command_line(),
         REFERENCE / "records.md": records(),
         STUB: public_names(),
+        **{SCHEMAS / f"{name}.json": text for name, text in schema_texts().items()},
     }
 
 

@@ -216,6 +216,14 @@ def test_a_topic_is_scored_on_one_scale(card: str, bounds: str, tmp_path: Path) 
     assert problems(tmp_path, START + whole + own) == [told]
 
 
+@pytest.mark.parametrize("bounds", ["range = [0, 101]\n", "range = [-1, 100]\n", ""])
+def test_known_urls_are_scored_on_one_scale(bounds: str, tmp_path: Path) -> None:
+    # PLAN-1: 0 to 100, which levels, --min-score and the schema of plans rest on.
+    own = f'[scorecard.plan]\n{bounds}[[scorecard.plan.group]]\nname = "x"\nmode = "all"\nrules = []\n'
+    told = "scorecard.plan.range: should lie within [0, 100], the scale of plans"
+    assert told in problems(tmp_path, START + 'replace = ["scorecard.plan"]\n' + own)
+
+
 def test_a_bonus_is_within_what_priorities_tell_apart(tmp_path: Path) -> None:
     own = '[traversal.mine]\nlinks = [{ at_least = 0, lane = "deep" }]\npages = [{ at_least = 0, lane = "deep", bonus = 31 }]\n'
     (told,) = problems(tmp_path, START + own)

@@ -20,7 +20,19 @@ def _tool() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["profile-format.md", "cli.md", "records.md", "__init__.pyi"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "profile-format.md",
+        "cli.md",
+        "records.md",
+        "__init__.pyi",
+        "pick.json",
+        "crawl.json",
+        "plan.json",
+        "signals.json",
+    ],
+)
 def test_generated_pages_are_not_stale(name: str) -> None:
     pages: dict[Path, str] = _tool().pages()
     ((page, text),) = [(page, text) for page, text in pages.items() if page.name == name]

@@ -44,7 +44,7 @@ _HELP = tuple(
     for command in (
         "", "pick", "crawl", "explain", "runs", "export", "eval", "select", "links", "score", "score link",
         "score links", "score page", "plan", "simulate", "simulate recrawl", "watch", "url", "url normalize", "url classify", "url explain",
-        "profile", "profile list", "profile show", "profile check", "profile init", "demo",
+        "profile", "profile list", "profile show", "profile check", "profile init", "schema", "demo",
     )
 )  # fmt: skip
 
@@ -209,6 +209,7 @@ _FILES = (
     Case("profile-check-csv", "profile check wrong.toml --format csv"),
     Case("profile-init", "profile init ladders"),
     Case("profile-init-stdout", "profile init ladders --extends base -o -"),
+    Case("schema-plan", "schema plan"),
     Case("url-normalize", "url normalize HTTP://Larkspur.example:80/%7Eanna/ https://larkspur.example/a/../b?x=1#top"),
     Case("url-normalize-stdin", "url normalize - < urls.txt"),
     Case("url-normalize-base", "url normalize team/ //cdn.example/x mailto:a@larkspur.example --base https://larkspur.example/about/"),
@@ -235,6 +236,7 @@ _ERRORS = (
     Case("error-no-site", "pick"),
     Case("error-format", f"{_PICK} --format xml"),
     Case("error-cap", f"{_PICK} --cap 0"),
+    Case("error-schema", "schema plans"),
     Case("error-strategy", f"{_PICK} --strategy luck"),
     Case("error-profile", f"{_PICK} --profile roofers"),
     Case("error-profile-file", f"select home.html {_BASE} --profile wrong.toml"),

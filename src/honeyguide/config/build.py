@@ -118,8 +118,9 @@ class _Builder:
         low, high = shape.range or (-math.inf, math.inf)
         if low > high:
             self.reader.wrong(f"{where}.range", "the first number should not be above the second")
-        if name in CARDS and (low < 0 or high > SCALE):
-            self.reader.wrong(f"{where}.range", f"should lie within [0, {SCALE:g}], the scale of topics")
+        scale, what = (SCALE, "topics") if name in CARDS else (100.0 if name == "plan" else math.inf, "plans")
+        if math.isfinite(scale) and (low < 0 or high > scale):
+            self.reader.wrong(f"{where}.range", f"should lie within [0, {scale:g}], the scale of {what}")
         return Scorecard(name, tuple(groups), shape.base, low=low, high=high, decimals=shape.decimals)
 
     def chains(self, cards: dict[str, Scorecard]) -> dict[str, tuple[str, ...]]:

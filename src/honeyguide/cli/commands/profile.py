@@ -1,4 +1,4 @@
-"""`honeyguide profile`: list, show, check and start profiles; `app.tools.profiles` does the work."""
+"""`honeyguide profile`: list, show, check and start profiles; `honeyguide schema`: print the schema of records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.app.tools import profiles
-from honeyguide.cli.command import CommandGroup
+from honeyguide.app.tools.schemas import SCHEMAS, schema_text
+from honeyguide.cli.command import Command, CommandGroup
 from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
 from honeyguide.errors import InputError
 
@@ -123,3 +124,10 @@ def _note_replaced(file: str, replaced: Sequence[str]) -> None:
     """Report the cards and lists that a profile replaces as a whole: a rule or word of its parent may be missed."""
     if replaced:
         note(f"{file}: replaces as a whole what it inherits: {', '.join(replaced)}")
+
+
+@click.command(cls=Command, examples=("honeyguide schema plan", "honeyguide schema signals > signals.json"))
+@click.argument("name", type=click.Choice(SCHEMAS))
+def schema(name: str) -> None:
+    """Print the JSON Schema of the records of pick, crawl or plan, or of the signals that plan reads."""
+    sys.stdout.write(schema_text(name))

@@ -37,19 +37,19 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class UrlSignals:
-    """The signals of a URL; None is not known. The last four are for the policy `learned`."""
+    """What is known of a URL; None is not known. The last four are for the policy `learned`."""
 
-    url: str
-    visits: int | None = None
-    last_visited: datetime | None = None
-    last_changed: datetime | None = None
-    topic_relevance: float | None = None
-    hub_depth: int | None = None
-    is_hub: bool | None = None
-    rate_a: float | None = None  # with `rate_b` the change rate (`rate.py`)
-    rate_b: float | None = None
-    page_class: PageClass | None = None
-    importance: float | None = None  # where it does not follow from the relevance
+    url: str  # http or https
+    visits: int | None = None  # how often it was visited
+    last_visited: datetime | None = None  # ISO 8601 with a zone, a date, or an epoch time
+    last_changed: datetime | None = None  # the same
+    topic_relevance: float | None = None  # 0 to 1
+    hub_depth: int | None = None  # links from the nearest hub
+    is_hub: bool | None = None  # whether it lists other pages
+    rate_a: float | None = None  # with `rate_b` the change rate: so many changes were seen in `rate_b` hours
+    rate_b: float | None = None  # hours
+    page_class: PageClass | None = None  # the kind of page, whose prior rates apply
+    importance: float | None = None  # what a fresh copy is worth, where it does not follow from the relevance
 
 
 class ScoredUrl(NamedTuple):
