@@ -46,7 +46,7 @@ TABLES = (
     ("`[scope]`", "ScopeShape", "Files that are not pages, and parameters that are not part of a URL's identity."),
     ("`[query]`", "QueryShape", "The query of the contextual score (PICK-13), with the constants of BM25."),
     ("`[query.fields]`", "TextFieldShape", "One entry for each text that the query is matched against."),
-    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`", "DecisionShape",
+    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`, `[[traversal.NAME.skip]]`", "DecisionShape",
      "The first rule whose condition holds rejects a link. Filters decide before scores are known, drops after."),
     ("`[[bucket]]`, `[[strategy.NAME.bucket]]`", "BucketShape", "The first bucket whose condition holds names the kind of a page."),
     ("`[family]`", "FamilyShape", "The words by which families of pages that differ only in a name are recognised."),
