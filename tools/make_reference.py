@@ -341,7 +341,10 @@ def records() -> str:
     """Write the page about records: the tables of fields, in the frame of records_page.md."""
     page = Path(__file__).with_name("records_page.md").read_text("utf-8")
     for module in (record_fields, record_answers):
-        for name in re.findall(r"^class (\w+)\(TypedDict\):$", inspect.getsource(module), re.MULTILINE):
+        # The field of `OutputRecord` is listed with every record.
+        for name in re.findall(
+            r"^class ((?!OutputRecord)\w+)\(\w+\):$", inspect.getsource(module), re.MULTILINE
+        ):
             if f"{{{name}}}" not in page:
                 raise LookupError(f"records_page.md has no place for {name}")
             page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(module, name))))
