@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BASE = ("--base", "https://acme.example/")
 SELECT_NAMES = [
-    "schema", "url", "anchor_text", "position", "rank", "category", "bucket", "score", "intrinsic_score",
+    "schema", "url", "anchor_text", "title", "base_domain", "head_data", "position", "rank", "category", "bucket", "score", "intrinsic_score",
     "contextual_score", "total_score", "matched", "selection_reason", "reasons", "points", "parts", "rejected", "unknown", "positions",
 ]  # fmt: skip
 
@@ -192,7 +192,7 @@ def test_select_gives_a_record_of_every_link(run: Run) -> None:
     ]
     assert chosen[0]["points"] == [
         {"rule": "A", "points": 80, "reason": "services hub"},
-        {"rule": "A-boost", "points": 20, "reason": "absolute term under the hub"},
+        {"rule": "A-boost", "points": 20, "reason": "absolute term under the hub: installation"},
     ]
     assert chosen[0]["rejected"] is None
 
@@ -264,7 +264,9 @@ def test_select_csv_has_one_row_per_link(run: Run) -> None:
     )
     assert [row["url"] for row in rows] == [record["url"] for record in records]
     assert {row["rejected_rule"] for row in rows} >= {"", "service-area", "other-site"}
-    assert "services hub (+80); absolute term under the hub (+20)" in {row["points"] for row in rows}
+    assert "services hub (+80); absolute term under the hub: installation (+20)" in {
+        row["points"] for row in rows
+    }
 
 
 def test_select_demo(run: Run) -> None:

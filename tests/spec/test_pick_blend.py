@@ -88,8 +88,9 @@ def test_boosts_are_capped() -> None:
     (candidate,) = blend(link("/a/b/services-maintenance-fire?x=1", "", position=Position.FOOTER)).candidates
     assert candidate.parts is not None
     boosts = {r.rule: r.points for r in candidate.parts["intrinsic"].reasons}
-    assert boosts["tier-1"] == 2
-    assert boosts["tier-2"] == 1
+    assert boosts["tier-1"] == 3
+    assert boosts["tier-2"] == 2
+    assert boosts["boosts-cap"] == -1
     profile = load_profile("fire-protection")
     group = next(g for g in profile.cards["intrinsic"].card.groups if g.name == "boosts")
     assert group.at_most == 4
@@ -127,14 +128,18 @@ def test_contextual_reaches_one() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "word", "points"),
-    [("PICK-15", word, 2) for word in ("inspection", "maintenance", "protection", "install", "commission")]
-    + [("PICK-15", word, 1) for word in ("fire", "alarm", "testing", "extinguishers", "repair", "system")],
+    [("PICK-15", word, 3) for word in ("inspection", "maintenance", "protection", "install", "commission")]
+    + [
+        ("PICK-15", word, 2)
+        for word in ("fire", "alarm", "testing", "extinguishers", "repair", "system", "backflow")
+    ],
 )
 def test_tiers(rule: str, word: str, points: float) -> None:
     (candidate,) = blend(link(f"/{word}")).candidates
     assert candidate.parts is not None
-    paid = [r.points for r in candidate.parts["intrinsic"].reasons if r.rule.startswith("tier")]
-    assert paid == [points], rule
+    paid = [(r.points, r.text) for r in candidate.parts["intrinsic"].reasons if r.rule.startswith("tier")]
+    kind = "strong service word" if points == 3 else "service word"
+    assert paid == [(points, f"{kind} in slug: {word}")], rule  # PICK-20: the word is named
 
 
 @pytest.mark.parametrize(
@@ -147,6 +152,13 @@ def test_tiers(rule: str, word: str, points: float) -> None:
         ("PICK-17", "/certifications", "certifications"),
         ("PICK-17", "/projects/tower", "projects"),
         ("PICK-17", "/careers", "careers"),
+        ("PICK-17", "/our-team", "careers"),
+        ("PICK-17", "/team/jane-doe", "careers"),
+        ("PICK-17", "/acme-in-numbers", "careers"),
+        ("PICK-17", "/steam", "other"),
+        ("PICK-17", "/our-locations", "contact"),
+        ("PICK-17", "/offices/boston", "contact"),
+        ("PICK-17", "/logbook", "other"),
         ("PICK-17", "/contact-us", "contact"),
         ("PICK-17", "/products/x", "products"),
         ("PICK-17", "/blog/fire-maintenance", "blog"),
@@ -207,6 +219,47 @@ def test_at_most_one_blog_page() -> None:
         "/blog/fire-sprinkler-party": "blog",
     }
     assert selection.counts["rejected_blog"] == 1
+
+
+ALARMS = ("Fire alarm inspection", "Sprinkler testing", "Alarm maintenance", "Fire protection")
+
+
+def test_the_best_about_page_has_a_place() -> None:
+    # PICK-19: About is a strong second, if its total reaches the threshold.
+    services = [link(f"/services/alarm-{place}", text, place) for place, text in enumerate(ALARMS)]
+    about, company = link("/about", "About", 8), link("/company", "Fire company", 9)
+    selection = blend(*services, about, company)
+    assert [c.bucket for c in selection.selected] == ["services", "services", "services", "about"]
+    seen = by_path(selection)
+    assert seen["/company"].rank == 4
+    assert seen["/company"].selection_reason == "about-about+bm25+reserved"
+    rejected = [c.rejected for c in selection.candidates if c.rejected is not None]
+    assert {(why.rule, why.text) for why in rejected} == {
+        ("reserved", "a place is kept for about"),
+        ("cap", "4 pages before it were taken"),
+    }
+    assert selection.counts["rejected_reserved"] == 1
+
+
+def test_no_place_is_kept_for_an_about_page_that_is_not_good_or_the_only_one() -> None:
+    # PICK-19
+    services = [link(f"/services/alarm-{place}", text, place) for place, text in enumerate(ALARMS)]
+    weak = link("/x/y/z/about", "About", 9, Position.FOOTER)
+    assert [c.bucket for c in blend(*services, weak).selected] == ["services"] * 4
+    assert [c.bucket for c in blend(*services, link("/about", "About", 9), cap=1).selected] == ["services"]
+
+
+def test_the_site_itself_points_to_what_matters() -> None:
+    # PICK-12: authority is a place in the navigation, and more than one link.
+    once = Link(Url.parse("/about", HOME), (Occurrence("About"),))
+    twice = Link(Url.parse("/about", HOME), (Occurrence("About"), Occurrence("About us")))
+    in_menu = link("/about", "About")
+    scores = []
+    for one in (once, twice, in_menu):
+        (candidate,) = blend(one).candidates
+        assert candidate.parts is not None
+        scores.append(candidate.parts["intrinsic"].value)
+    assert scores == [7.5, 8.0, 8.0]
 
 
 def test_diagnostics_for_every_link() -> None:

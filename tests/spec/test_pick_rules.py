@@ -144,10 +144,23 @@ def test_duplicates_by_key() -> None:
     assert selection.counts["rejected_duplicate"] == 2
 
 
+def test_the_spelling_without_tracking_is_selected() -> None:
+    # PICK-1: whichever comes first; the other one is the duplicate.
+    tracked, plain = "/about?utm_source=x", "/about"
+    for hrefs in ((tracked, plain), (plain, tracked)):
+        selection = pick(*hrefs)
+        assert {c.url.target: c.rejected.rule if c.rejected else None for c in selection.candidates} == {
+            plain: None,
+            tracked: "duplicate",
+        }
+    assert [c.url.target for c in pick(tracked).selected] == [tracked]
+
+
 def test_filters_are_counted_in_order() -> None:
     selection = pick("/privacy", "/privacy?utm_source=a", "/locations", "https://x.example/", "/inspection")
     assert dict(selection.counts) == {
         "links": 5,
+        "filtered": 4,
         "candidates": 1,
         "above_threshold": 1,
         "selected": 1,

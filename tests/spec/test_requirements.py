@@ -22,7 +22,7 @@ def test_what_is_met_names_a_test() -> None:
 
 
 def test_verdicts_are_known_and_say_why() -> None:
-    assert {row.verdict for row in ROWS} == set(VERDICTS)
+    assert {row.verdict for row in ROWS} <= set(VERDICTS)
     assert [str(row) for row in ROWS if bool(row.rule) != (row.verdict == "decision")] == []
     assert [str(row) for row in ROWS if bool(row.why) != (row.verdict != "exact")] == []
 

@@ -144,6 +144,9 @@ def test_the_guide_scores_and_orders_without_context() -> None:
     plain, described = select("rules", *links), select("rules", *links, heads=heads)
     assert selected_paths(plain) == selected_paths(described) == ["/about", "/fire", "/team"]
     assert [total(c) for c in plain.selected] == [total(c) for c in described.selected]
+    for candidate in described.candidates:
+        assert (candidate.parts or {}).keys() == {"category"}
+        assert candidate.matched == ()
 
 
 def test_service_areas_are_rejected_at_the_top_level() -> None:
@@ -198,14 +201,15 @@ def test_every_field_adds_its_weight(slug: str, anchor: str, head: Head | None, 
 
 def test_services_and_their_children_come_first() -> None:
     links = (("/about", "About"), ("/fire", "x"), ("/services/doors", "Doors"), ("/services", "Services"))
-    assert selected_paths(select("blend", *links))[:3] == ["/services", "/services/doors", "/about"]
+    assert selected_paths(select("blend", *links)) == ["/services", "/services/doors", "/fire", "/about"]
 
 
 def test_about_pages_are_boosted() -> None:
-    for href in ("/about", "/about-us"):
+    for href in ("/about", "/about-us", "/our-story", "/company"):
         candidate = only(select("blend", href))
         assert candidate.parts is not None
         assert [r.points for r in candidate.parts["intrinsic"].reasons if r.rule == "about-path"] == [2]
+        assert (candidate.bucket, candidate.rank) == ("about", 1)
 
 
 WHITELIST = (
@@ -222,10 +226,11 @@ def test_every_whitelisted_slug_is_a_service_page(term: str) -> None:
 
 def test_top_level_service_pages_of_the_prd() -> None:
     examples = (("/fire-extinguisher-services", "Fire Extinguishers"), ("/firesprinkler", "Fire Sprinkler"))
-    selection = select("blend", *examples, ("/kitchen-hoods", QUERY))
+    selection = select("blend", *examples, ("/backflows", "Backflows"), ("/kitchen-hoods", QUERY))
     assert {c.url.path: (c.bucket, rejection(c)) for c in selection.candidates} == {
         "/fire-extinguisher-services": ("services", None),
         "/firesprinkler": ("services", None),
+        "/backflows": ("services", None),
         "/kitchen-hoods": ("other", "top-level"),
     }
 
@@ -236,7 +241,8 @@ def test_top_level_service_pages_of_the_prd() -> None:
         ("/services", "services"), ("/capabilities", "services"), ("/industries", "industries"),
         ("/markets", "industries"), ("/about", "about"), ("/company", "about"),
         ("/certifications", "certifications"), ("/associations", "certifications"), ("/projects", "projects"),
-        ("/case-studies", "projects"), ("/careers", "careers"), ("/contact", "contact"),
+        ("/case-studies", "projects"), ("/careers", "careers"), ("/team", "careers"), ("/numbers", "careers"),
+        ("/contact", "contact"), ("/our-locations", "contact"),
     ],
 )  # fmt: skip
 def test_buckets_named_by_the_prd(href: str, bucket: str) -> None:
@@ -244,20 +250,20 @@ def test_buckets_named_by_the_prd(href: str, bucket: str) -> None:
 
 
 def test_ties_go_by_bucket_then_path_length_then_url() -> None:
-    by_bucket = select("blend", ("/about", "x"), ("/maintenance", "x"))
+    by_bucket = select("blend", ("/about", "x"), ("/repair", "x"))
     assert len({total(c) for c in by_bucket.selected}) == 1
-    assert selected_paths(by_bucket) == ["/maintenance", "/about"]
+    assert selected_paths(by_bucket) == ["/repair", "/about"]
     deep = [f"/services/{rest}" for rest in ("a/a/a/a/a", "b/b/b/b", "a/a/a/a")]
     by_path = select("blend", *((href, "Fire alarm") for href in deep))
     assert len({total(c) for c in by_path.selected}) == 1
     assert selected_paths(by_path) == [deep[2], deep[1], deep[0]]
 
 
-@pytest.mark.parametrize(("more_words", "first"), [(100, "/about"), (400, "/maintenance")])
+@pytest.mark.parametrize(("more_words", "first"), [(100, "/about"), (400, "/repair")])
 def test_totals_on_one_step_of_0_005_are_equal(more_words: int, first: str) -> None:
     heads = {"https://acme.com/about": Head(None, "fire " + "word " * more_words)}  # 0.326 and 0.322
-    selection = select("blend", "/about", "/maintenance", heads=heads)
-    assert {c.url.path: round(total(c), 3) for c in selection.selected}["/maintenance"] == 0.32
+    selection = select("blend", "/about", "/repair", heads=heads)
+    assert {c.url.path: round(total(c), 3) for c in selection.selected}["/repair"] == 0.32
     assert max(selection.selected, key=total).url.path == "/about"
     assert selected_paths(selection)[0] == first
 
@@ -309,6 +315,24 @@ def test_every_link_has_the_diagnostic_fields(tmp_path: Path) -> None:
     ]
     for record in found:
         assert None not in (record["intrinsic_score"], record["contextual_score"], record["total_score"])
+
+
+def test_every_link_has_the_shape_of_the_prd(tmp_path: Path) -> None:
+    page, heads = tmp_path / "home.html", tmp_path / "heads.jsonl"
+    page.write_text(
+        '<a href=https://www.acme.com/services/inspections title="What we inspect">Inspections</a>'
+        "<a href=/services/doors>Doors</a>",
+        "utf-8",
+    )
+    head = {"title": "Inspections | Acme", "description": "Fire inspection"}
+    heads.write_text(json.dumps({"url": "https://www.acme.com/services/inspections", **head}), "utf-8")
+    base = ("--base", "https://www.acme.com/", "--heads", str(heads))
+    found = records("select", str(page), *base, "--strategy", "blend")
+    fields = ("anchor_text", "title", "base_domain", "head_data")
+    assert [tuple(record[name] for name in fields) for record in found] == [
+        ("Inspections", "What we inspect", "acme.com", head),
+        ("Doors", "", "acme.com", None),
+    ]
 
 
 def test_heads_are_asked_for_five_at_a_time_and_five_seconds_each() -> None:

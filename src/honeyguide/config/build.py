@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.config.conditions import RELATED, ConditionReader
-from honeyguide.config.files import limit_problems
+from honeyguide.config.files import limit_problems, suggestion
 from honeyguide.config.shapes import stable_hash
 from honeyguide.core.page.faults import ContentRules
 from honeyguide.core.rules import profile as core
@@ -56,7 +56,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         cards={name: CompiledCard(card) for name, card in cards.items() if name not in builder.idle},
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
-        skips=builder.skips,
+        skips=builder.decisions(shape.skip, "skip"),
         kinds=builder.kinds(shape.bucket, "bucket"),
         families=builder.families(shape.family),
         content=ContentRules(
@@ -91,7 +91,6 @@ class _Builder:
         terms = {**shape.terms, RELATED: list(shape.topic.related)}
         self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
         self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
-        self.skips = self.decisions(shape.skip, "skip")
 
     def rule(self, shape: shapes.RuleShape | shapes.DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
@@ -168,10 +167,19 @@ class _Builder:
             filters=self.decisions(shape.filter, f"{where}.filter"),
             drops=drops,
             quotas=dict(shape.quota),
+            reserve=self.reserve(shape, where),
             reads_heads=shape.reads_heads,
             distinct=shape.distinct,
             kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
         )
+
+    def reserve(self, shape: shapes.StrategyShape, where: str) -> tuple[str, ...]:
+        names = [bucket.name for bucket in shape.bucket or self.shape.bucket]
+        for name in shape.reserve:
+            if name not in names:
+                near = suggestion(name, dict.fromkeys(names), "there are")
+                self.reader.wrong(f"{where}.reserve", f"no bucket is named {name!r}; {near}")
+        return tuple(shape.reserve)
 
     def kinds(self, entries: list[shapes.BucketShape], where: str) -> core.Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
@@ -203,9 +211,7 @@ class _Builder:
                 f'the highest band is skipped, but order = "{shape.order}" follows every link without a topic'
             )
             self.reader.wrong(f"traversal.{name}.links", what)
-        skips = self.decisions(shape.skip, f"traversal.{name}.skip") if shape.skip else self.skips
-        table = {key: value for key, value in shape.table().items() if key != "skip"}
-        return core.Traversal(name, **table | bands, skips=skips)
+        return core.Traversal(name, **shape.table() | bands)
 
     def query(self) -> Query:
         shape = self.shape.query

@@ -163,6 +163,7 @@ class StrategyShape(Shape):
     filter: list[DecisionShape] = field(default_factory=list)
     drop: list[DecisionShape] = field(default_factory=list)
     quota: dict[str, Annotated[int, ValueBounds(ge=0)]] = field(default_factory=dict)
+    reserve: list[Name] = field(default_factory=list)
     reads_heads: bool = False
     distinct: Annotated[float, ValueBounds(gt=0, le=1)] = 1.0
     bucket: list[BucketShape] = field(default_factory=list)
@@ -170,7 +171,7 @@ class StrategyShape(Shape):
 
 class BandShape(Shape):
     at_least: Number
-    lane: Literal["branch", "deep", "broad", "tail", "far", "skip"]
+    lane: Literal["deep", "broad", "tail", "far", "skip"]
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
@@ -181,7 +182,6 @@ class TraversalShape(Shape):
     moves_up: bool = False
     lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] | None = None
     order: Literal["score", "breadth", "depth"] = "score"
-    skip: list[DecisionShape] = field(default_factory=list)
 
 
 class CrawlShape(Shape):

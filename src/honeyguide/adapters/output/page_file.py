@@ -51,8 +51,9 @@ class PageFile:
         self.name = str(path)
         self._extras = extras
         self._restart = restart
-        refusal = f"{path}: another process is writing it; wait until that has ended, or choose another -o"
-        self._file = RecordFile.held(path, refusal)
+        self._file = RecordFile.held(
+            path, f"{path}: another process is writing it; wait until that has ended, or choose another -o"
+        )
         try:
             _check_ours(self._file)
             self._file.pass_torn()

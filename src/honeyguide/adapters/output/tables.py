@@ -44,7 +44,16 @@ MARKDOWN = "markdown"  # of a page: only in JSON lines
 _NO_CELLS = (MARKDOWN, "curve", "hosts")  # too long for a cell
 _NESTED = {
     "selected": columns(SelectedRecord, MARKDOWN, "headings", "evidence"),
-    "counts": ("links", "candidates", "above_threshold", "selected"),
+    "counts": (
+        "links",
+        "filtered",
+        "candidates",
+        "above_threshold",
+        "selected",
+        "rejected_service_area",
+        "rejected_blog",
+        "rejected_blog_quota",
+    ),
     "options": tuple(fields(PickOptions)),
 }
 _PICK_CELLS = [
@@ -109,18 +118,20 @@ def has_columns(head: bytes, names: Sequence[str]) -> bool:
 
 def write_table(path: Path, format_: str, records: Iterable[Record], kind: Any) -> int:
     """Write records in one step: a kill leaves the old file or the new one. Gives how many there are."""
-    if format_ == "jsonl":
-        return _write_lines(path, None, records)
-    if format_ == "csv":
+    if format_ != "parquet":
         rows = (row for record in records for row in csv_rows(record, kind))
-        return _write_lines(path, column_names(kind), rows)
+        return (
+            write_lines(path, column_names(kind), rows)
+            if format_ == "csv"
+            else write_lines(path, None, records)
+        )
+    is_pick = kind is PickRecord
     with replacing(path) as part:
-        if kind is PickRecord:
-            return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
-        return write_parquet(part, records, parquet_schema(kind, MARKDOWN))
+        plain = map(_without_mappings, records) if is_pick else records
+        return write_parquet(part, plain, parquet_schema(kind, *([] if is_pick else [MARKDOWN])))
 
 
-def _write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
+def write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
     """Write rows of CSV below a header, or records as JSON lines without one, in one step; gives how many."""
     count = 0
     with (

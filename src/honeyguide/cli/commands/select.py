@@ -213,10 +213,7 @@ def show_record(record: Record) -> None:
         say(f"  {record['reason']}")
     if record["selected"]:
         say()
-        pages = [
-            {**page, "category": None if page["bucket"] else page["category"]} for page in record["selected"]
-        ]
-        print_table(CHOSEN, [_row(page, record["homepage"]) for page in pages])
+        print_table(CHOSEN, [_row(page, record["homepage"]) for page in record["selected"]])
     for page in record["replaced"]:
         say(f"  replaced {page['url']}: {page['reason']}")
     say()

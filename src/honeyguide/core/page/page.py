@@ -48,8 +48,8 @@ class Link:
     order: int = 0
 
     def joined(self, other: Link) -> Link:
-        """Join with another link of the same key: occurrences are added up to a limit; https wins (URL-7)."""
-        url = other.url if other.url.scheme == "https" != self.url.scheme else self.url
+        """Join with another link of the same key: https wins (URL-7), then the shorter URL, which has no tracking parameters."""
+        url = min(self.url, other.url, key=lambda url: (url.scheme != "https", len(url.text)))
         free = max(0, _MOST_JOINED - len(self.occurrences))
         return replace(self, url=url, occurrences=self.occurrences + other.occurrences[:free])
 

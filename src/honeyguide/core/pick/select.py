@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.pick.location_pages import describe_family, find_families, plain_words, similar
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.language import fields_read, half_up, leaves
+from honeyguide.core.rules.language import Score, fields_read, half_up, leaves, words_found
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import LinkKind, classify_url
 from honeyguide.core.why import Why
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from honeyguide.core.page.page import Head, Link, Page
-    from honeyguide.core.rules.language import Rule, Score
+    from honeyguide.core.rules.bm25 import Query
+    from honeyguide.core.rules.compile import CompiledCard
+    from honeyguide.core.rules.language import Reason, Rule
     from honeyguide.core.rules.profile import Profile, Strategy
     from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.url import Tracking, Url
+
+
+_NAMED_WORDS = 5  # in a reason: more would be a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class Candidate:
     matched: tuple[str, ...] = ()
     selection_reason: str | None = None
     rank: int | None = None
+    head: Head | None = None  # of the linked page, if it was read (PICK-11)
 
     @property
     def url(self) -> Url:
@@ -103,6 +109,7 @@ def filter_links(
     merged = merge_by_key(inside, profile)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
+    first = {link.url: link for link in reversed(inside)}
 
     def candidate(link: Link) -> Candidate:
         verdict = classify_url(link.url, page, scope)
@@ -110,10 +117,9 @@ def filter_links(
             text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, Why(verdict.rule, text.strip()))
         whole = merged[link.url.key(scope.tracking)]  # with all occurrences of its key
-        own = whole.occurrences[: len(link.occurrences)]
         facts = Facts(
             whole,
-            is_duplicate=link.order != whole.order or link.occurrences != own,
+            is_duplicate=link is not first[whole.url],
             family=describe_family(families, whole, profile.families),
             home_path=path_from_home(whole.url, page, scope.tracking),
         )
@@ -126,7 +132,7 @@ def filter_links(
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
-    """Join links with the same key into the first of them (URL-7)."""
+    """Join links with the same key (URL-7)."""
     merged: dict[str, Link] = {}
     for link in links:
         key = link.url.key(profile.scope.tracking)
@@ -165,21 +171,28 @@ def score_candidates(
 ) -> list[Candidate]:
     """Score open candidates; a drop of the strategy rejects what its score, bucket or facts rule out."""
     plan, heads = profile.strategies[strategy], heads or {}
+    query = profile.query if uses_query(profile, strategy) else None
     return [
-        _scored(candidate, profile, plan, heads.get(candidate.url))
+        _scored(replace(candidate, head=heads.get(candidate.url)), profile, plan, query)
         if candidate.rejected is None
         else candidate
         for candidate in candidates
     ]
 
 
-def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head | None) -> Candidate:
-    facts = Facts(candidate.link, head)
-    context = contextual(profile.query, lambda name: text if isinstance(text := facts[name], str) else None)
-    facts["contextual"] = context.score.value
+def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query | None) -> Candidate:
+    facts = Facts(candidate.link, candidate.head)
+    parts: dict[str, Score] = {}
+    matched: tuple[str, ...] = ()
+    if query is not None:
+        parts["contextual"], matched = contextual(
+            query, lambda name: text if isinstance(text := facts[name], str) else None
+        )
+        facts["contextual"] = parts["contextual"].value
     bucket = profile.kinds_of(plan).rules.first(facts)
     facts["bucket"] = bucket.id if bucket else None
-    parts = {"contextual": context.score, **profile.scores(plan.cards, facts)}
+    scores = profile.scores(plan.cards, facts)
+    parts |= {name: _name_words(profile.cards[name], score, facts) for name, score in scores.items()}
     dropped = plan.drops.first(facts)
     score = parts[plan.card]
     tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
@@ -190,9 +203,22 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, head: Head |
         bucket=bucket.id if bucket else None,
         score=score,
         parts=parts,
-        matched=context.matched,
+        matched=matched,
         selection_reason="-".join(filter(None, (bucket.id if bucket else "other", "+".join(tags)))),
     )
+
+
+def _name_words(card: CompiledCard, score: Score, facts: Facts) -> Score:
+    """Add to each reason the words that its rule found in the address or the texts of a link."""
+
+    def named(reason: Reason) -> Reason:
+        when = card.searches.get(reason.rule)
+        found = [] if when is None else words_found(when, facts)[:_NAMED_WORDS]
+        return reason._replace(text=f"{reason.text}: {', '.join(found)}") if found else reason
+
+    if card.searches.keys().isdisjoint(reason.rule for reason in score.reasons):
+        return score
+    return Score(score.value, tuple(map(named, score.reasons)), score.unknown)
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
@@ -249,10 +275,12 @@ def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool
 
 
 def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]:
-    """Select from the top, within quotas and cap; what is not selected gets the reason."""
+    """Select from the top, within quotas, reserved places and cap; what is not selected gets the reason."""
     taken: Counter[str] = Counter()
     slugs: dict[str, list[str]] = {}
     result = []
+    kept = set(plan.reserve).intersection(c.bucket or "" for c in ordered if c.rejected is None)
+    is_reserved = False
     for candidate in ordered:
         bucket = candidate.bucket or ""
         if candidate.rejected is not None:
@@ -265,11 +293,19 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
         elif taken.total() >= cap:
             more = "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken"
             result.append(_surplus(candidate, "cap", more))
+        elif bucket not in kept and taken.total() >= max(1, cap - len(kept)):  # the first place is never kept
+            is_reserved = True
+            result.append(_surplus(candidate, "reserved", f"a place is kept for {', '.join(sorted(kept))}"))
         else:
             taken[bucket] += 1
             if not candidate.url.query:
                 slugs[candidate.url.path] = plain_words(candidate.url.path)
-            result.append(replace(candidate, rank=taken.total()))
+            tag = "+reserved" if is_reserved and bucket in kept else ""
+            kept.discard(bucket)
+            reason = f"{candidate.selection_reason}{tag}"
+            result.append(replace(candidate, rank=taken.total(), selection_reason=reason))
+    if is_reserved and kept:  # by a quota or as near duplicates, no page can take the places that were kept
+        return _take(ordered, replace(plan, reserve=()), cap)
     return result
 
 
@@ -287,12 +323,14 @@ def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float)
 def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
     """Count what PICK-20 asks for; a rule of the profile that rejected nothing counts 0."""
     rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
-    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), "cap", "replaced")
+    limits = ("cap", "replaced", *(["reserved"] if plan.reserve else []))
+    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), *limits)
     rejected = Counter(dict.fromkeys(names, 0))
     rejected.update(candidate.rejected.rule for candidate in candidates if candidate.rejected is not None)
     scored = [candidate for candidate in candidates if candidate.score is not None]
     return {
         "links": len(candidates),
+        "filtered": len(candidates) - len(scored),
         "candidates": len(scored),
         "above_threshold": sum(c.is_good for c in scored),
         "selected": sum(c.rank is not None for c in scored),

@@ -22,9 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from honeyguide.core.crawl.frontier import Lease
-    from honeyguide.core.page.page import Link
+    from honeyguide.core.page.page import Head, Link
     from honeyguide.core.pick.select import Candidate
-    from honeyguide.core.records.fields import CandidateRecord, LinkRecord, PageRecord, Point, Rejection
+    from honeyguide.core.records.fields import (
+        CandidateRecord,
+        HeadRecord,
+        LinkRecord,
+        PageRecord,
+        Point,
+        Rejection,
+    )
     from honeyguide.core.rules.language import Reason, Score
 
 
@@ -40,6 +47,9 @@ def candidate_record(candidate: Candidate) -> CandidateRecord:
     return {
         "url": candidate.url.text,
         "anchor_text": candidate.link.anchor,
+        "title": candidate.link.title,
+        "base_domain": candidate.url.host.removeprefix("www."),
+        "head_data": None if candidate.head is None else _head_record(candidate.head),
         "position": candidate.link.position.value,
         "rank": candidate.rank,
         "category": candidate.category,
@@ -57,6 +67,10 @@ def candidate_record(candidate: Candidate) -> CandidateRecord:
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
         "positions": position_names(candidate.link),
     }
+
+
+def _head_record(head: Head) -> HeadRecord:
+    return {"title": head.title, "description": head.description}
 
 
 def _rejection(why: Why | None) -> Rejection | None:

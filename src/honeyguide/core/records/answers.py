@@ -5,7 +5,7 @@ Owns: their fields, as `fields.py` does for picks, crawls and plans. Must not kn
 
 from typing import Any, TypedDict
 
-from honeyguide.core.records.fields import Number, OutputRecord, PageReason, PageRecord, Point, Rejection
+from honeyguide.core.records.fields import Number, PageReason, PageRecord, Point, Rejection
 
 # --- crawl ---
 
@@ -65,9 +65,10 @@ class HistoryFields(TypedDict):
     moved_to: str | None  # where it redirects to
 
 
-class ExplainRecord(OutputRecord):
+class ExplainRecord(TypedDict):
     """`explain`: what a crawl knows of a URL."""
 
+    schema: int  # 2
     text: str  # as given
     url: str  # the spelling that the crawl has met, if it has
     request_url: str | None  # the URL as it is requested
@@ -98,9 +99,10 @@ class ExplainRecord(OutputRecord):
 # --- pick ---
 
 
-class EvalRecord(OutputRecord):
+class EvalRecord(TypedDict):
     """`eval`: one site. JSON lines end with a record of the run: `kind` is `total`, and it has the sums of all sites."""
 
+    schema: int  # 2
     kind: str  # `site`
     site: str  # host and port
     verdict: str | None  # `ok`, `BAD`, or `BAD, no record`
@@ -119,9 +121,10 @@ class EvalRecord(OutputRecord):
 # --- plan ---
 
 
-class PlanExplainRecord(OutputRecord):
+class PlanExplainRecord(TypedDict):
     """`plan --explain`: one URL. `signals` has what is known of it, by column."""
 
+    schema: int  # 2
     rank: int  # 1 for the best of all URLs
     url: str  # as given
     policy: str  # the recrawl policy
@@ -137,9 +140,10 @@ class PlanExplainRecord(OutputRecord):
     unknown: list[str]  # facts that are not known
 
 
-class PlanChangeRecord(OutputRecord):
+class PlanChangeRecord(TypedDict):
     """`plan --diff`: one change since an earlier plan. Plans in CSV name no rules: there `rule` may be null."""
 
+    schema: int  # 2
     url: str  # as given
     change: str  # `entered`, `left` or `changed`
     rank: int | None  # rank now
@@ -150,9 +154,10 @@ class PlanChangeRecord(OutputRecord):
     points: list[Point]  # rules whose points differ; of a URL that entered, all that pay now
 
 
-class OutcomeRecord(OutputRecord):
+class OutcomeRecord(TypedDict):
     """`simulate recrawl`: one policy, or bound, in one world with one budget."""
 
+    schema: int  # 2
     world: str  # name of the world
     budget: str  # fetches in a time
     policy: str  # name of the policy or bound
@@ -173,9 +178,10 @@ class OutcomeRecord(OutputRecord):
 # --- tools ---
 
 
-class ListedLinkRecord(OutputRecord):
+class ListedLinkRecord(TypedDict):
     """`links`: one URL of a page; a link that is no URL comes last."""
 
+    schema: int  # 2
     url: str  # the normalised URL, or the text of the href
     request_url: str | None  # the URL as it is requested
     anchor_text: str | None  # text of the first occurrence that has one
@@ -190,9 +196,10 @@ class ListedLinkRecord(OutputRecord):
     positions: list[str]  # all positions where the page has the link, in its order
 
 
-class LinkScoreRecord(OutputRecord):
+class LinkScoreRecord(TypedDict):
     """`score link`, `score links`: one link against a topic."""
 
+    schema: int  # 2
     url: str  # the normalised URL
     anchor_text: str | None  # as given
     context: str | None  # as given
@@ -203,9 +210,10 @@ class LinkScoreRecord(OutputRecord):
     unknown: list[str]  # facts that are not known
 
 
-class PageScoreRecord(OutputRecord):
+class PageScoreRecord(TypedDict):
     """`score page`: one page against a topic."""
 
+    schema: int  # 2
     url: str  # the normalised URL
     title: str | None  # title of the page
     relevance_score: Number  # 0 to 10
@@ -214,9 +222,10 @@ class PageScoreRecord(OutputRecord):
     unknown: list[str]  # facts that are not known
 
 
-class UrlVerdictRecord(OutputRecord):
+class UrlVerdictRecord(TypedDict):
     """`url classify`: one link."""
 
+    schema: int  # 2
     href: str  # as given
     url: str | None  # the normalised URL
     verdict: str  # `inside`, `outside` or `skip`
@@ -225,9 +234,10 @@ class UrlVerdictRecord(OutputRecord):
     detail: str | None  # what the rule saw
 
 
-class UrlRecord(OutputRecord):
+class UrlRecord(TypedDict):
     """`url explain`: one URL."""
 
+    schema: int  # 2
     text: str  # as given
     base: str | None  # the page that it stands on
     url: str  # the normalised URL
@@ -237,18 +247,20 @@ class UrlRecord(OutputRecord):
     steps: list[UrlStep]  # what normalisation changed
 
 
-class ProfileRecord(OutputRecord):
+class ProfileRecord(TypedDict):
     """`profile list`: one profile."""
 
+    schema: int  # 2
     name: str  # its name
     description: str  # what it is for
     strategies: list[str]  # names of its strategies
     hash: str  # hash of its content
 
 
-class ProfileCheckRecord(OutputRecord):
+class ProfileCheckRecord(TypedDict):
     """`profile check`: one file."""
 
+    schema: int  # 2
     file: str  # as given
     ok: bool  # whether it can be loaded
     name: str | None  # its name

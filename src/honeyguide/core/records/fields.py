@@ -17,12 +17,6 @@ Record = Mapping[str, Any]  # any of the records below, for code that treats all
 Number = float  # written without a fraction where it has none
 
 
-class OutputRecord(TypedDict):
-    """What every record of an output begins with."""
-
-    schema: int  # 2
-
-
 class Point(TypedDict):
     """What one rule paid; the points of a score add up to it."""
 
@@ -41,20 +35,30 @@ class Rejection(TypedDict):
 # --- pick ---------------------------------------------------------------------------------------------------------
 
 
+class HeadRecord(TypedDict):
+    """What the head of a linked page says (PICK-11)."""
+
+    title: str | None  # title of the page
+    description: str | None  # its meta description
+
+
 class CandidateRecord(TypedDict):
     """One link of a page and all that was decided about it (PICK-20). `select` adds `schema`, and `page` for files of links."""
 
     url: str  # the normalised URL; for a link that is no URL, the text of its href
     anchor_text: str | None  # the first text of the link that is not empty
+    title: str | None  # the first title attribute of the link that is not empty
+    base_domain: str | None  # host of the URL, without `www.`
+    head_data: HeadRecord | None  # title and description of the linked page; null unless its head was read
     position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link
     rank: int | None  # 1 for the best of the selected; null for the others
     category: str | None  # the rule of the card's first group that paid: A, B, C, U, T, D for `rules`
     bucket: str | None  # what the page is: services, about, blog, …
     score: Number | None  # the score that decides, on the scale of the strategy's card
     intrinsic_score: Number | None  # 0 to 10, where the strategy has that card (PICK-12)
-    contextual_score: Number | None  # 0 to 1 (PICK-13)
+    contextual_score: Number | None  # 0 to 1, where the strategy has a query (PICK-13)
     total_score: Number | None  # 0 to 1, where the strategy has that card (PICK-14)
-    matched: list[str]  # words of the query that were found
+    matched: list[str]  # words of the query that were found, where the strategy has one
     selection_reason: str | None  # bucket and tags in short: `services-slug+high-bm25`
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid to `score`
@@ -114,9 +118,10 @@ class PageReason(TypedDict):
     reason: str  # the sentence
 
 
-class PickRecord(OutputRecord):
+class PickRecord(TypedDict):
     """One site."""
 
+    schema: int  # 2
     site: str  # the site as given
     homepage: str | None  # URL of its homepage, after redirects
     status: str  # see below
@@ -150,9 +155,10 @@ class LinkRecord(TypedDict):
     points: list[Point]  # what each rule paid
 
 
-class PageRecord(OutputRecord):
+class PageRecord(TypedDict):
     """One page that was requested, in the order of the requests."""
 
+    schema: int  # 2
     url: str  # the URL that was queued
     final_url: str | None  # where redirects led, if there were any
     status: int | None  # HTTP status; null if there was no response
@@ -173,9 +179,10 @@ class PageRecord(OutputRecord):
     markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
 
 
-class QueueRecord(OutputRecord):
+class QueueRecord(TypedDict):
     """`export links`: one URL that the crawl has met."""
 
+    schema: int  # 2
     url: str | None  # the normalised URL
     state: str  # `queued`, `leased`, `done` or `dropped`
     lane: str | None  # the lane it queues in
@@ -189,9 +196,10 @@ class QueueRecord(OutputRecord):
     request_url: str | None  # the URL as it is requested
 
 
-class ExternalRecord(OutputRecord):
+class ExternalRecord(TypedDict):
     """`export external`: one URL of another site."""
 
+    schema: int  # 2
     url: str | None  # the normalised URL
     site: str | None  # its host and port
     seen: int  # how many pages link it
@@ -199,9 +207,10 @@ class ExternalRecord(OutputRecord):
     request_url: str | None  # the URL as it would be requested
 
 
-class RejectedRecord(OutputRecord):
+class RejectedRecord(TypedDict):
     """`export out`: one URL that was rejected."""
 
+    schema: int  # 2
     url: str | None  # the normalised URL
     rule: str | None  # the rule that rejected it
     reason: str | None  # the sentence of that rule
@@ -211,9 +220,10 @@ class RejectedRecord(OutputRecord):
     request_url: str | None  # the URL as it would be requested
 
 
-class RunRecord(OutputRecord):
+class RunRecord(TypedDict):
     """`runs`: one crawl of a store."""
 
+    schema: int  # 2
     run: int  # its number
     command: str | None  # the command that began it
     topic: str | None  # what it is about
@@ -228,9 +238,10 @@ class RunRecord(OutputRecord):
 # --- plan ---------------------------------------------------------------------------------------------------------
 
 
-class PlanRecord(OutputRecord):
+class PlanRecord(TypedDict):
     """`plan`: one URL."""
 
+    schema: int  # 2
     rank: int | None  # 1 for the best of all URLs
     url: str  # as given
     score: Number  # 0 to 100

@@ -30,6 +30,7 @@ from honeyguide.core.rules.language import (
     Text,
     fields_read,
     half_up,
+    leaves,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +63,16 @@ class CompiledCard:
         """Score a link directly, without a row of facts."""
         scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
         return scored
+
+    @cached_property
+    def searches(self) -> Mapping[str, Condition]:
+        """The conditions that look for words in a text, by the id of their rule."""
+        rules = (rule for group in self.card.groups for rule in group.rules)
+        return {
+            rule.id: rule.when
+            for rule in rules
+            if any(isinstance(leaf, Text) and leaf.test == "has" for leaf in leaves(rule.when))
+        }
 
 
 class RuleList:

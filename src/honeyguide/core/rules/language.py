@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 from honeyguide.core.text.printable import tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.text.pattern import Pattern
@@ -202,6 +202,22 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
             yield from leaves(part)
         case _:
             yield condition
+
+
+_MOST_WORDS = 20  # that are compared with each other
+
+
+def words_found(condition: Condition, facts: Mapping[str, Value]) -> list[str]:
+    """Return the words of `has` tests that the facts contain, without those that are part of another."""
+    match condition:
+        case All(parts) | AnyOf(parts):
+            found = [word for part in parts for word in words_found(part, facts)]
+        case Text(field, "has", terms) if isinstance(text := facts[field], str):
+            found = [term for term in terms if term in text]
+        case _:
+            found = []
+    found = list(dict.fromkeys(found))[:_MOST_WORDS]
+    return [word for word in found if not any(word != other and word in other for other in found)]
 
 
 def fields_read(card: Scorecard) -> tuple[str, ...]:

@@ -46,7 +46,8 @@ class Strategy:
     """How pick orders and takes links.
 
     `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
-    `distinct` or more, the second is rejected; 1 turns that off. `kinds` are buckets of its own, if it has any.
+    `distinct` or more, the second is rejected; 1 turns that off. `kinds` are buckets of its own, if it has any. The best
+    page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Strategy:
     reads_heads: bool = False
     distinct: float = 1.0
     kinds: Kinds | None = None
+    reserve: tuple[str, ...] = ()
 
 
 class Topic(NamedTuple):
@@ -82,7 +84,7 @@ class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
     With `moves_up`, a link that is found again with better evidence moves up. An `order` other than `score` ignores
-    scores. `lookahead` overrides that of `CrawlRules`. `skips` are its own skip rules, or those of the profile (TOPIC-6).
+    scores. `lookahead` overrides that of `CrawlRules`.
     """
 
     name: str
@@ -92,7 +94,6 @@ class Traversal(NamedTuple):
     moves_up: bool = False
     order: str = "score"
     lookahead: int | None = None
-    skips: RuleList = _NO_RULES
 
 
 @dataclass(frozen=True, slots=True)
