@@ -1,8 +1,9 @@
 """Count the SQL statements that a crawl sends to SQLite, per page and by statement.
 
-Usage: python tools/count_statements.py FOLDER [--pages 500] [--by]
+Usage: python tools/count_statements.py FOLDER [--pages 500] [--delay 0.05] [--by]
 
 FOLDER is served on loopback, for example /usr/share/doc/postgresql-doc-15/html of the Debian package postgresql-doc-15.
+With a delay the crawl is polite: robots.txt is asked for, the store keeps the pace, and each page has a commit of its own.
 An executemany counts once. The mean is over the pages of the crawl after the first ten.
 """
 
@@ -10,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import functools
 import resource
 import sqlite3
 import sys
 import tempfile
 import threading
 from collections import Counter
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,12 +26,14 @@ from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite import files
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.jobs.politeness import PoliteFetcher
 
 _WARM_UP = 10
 
@@ -54,14 +57,15 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-async def crawl(home: str, pages: int, store: SqliteStore) -> int:
+async def crawl(home: str, pages: int, delay_s: float, store: SqliteStore) -> int:
     """Crawl so many pages; give how many were handed over."""
     marks: list[int] = []
-    policy = FetchPolicy(delay_s=0.0, allow_private=True)
+    policy = FetchPolicy(delay_s=delay_s, allow_private=True)
+    clock = SystemClock()
     async with HttpFetcher(policy) as http:
-        crawler = Crawler(
-            http, HtmlReader(), SystemClock(), store, load_profile("docs", topic="index|vacuum")
-        )
+        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+        fetcher = polite if delay_s else http
+        crawler = Crawler(fetcher, HtmlReader(), clock, store, load_profile("docs", topic="index|vacuum"))
         request = CrawlRequest((Url.parse(home),), budgets=Budgets(max_pages=pages))
 
         def keep(*_: object) -> None:
@@ -78,18 +82,19 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds between two requests")
     parser.add_argument("--by", action="store_true", help="list the statements, most frequent first")
     args = parser.parse_args()
-    handler = functools.partial(_Quiet, directory=args.folder)
+    handler = partial(_Quiet, directory=args.folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home = f"http://127.0.0.1:{server.server_port}/"
     connect = sqlite3.connect
-    files.sqlite3.connect = functools.partial(connect, factory=Counting)  # type: ignore[attr-defined]  # counts
+    files.sqlite3.connect = partial(connect, factory=Counting)  # type: ignore[attr-defined]  # counts
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "h.db")
         before = resource.getrusage(resource.RUSAGE_SELF)
-        counted = asyncio.run(crawl(home, args.pages, store))
+        counted = asyncio.run(crawl(home, args.pages, args.delay, store))
         after = resource.getrusage(resource.RUSAGE_SELF)
         store.close()
     spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -41,11 +41,11 @@ def clock(first_day: Any, found: Any, expected: Any) -> tuple[str, tuple[Any, ..
 
 
 def record(text: str) -> tuple[str, tuple[str]]:
-    return "UPDATE page SET record = ?", (text,)
+    return "UPDATE visit SET record = ?", (text,)
 
 
 def changed(name: str, value: str) -> tuple[str, tuple[str, str]]:
-    return "UPDATE page SET record = json_set(record, ?, json(?))", (f"$.{name}", value)
+    return "UPDATE visit SET record = json_set(record, ?, json(?))", (f"$.{name}", value)
 
 
 TRUST = "INSERT INTO trust (site, source, hits, alarms, misses, silences) VALUES (?, 'sitemap', ?, 0, 0, 0)"

@@ -88,7 +88,7 @@ def test_letters_that_are_none_do_not_stop_it(run: Run, crawled: Path) -> None:
     import sqlite3
 
     with sqlite3.connect(crawled / "honeyguide.db") as db:
-        db.execute("UPDATE page SET record = replace(record, 'Sockets', 'S\\ud800')")
+        db.execute("UPDATE visit SET record = replace(record, 'Sockets', 'S\\ud800')")
     db.close()
     assert run("export", "pages", "-o", "x.parquet").exit_code == 0
     assert "S?" in [row["title"] for row in rows(crawled / "x.parquet")]

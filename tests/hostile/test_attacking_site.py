@@ -192,7 +192,7 @@ def check_tables(folder: Path) -> None:
 def check_store(folder: Path, pages: list[dict[str, Any]]) -> None:
     with closing(sqlite3.connect(folder / "honeyguide.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert db.execute("SELECT count(*) FROM page").fetchone() == (len(pages),)
+        assert db.execute("SELECT count(record) FROM visit").fetchone() == (len(pages),)
 
 
 def check_warc(folder: Path) -> None:

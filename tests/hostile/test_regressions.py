@@ -332,7 +332,7 @@ def test_statistics_are_no_other_schema(tmp_path: Path) -> None:
     [
         "UPDATE site SET leased = x''", "UPDATE site SET name = 7", "UPDATE entry SET state = 9e999", "UPDATE entry SET url = 'x'",
         "UPDATE entry SET url = x'ff'", "UPDATE entry SET visits = ''", "UPDATE entry SET claim = zeroblob(9)", "UPDATE run SET claims = 'x'",
-        "UPDATE page SET record = ''", "DELETE FROM entry", "UPDATE entry SET priority = 'high'", "UPDATE worker SET pid = 9e999",
+        "UPDATE visit SET record = ''", "DELETE FROM entry", "UPDATE entry SET priority = 'high'", "UPDATE worker SET pid = 9e999",
         "INSERT INTO shape VALUES (1, 1, 'f', 0, 0, 9e999)", "INSERT INTO shape VALUES (1, 1, 'f', 0, 0, x'ff')", "UPDATE run SET topic = x'00'",
         "INSERT INTO worker VALUES (99, 7, 'x', 'y', 0, 0)",
     ],

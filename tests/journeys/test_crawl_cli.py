@@ -102,7 +102,7 @@ def _stored(folder: Path) -> list[str]:
     """Read the pages of the store without our own code."""
     with closing(sqlite3.connect(folder / "honeyguide.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        rows = db.execute("SELECT record FROM page ORDER BY run, claim").fetchall()
+        rows = db.execute("SELECT record FROM visit WHERE record IS NOT NULL ORDER BY run, claim").fetchall()
     return [json.loads(record)["url"] for (record,) in rows]
 
 

@@ -7,18 +7,22 @@ import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, StoreError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
+from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock
 from honeyguide.testing.memory_store import MemoryStore
@@ -83,12 +87,59 @@ def test_nothing_is_asked_for_before_its_lease_is_kept(tmp_path: Path) -> None:
     assert states == [[(1, 1)]] * SIZE
 
 
+class Counting(sqlite3.Connection):
+    """A connection that counts what it is asked to do; an executemany counts once."""
+
+    statements = 0
+
+    def execute(self, *asked: Any) -> sqlite3.Cursor:
+        Counting.statements += 1
+        return super().execute(*asked)
+
+    def executemany(self, *asked: Any) -> sqlite3.Cursor:
+        Counting.statements += 1
+        return super().executemany(*asked)
+
+
+class Manual:
+    """A site whose pages all have the same menu."""
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        del validators, part
+        status = 404 if url.path == "/robots.txt" else 200
+        menu = "".join(f'<p><a href="/{n}">fire {n}</a></p>' for n in range(SIZE))
+        body = f"<title>fire</title><h1>fire of {url.path}</h1>{menu}".encode()
+        return Fetched(url, url, status, Headers(content_type="text/html"), body)
+
+
+def test_a_page_of_a_polite_crawl_costs_at_most_twelve_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Counting))
+    store, clock = SqliteStore(tmp_path / "h.db"), FrozenClock()
+    policy, profile = FetchPolicy(), load_profile("docs", topic="fire")
+    polite = PoliteFetcher(Manual(), clock, partial(read_robots, token=policy.robots_token), policy)
+    profile = replace(profile, traps=replace(profile.traps, max_alike=SIZE))
+    counted: list[int] = []
+
+    def handed(*_: object) -> None:
+        counted.append(Counting.statements)
+
+    crawler = Crawler(polite, HtmlReader(), clock, store, profile)
+    asyncio.run(crawler.crawl(CrawlRequest((Url.parse("https://a.example/"),)), handed))
+    store.close()
+    assert len(counted) == SIZE + 1
+    assert 8 < (counted[-1] - counted[9]) / (SIZE - 9) <= 12  # the first few pages reveal the others
+
+
 def test_a_few_pages_share_a_commit_and_the_first_has_its_own(tmp_path: Path) -> None:
     path, kept = tmp_path / "h.db", []
 
     def count(_: str) -> None:
         with closing(sqlite3.connect(path)) as other:
-            kept.append(other.execute("SELECT count(*) FROM page").fetchone()[0])
+            kept.append(other.execute("SELECT count(record) FROM visit").fetchone()[0])
 
     crawl(path, Site(), count)
     behind = [handed - committed for handed, committed in enumerate(kept)]

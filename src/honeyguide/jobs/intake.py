@@ -308,7 +308,6 @@ class _PageReading:
             new_links=sum(found.out is None for found in judged.findings.new) if judged else 0,
             etag=fetched.headers.etag if fetched else None,
             last_modified=fetched.headers.last_modified if fetched else None,
-            elapsed_s=fetched.elapsed_s if fetched else 0.0,
             body=self._body,
             link_share=self._density.link_share,
             arrived=url.as_linked if url.as_linked != url.text else None,

@@ -57,7 +57,6 @@ class Visit:
     new_links: int = 0
     etag: str | None = None
     last_modified: str | None = None
-    elapsed_s: float = 0.0
     body: int | None = None
     link_share: float | None = None
     arrived: str | None = None

@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
-from operator import add
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.sqlite.files import (
@@ -62,7 +61,7 @@ class Database:
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
         self._rows: dict[str, list[Sequence[Any]]] = {}
-        self._counts: dict[str, dict[tuple[Any, ...], tuple[int, ...]]] = {}
+        self._counts: dict[str, dict[tuple[Any, ...], int]] = {}
         with self.translated():
             # It never waits for others by itself: `_run` does.
             self._opened = open_to_read(path) if read_only else Opened(connect(path))
@@ -141,20 +140,15 @@ class Database:
         self.begin_write()
         self._rows.setdefault(sql, []).extend(rows)
 
-    def count(self, sql: str, key: tuple[Any, ...], *amounts: int) -> None:
-        """Add to counters before the next commit; the statement takes the amounts, then the key."""
+    def count(self, sql: str, key: tuple[Any, ...], amount: int) -> None:
+        """Add to a counter before the next commit; the statement takes the amount, then the key."""
         self.begin_write()
         counted = self._counts.setdefault(sql, {})
-        old = counted.get(key)
-        counted[key] = amounts if old is None else tuple(map(add, old, amounts))
+        counted[key] = counted.get(key, 0) + amount
 
-    def counted(self, sql: str, key: tuple[Any, ...]) -> tuple[int, ...] | None:
+    def counted(self, sql: str, key: tuple[Any, ...]) -> int:
         """Tell what waits to be added to a counter."""
-        return self._counts.get(sql, {}).get(key)
-
-    def take_count(self, sql: str, key: tuple[Any, ...]) -> tuple[int, ...] | None:
-        """Take what waits to be added to a counter: the caller writes it."""
-        return self._counts.get(sql, {}).pop(key, None)
+        return self._counts.get(sql, {}).get(key, 0)
 
     def write_waiting(self) -> None:
         """Write what waits."""
@@ -165,7 +159,7 @@ class Database:
         for sql, values in rows.items():
             self.write_many(sql, values)
         for sql, counted in counts.items():
-            self.write_many(sql, [(*amounts, *key) for key, amounts in counted.items()])
+            self.write_many(sql, [(amount, *key) for key, amount in counted.items()])
 
     def script(self, text: str) -> None:
         """Run several statements inside the transaction."""
@@ -212,9 +206,13 @@ class Database:
 
 
 def statements(text: str) -> list[str]:
-    """Cut a script at semicolons at line ends; ours have none elsewhere."""
-    bare = "\n".join(line.partition("--")[0].rstrip() for line in text.splitlines())
-    return [statement for statement in (part.strip() for part in bare.split(";\n")) if statement.rstrip(";")]
+    """Cut a script into its statements, each of which ends with its line; comments are left out."""
+    found = [""]
+    for line in text.splitlines():
+        found[-1] += line.partition("--")[0].rstrip() + "\n"
+        if sqlite3.complete_statement(found[-1]):
+            found.append("")
+    return [statement.strip() for statement in found if statement.strip()]
 
 
 _SENTENCES = {

@@ -40,6 +40,7 @@ _NUMBER_BYTES = 8
 _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
 _FIRST = -(2**63)
+NO_PAGE: tuple[Any, ...] = (None, None, None)
 _OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
 
 
@@ -59,8 +60,8 @@ class SqliteHistory:
         self._unwritten.clear()
 
     @reads
-    def record(self, visit: Visit, run: int) -> HistoryEntry:
-        """Note a visit."""
+    def record(self, visit: Visit, run: int, page: tuple[Any, ...] = NO_PAGE) -> HistoryEntry:
+        """Note a visit; `page` is the claim, the entry and the record of what it read, if its run has one."""
         self._db.begin_write()
         old = self.get(visit.digest)
         if old is None and visit.moved_from is not None:
@@ -69,12 +70,16 @@ class SqliteHistory:
         known = next_known(old, visit, site, run)
         self._put(known)
         if not visit.is_redirect_source:
-            values = (visit.digest, run, visit.at, visit.status, visit.content, visit.elapsed_s)
+            values = (run, visit.digest, visit.at, visit.status, visit.content, *page)
             self._db.later(self._sql["visit"], values)
         if births := births_of(old, visit):
             self._note_first_seen(births)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
+
+    def keep_page(self, run: int, content: str | None, page: tuple[Any, ...]) -> None:
+        """Keep the record of a page that no visit comes with."""
+        self._db.later(self._sql["visit"], (run, None, None, None, content, *page))
 
     def _note_first_seen(self, births: list[tuple[int, float]]) -> None:
         """Note which pages are new; who was met before is not."""

@@ -85,15 +85,12 @@ class SqliteLeases(SqliteLedger):
         self._out: Counter[int] = Counter()  # our leases by site
         self._delays: dict[int, float] = {}
         self._is_paced = False
-        self._held: dict[int, bool] = {}  # claims that are ours in this turn, and those that ended in it
-        self._held_turn = -1
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
         self._states.clear()
         self._site_ids.clear()
         self._delays.clear()
-        self._held_turn = -1
 
     # --- claims ---
 
@@ -102,16 +99,13 @@ class SqliteLeases(SqliteLedger):
         """Lease the best URLs, site first; see `ClaimRequest` for what limits it."""
         self._db.begin_write()
         self._is_paced = request.delay_s is not None
-        has_limits = request.budgets.max_pages_per_host is not None or request.budgets.external_pages
         leases: list[Lease] = []
         outstanding = dict(request.outstanding)
         while len(leases) < request.limit:
-            if has_limits:
-                self._db.write_waiting()  # what was counted of sites
             head, is_last = self._best_site(request, outstanding)
             if head is None or (head.is_late and not leases):
                 break
-            if self._pages_left(request, head.run_fetched, head.run_leased) <= 0:
+            if _pages_left(request, head.run_fetched, head.run_leased) <= 0:
                 break
             lease = self._lease(head, request)
             leases.append(lease)
@@ -124,22 +118,15 @@ class SqliteLeases(SqliteLedger):
         """Queue again what is due or was left behind, and claim once more; or say why there is nothing."""
         self._db.write_waiting()
         me = self._workers.id
-        fetched, leased, _, is_late = self._db.one(self._sql["budget"], (self._run, request.now, me))
+        fetched, leased, is_late = self._db.one(self._sql["budget"], (self._run, request.now, me))
         if is_late:
             self._sweep(request.now)
             return self.claim(request)
-        is_full = self._pages_left(request, fetched, leased) <= 0 < request.limit
+        is_full = _pages_left(request, fetched, leased) <= 0 < request.limit
         held = self._db.one(self._sql["next_expiry"], (self._run, me))[0]
         if held is not None and not is_full and self._workers.dismiss_gone():
             return self.claim(request)
         return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
-
-    def _pages_left(self, request: ClaimRequest, fetched: int, leased: int) -> int:
-        most = request.budgets.max_pages
-        if most is None:
-            return request.limit
-        waiting = self._db.counted(self._sql["count_run"], (self._run,)) or (0, 0, 0)
-        return most - fetched - leased - waiting[0] - waiting[1]
 
     def _best_site(self, request: ClaimRequest, outstanding: Mapping[str, int]) -> tuple[_Head | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
@@ -167,14 +154,11 @@ class SqliteLeases(SqliteLedger):
 
     def _lease(self, head: _Head, request: ClaimRequest) -> Lease:
         me = self._workers.register(request.now, request.until)
-        waiting = self._db.counted(self._sql["count_run"], (self._run,)) or (0, 0, 0)
-        claim = head.run_claims + waiting[2] + 1
+        claim = head.run_claims + 1
         row = self._db.changed(self._sql["lease"], (claim, me, head.entry))[0]
-        self._db.count(self._sql["count_run"], (self._run,), 0, 1, 1)
-        leased, fetched = self._db.take_count(self._sql["count_site"], (head.site,)) or (0, 0)
         starts = self._start_at(request, head)
-        values = (leased + 1, fetched, starts, request.delay_s, me, head.site)
-        self._db.write(self._sql["hold_site"], values)
+        if head.worker != me:
+            self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, head.site))
         self._site_ids[head.name] = head.site
         return self._read_lease(row, head, claim, starts)
 
@@ -200,7 +184,6 @@ class SqliteLeases(SqliteLedger):
         ) = row
         self._states.pop(digest, None)
         self._out[at.site] += 1
-        self._now_held()[claim] = True
         return Lease(
             entry=at.entry, claim=claim, url=Url.parse(url), site=at.name, depth=depth, lane=lane, priority=priority,
             link_score=score, weak_pages=weak_pages, hub_depth=hub_depth, parent=None if parent is None else _text(parent),
@@ -224,7 +207,7 @@ class SqliteLeases(SqliteLedger):
             for one in left[: request.limit]:
                 row = self._db.changed(self._sql["take_over"], (me, one.entry))[0]
                 starts = self._start_at(request, one)
-                self._db.write(self._sql["hold_site"], (0, 0, starts, request.delay_s, me, one.site))
+                self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, one.site))
                 taken.append(self._read_lease(row, one, one.claim, starts))
             self._give_back(left[request.limit :])
         return tuple(taken)
@@ -241,10 +224,7 @@ class SqliteLeases(SqliteLedger):
     def _give_back(self, left: Sequence[_Left]) -> None:
         for one in left:
             self._db.write(self._sql["give_back"], (one.entry,))
-            self._db.count(self._sql["count_run"], (self._run,), 0, -1, 0)
-            self._db.count(self._sql["count_site"], (one.site,), -1, 0)
             self._states.pop(one.digest, None)
-        self._db.write_waiting()
         self._refresh(one.site for one in left)
 
     def renew(self, now: float, until: float) -> None:
@@ -278,12 +258,6 @@ class SqliteLeases(SqliteLedger):
 
     # --- sites ---
 
-    def _now_held(self) -> dict[int, bool]:
-        """Give the claims that are surely ours: nobody else writes in our turn."""
-        if self._held_turn != self._db.turn:
-            self._held, self._held_turn = {}, self._db.turn
-        return self._held
-
     def _keep_paces(self, lease: Lease, site: int, paces: Iterable[SitePace]) -> None:
         """Write when sites may be asked next: where a delay is new, of a site that is free now, and of other sites."""
         self._out[site] -= 1
@@ -293,10 +267,10 @@ class SqliteLeases(SqliteLedger):
             is_due = number != site or (is_free or self._delays.get(site) != pace.delay_s)
             if number is not None and is_due:
                 self._delays[number] = pace.delay_s
-                self._db.write(self._sql["pace"], (pace.next_at, pace.delay_s, number))
+                leaves = self._workers.id if is_free and number == site else None
+                self._db.write(self._sql["pace"], (pace.next_at, pace.delay_s, leaves, number))
         if is_free:
             del self._out[site]
-            self._db.write(self._sql["free_site"], (site, self._workers.id))
 
     def _refresh(self, sites: Iterable[int | None]) -> None:
         """Find the best entry of sites again."""
@@ -308,6 +282,11 @@ class SqliteLeases(SqliteLedger):
 @lru_cache(_PARENTS)
 def _text(url: str) -> str:
     return Url.parse(url).text
+
+
+def _pages_left(request: ClaimRequest, fetched: int, leased: int) -> int:
+    most = request.budgets.max_pages
+    return request.limit if most is None else most - fetched - leased
 
 
 def _below(request: ClaimRequest) -> int:

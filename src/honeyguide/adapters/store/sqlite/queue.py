@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
 from honeyguide.adapters.store.sqlite.database import reads
+from honeyguide.adapters.store.sqlite.history import NO_PAGE
 from honeyguide.adapters.store.sqlite.leases import SqliteLeases
 from honeyguide.adapters.store.sqlite.ledger import pack, shape_of
 from honeyguide.core.crawl import limits
@@ -73,12 +74,12 @@ class SqliteQueue(SqliteLeases):
         for kind, *row in self._db.all(self._sql["look"], (self._run, str(missing), content, _TWINS, *held)):
             if kind == _LINK:
                 digest, state, rank, seen, rule, is_https = row
-                seen += (self._db.counted(self._sql["seen"], (self._run, digest)) or (0,))[0]
+                seen += self._db.counted(self._sql["seen"], (self._run, digest))
                 known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
             elif kind == _TWIN:
                 twins.append(row[0])
             else:
-                is_held = self._now_held().setdefault(lease.claim, True)
+                is_held = True
                 if not row[0]:
                     self._history.note_unvisited(row[1])
         self._remember((digest, known[digest]) for digest in missing if digest in known)
@@ -112,44 +113,35 @@ class SqliteQueue(SqliteLeases):
     def commit_page(self, lease: Lease, intake: Intake) -> bool:
         """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
         self._db.begin_write()
-        if not self._holds(lease):
+        run, outcome = self._run, intake.outcome
+        held = (lease.entry, self._workers.id, lease.claim)
+        values = (*_ending(outcome), isinstance(outcome, Done), is_fetch(outcome), *held)
+        if not self._db.write(self._sql["finish"], values).rowcount:
             return False
-        run, outcome, fetches = self._run, intake.outcome, is_fetch(intake.outcome)
-        self._db.later(self._sql["finish"], (*_ending(outcome), isinstance(outcome, Done), lease.entry))
-        site = counted = (
-            self._site_ids.get(lease.site) or self._add_sites([(lease.site, lease.is_external)])[0]
-        )
-        if intake.record is not None:
-            record = _JSON.encode(intake.record)
-            self._db.later(self._sql["page"], (run, lease.claim, lease.entry, intake.content, record))
+        (site,) = self._add_sites([(lease.site, lease.is_external)])
         if intake.add_site is not None:
             self.add_site(intake.add_site)
         if intake.findings is not None:
             self._take_in(intake.findings, lease.entry)
         if intake.target is not None:
             there = self._arrive(lease, intake)
-            counted = there if intake.is_external else site
+            if intake.is_external and there != site and is_fetch(outcome):
+                self._db.write(self._sql["move_fetch"], (there, site))
         if intake.lesson is not None:
             name, is_alike, recent = intake.lesson
             values = (run, name, is_alike, pack(recent))
             self._shapes[name] = shape_of(self._db.changed(self._sql["learn_shape"], values)[0])
-        self._db.count(self._sql["count_run"], (run,), fetches, -1, 0)
-        self._db.count(self._sql["count_site"], (site,), -1, fetches and counted == site)
-        if counted != site:
-            self._db.count(self._sql["count_site"], (counted,), 0, fetches)
         self._keep_paces(lease, site, intake.paces)
-        for visit in intake.visits:
-            self._history.record(visit, run)
+        self._keep_page(lease, intake)
         return True
 
-    def _holds(self, lease: Lease) -> bool:
-        """Tell whether a lease is ours, and end it for this turn."""
-        held = self._now_held()
-        if lease.claim not in held:
-            values = (lease.entry, self._workers.id, lease.claim)
-            held[lease.claim] = self._db.one(self._sql["holds"], values) is not None
-        was_held, held[lease.claim] = held[lease.claim], False
-        return was_held
+    def _keep_page(self, lease: Lease, intake: Intake) -> None:
+        """Keep the record of a page with the visit that read it."""
+        page = NO_PAGE if intake.record is None else (lease.claim, lease.entry, _JSON.encode(intake.record))
+        for visit in intake.visits:
+            self._history.record(visit, self._run, page)
+        if not intake.visits and intake.record is not None:
+            self._history.keep_page(self._run, intake.content, page)
 
     def _take_in(self, findings: Findings, parent: int) -> None:
         """Write what a page revealed."""

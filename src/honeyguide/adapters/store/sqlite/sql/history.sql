@@ -7,7 +7,7 @@ INSERT OR REPLACE INTO known VALUES
   (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: visit
-INSERT INTO visit (digest, run, at, status, content, elapsed_s) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO visit (run, digest, at, status, content, claim, entry, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: visits
 SELECT run, at, status FROM visit WHERE digest = ? ORDER BY id;
@@ -68,7 +68,7 @@ SELECT digest FROM entry WHERE rank < 0 AND (state IN (0, 1) OR (state = 2 AND d
 
 -- name: latest_visits
 -- Visits are numbered as they come.
-SELECT at FROM visit ORDER BY id DESC LIMIT ?;
+SELECT at FROM visit WHERE digest IS NOT NULL ORDER BY id DESC LIMIT ?;
 
 -- name: rates
 SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a BETWEEN 1e-2 AND 1e9 AND rate_b BETWEEN 1e-9 AND 1e12 ORDER BY digest LIMIT ?;
@@ -77,5 +77,5 @@ SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a BETWEEN 1e-2 AND 1e9 AN
 -- What visits read of pages, oldest first, some at a time.
 SELECT v.digest, v.id, k.url, k.relevance, k.kind, v.at, v.content
 FROM visit v JOIN known k ON k.digest = v.digest
-WHERE v.content IS NOT NULL AND (v.digest, v.id) > (?, ?)
+WHERE v.digest IS NOT NULL AND v.content IS NOT NULL AND (v.digest, v.id) > (?, ?)
 ORDER BY v.digest, v.id LIMIT 10000;

@@ -51,7 +51,7 @@ SELECT p.url, s.anchor, s.position, s.score, s.points, s.lane
 FROM sighting s LEFT JOIN entry p ON p.id = s.parent WHERE s.run = ? AND s.digest = ? ORDER BY s.nth;
 
 -- name: pages
-SELECT claim, record FROM page WHERE run = ? AND claim > ? ORDER BY claim LIMIT 1000;
+SELECT claim, record FROM visit WHERE run = ? AND claim > ? ORDER BY claim LIMIT 1000;
 
 -- name: now_internal
 -- Of a link to another site, `why` is that site's name.

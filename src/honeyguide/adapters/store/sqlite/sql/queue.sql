@@ -3,20 +3,17 @@
 -- CROSS: the list first, then the index. INDEXED BY: the planner would rather walk through all pages in claim order.
 SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
 FROM json_each(?2) j CROSS JOIN entry e ON e.run = ?1 AND e.digest = j.value
-UNION ALL SELECT 1, e.url, NULL, NULL, NULL, NULL, NULL FROM (SELECT p.entry FROM page p INDEXED BY page_content
-  WHERE p.run = ?1 AND p.content = ?3 ORDER BY p.claim LIMIT ?4) t CROSS JOIN entry e ON e.id = t.entry
+UNION ALL SELECT 1, e.url, NULL, NULL, NULL, NULL, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
+  WHERE p.run = ?1 AND p.content = ?3 AND p.claim IS NOT NULL ORDER BY p.claim LIMIT ?4) t CROSS JOIN entry e ON e.id = t.entry
 UNION ALL SELECT 2, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest), e.digest, NULL, NULL, NULL, NULL
 FROM entry e WHERE e.id = ?5 AND e.state = 1 AND e.worker = ?6 AND e.claim = ?7;
-
--- name: holds
-SELECT 1 FROM entry WHERE id = ? AND state = 1 AND worker = ? AND claim = ?;
 
 -- name: external_pages
 SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_external = 1;
 
 -- name: budget
 -- And whether something is to be queued again: leases of workers that are gone, and what is due.
-SELECT fetched, leased, claims,
+SELECT fetched, leased,
   EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.state = 1
     AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > ?2 OR w.id = ?3)))
   OR EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.due_at <= ?2 AND e.state IN (0, 2))
@@ -51,24 +48,16 @@ UPDATE site SET (head_rank, head_entry) =
 WHERE id = ?;
 
 -- name: hold_site
--- After a lease: as `refresh`, and the site is ours. What was counted of it is written along. That a site needs no pause is
--- known after its robots.txt was read: see `pace`.
-UPDATE site SET leased = leased + ?, fetched = fetched + ?, next_at = max(next_at, ?), delay_s = coalesce(delay_s, nullif(?, 0.0)), worker = ?,
-  (head_rank, head_entry) =
-  (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
-WHERE id = ?;
+-- That a site needs no pause is known after its robots.txt was read: see `pace`.
+UPDATE site SET next_at = max(next_at, ?), delay_s = coalesce(delay_s, nullif(?, 0.0)), worker = ? WHERE id = ?;
 
 -- name: pace
-UPDATE site SET next_at = max(next_at, ?), delay_s = ? WHERE id = ?;
+-- And whoever has no lease of a site any more leaves it to others.
+UPDATE site SET next_at = max(next_at, ?), delay_s = ?, worker = nullif(worker, ?) WHERE id = ?;
 
--- name: free_site
-UPDATE site SET worker = NULL WHERE id = ? AND worker = ?;
-
--- name: count_site
-UPDATE site SET leased = leased + ?, fetched = fetched + ? WHERE id = ?;
-
--- name: count_run
-UPDATE run SET fetched = fetched + ?, leased = leased + ?, claims = claims + ? WHERE id = ?;
+-- name: move_fetch
+-- A redirect led to another site: its page counts there.
+UPDATE site SET fetched = fetched + iif(id = ?1, 1, -1) WHERE id IN (?1, ?2);
 
 -- name: leased
 SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s FROM entry e JOIN site s ON s.id = e.site
@@ -99,11 +88,9 @@ UPDATE site SET worker = NULL, next_at = max(next_at, ? + coalesce(delay_s, 0)) 
 
 -- name: finish
 -- A retry goes after all others (`rank_again` of core/crawl/placement.py).
-UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?, visits = visits + ?, worker = NULL
-WHERE id = ?;
-
--- name: page
-INSERT OR REPLACE INTO page (run, claim, entry, content, record) VALUES (?, ?, ?, ?, ?);
+UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?,
+  visits = visits + ?, fetches = fetches + ?, worker = NULL
+WHERE id = ? AND state = 1 AND worker = ? AND claim = ?;
 
 -- name: count_urls
 INSERT INTO site (run, name, is_external, urls)

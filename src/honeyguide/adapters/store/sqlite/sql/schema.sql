@@ -72,6 +72,7 @@ CREATE TABLE entry (
   seen INTEGER NOT NULL DEFAULT 1,     -- pages that link it
   attempts INTEGER NOT NULL DEFAULT 0,
   visits INTEGER NOT NULL DEFAULT 0,   -- how often its page was fetched in this run
+  fetches INTEGER NOT NULL DEFAULT 0,  -- how often it was asked for, page or not
   claim INTEGER,
   worker INTEGER,                      -- who has the lease; null if it was released
   due_at REAL CHECK (due_at BETWEEN -62135596800 AND 253402300799), -- not before then: a retry, or the next visit
@@ -83,6 +84,19 @@ CREATE INDEX entry_ready ON entry (site, rank, id) WHERE state = 0 AND due_at IS
 CREATE INDEX entry_leased ON entry (run, claim) WHERE state = 1;
 CREATE INDEX entry_due ON entry (run, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
+
+-- What is leased and fetched is counted where a lease begins and ends, so that no writer can forget it. With a lease the
+-- next entry of its site is the best one.
+CREATE TRIGGER lease_begins AFTER UPDATE OF state ON entry WHEN new.state = 1 AND old.state != 1 BEGIN
+  UPDATE run SET leased = leased + 1, claims = new.claim WHERE id = new.run;
+  UPDATE site SET leased = leased + 1, (head_rank, head_entry) =
+    (SELECT e.rank, e.id FROM entry e WHERE e.site = new.site AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+  WHERE id = new.site;
+END;
+CREATE TRIGGER lease_ends AFTER UPDATE OF state ON entry WHEN new.state != 1 AND old.state = 1 BEGIN
+  UPDATE run SET leased = leased - 1, fetched = fetched + new.fetches - old.fetches WHERE id = new.run;
+  UPDATE site SET leased = leased - 1, fetched = fetched + new.fetches - old.fetches WHERE id = new.site;
+END;
 
 -- Who links what, up to a few for each URL. `points` are `rule:points`, comma-separated.
 CREATE TABLE sighting (
@@ -97,17 +111,6 @@ CREATE TABLE sighting (
   lane TEXT NOT NULL,
   PRIMARY KEY (run, digest, nth)
 ) STRICT, WITHOUT ROWID;
-
--- One row for each page that was finished: its record as JSON.
-CREATE TABLE page (
-  run INTEGER NOT NULL,
-  claim INTEGER NOT NULL,
-  entry INTEGER NOT NULL,
-  content TEXT,                        -- digest of what it says
-  record TEXT NOT NULL,
-  PRIMARY KEY (run, claim)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX page_content ON page (run, content, claim) WHERE content IS NOT NULL;
 
 -- Hrefs that are no pages at all (URL-9), and links over a limit, counted by rule.
 CREATE TABLE tally (
@@ -128,7 +131,7 @@ CREATE TABLE shape (
   UNIQUE (run, name)
 ) STRICT;
 
--- History: what is known of a URL across runs, and each visit. The columns of `known` are the fields of `HistoryEntry`
+-- History: what is known of a URL across runs. The columns of `known` are the fields of `HistoryEntry`
 -- (core/recrawl/history.py) in its order, the digest first.
 CREATE TABLE known (
   digest INTEGER PRIMARY KEY,
@@ -164,16 +167,22 @@ CREATE TABLE known (
   found_b REAL CHECK (found_b BETWEEN 1e-9 AND 1e12),
   hours BLOB CHECK (length(hours) = 192) -- of a hub: its changes by hour of the day, 24 doubles, little end first
 ) STRICT;
+
+-- Each visit, and the record of the page as JSON, if its run has one. Without a digest there was none: nothing was asked for.
 CREATE TABLE visit (
   id INTEGER PRIMARY KEY,
-  digest INTEGER NOT NULL,
   run INTEGER NOT NULL,
-  at REAL NOT NULL CHECK (at BETWEEN -62135596800 AND 253402300799),
+  digest INTEGER,
+  at REAL CHECK (at BETWEEN -62135596800 AND 253402300799),
   status INTEGER,
-  content TEXT,
-  elapsed_s REAL NOT NULL
+  content TEXT,                        -- digest of what the page says
+  claim INTEGER,
+  entry INTEGER,
+  record TEXT
 ) STRICT;
-CREATE INDEX visit_url ON visit (digest, id);
+CREATE INDEX visit_url ON visit (digest, id) WHERE digest IS NOT NULL;
+CREATE UNIQUE INDEX visit_claim ON visit (run, claim) WHERE claim IS NOT NULL;
+CREATE INDEX visit_content ON visit (run, content, claim) WHERE claim IS NOT NULL AND content IS NOT NULL;
 
 -- What sitemaps say of pages, and when a visit to a hub met a page as a new link; visited or not.
 CREATE TABLE listed (
@@ -225,7 +234,7 @@ CREATE VIEW pages AS
 SELECT p.run, p.claim AS page, e.url, json_extract(p.record, '$.status') AS status, json_extract(p.record, '$.action') AS action,
   json_extract(p.record, '$.title') AS title, json_extract(p.record, '$.relevance_score') AS relevance_score, e.depth,
   json_extract(p.record, '$.fetched_at') AS fetched_at
-FROM page p JOIN entry e ON e.id = p.entry;
+FROM visit p JOIN entry e ON e.id = p.entry;
 CREATE VIEW links AS
 SELECT e.run, e.url, s.name AS site, CASE e.state WHEN 0 THEN 'queued' WHEN 1 THEN 'leased' WHEN 2 THEN 'done' ELSE 'rejected' END AS state,
   e.lane, e.priority, e.score, e.depth, p.url AS found_on, e.seen AS pages_that_link_it, e.rule, e.why AS reason
