@@ -15,7 +15,7 @@ from functools import partial
 from types import UnionType
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
-from honeyguide.core.records.fields import SCHEMA, PageRecord, PickRecord, PlanRecord, fields
+from honeyguide.core.records.fields import SCHEMA, OutputRecord, PageRecord, PickRecord, PlanRecord, fields
 from honeyguide.core.recrawl import plan
 
 RECORDS = {"pick": PickRecord, "crawl": PageRecord, "plan": PlanRecord}
@@ -37,7 +37,10 @@ def schema_texts() -> dict[str, str]:
 
 def sentences(kind: type) -> dict[str, str]:
     """Read the sentence of each field, which is the comment beside it."""
-    found = re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(kind), re.MULTILINE)
+    source = inspect.getsource(OutputRecord) + inspect.getsource(
+        kind
+    )  # every record of an output begins with that
+    found = re.findall(r"^    (\w+): .*?  # (.+)$", source, re.MULTILINE)
     missing = get_type_hints(kind).keys() - dict(found).keys()
     if missing:
         raise LookupError(f"{kind.__name__} has no sentence for {', '.join(sorted(missing))}")

@@ -46,7 +46,7 @@ TABLES = (
     ("`[scope]`", "ScopeShape", "Files that are not pages, and parameters that are not part of a URL's identity."),
     ("`[query]`", "QueryShape", "The query of the contextual score (PICK-13), with the constants of BM25."),
     ("`[query.fields]`", "TextFieldShape", "One entry for each text that the query is matched against."),
-    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`", "DecisionShape",
+    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`, `[[traversal.NAME.skip]]`", "DecisionShape",
      "The first rule whose condition holds rejects a link. Filters decide before scores are known, drops after."),
     ("`[[bucket]]`, `[[strategy.NAME.bucket]]`", "BucketShape", "The first bucket whose condition holds names the kind of a page."),
     ("`[family]`", "FamilyShape", "The words by which families of pages that differ only in a name are recognised."),
@@ -341,7 +341,10 @@ def records() -> str:
     """Write the page about records: the tables of fields, in the frame of records_page.md."""
     page = Path(__file__).with_name("records_page.md").read_text("utf-8")
     for module in (record_fields, record_answers):
-        for name in re.findall(r"^class (\w+)\(TypedDict\):$", inspect.getsource(module), re.MULTILINE):
+        # The field of `OutputRecord` is listed with every record.
+        for name in re.findall(
+            r"^class ((?!OutputRecord)\w+)\(\w+\):$", inspect.getsource(module), re.MULTILINE
+        ):
             if f"{{{name}}}" not in page:
                 raise LookupError(f"records_page.md has no place for {name}")
             page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(module, name))))

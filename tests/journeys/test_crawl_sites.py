@@ -220,6 +220,45 @@ def test_hybrid_dives_to_the_letter() -> None:
         assert done.records[0]["action"] == "seed"
 
 
+def linking(*links: tuple[str, str], text: str = "") -> bytes:
+    anchors = "".join(f'<div><a href="{url}">{anchor}</a></div>' for url, anchor in links)
+    return f"<title>{text}</title><h1>{text}</h1><h2>{text}</h2><p>{(text + ' ') * 10}</p><main>{anchors}</main>".encode()
+
+
+def test_hybrid_exhausts_a_branch_whatever_its_links_score() -> None:
+    # TOPIC-4: of a page that scores 8 or more, links from 3 on come before links found elsewhere, best priority first.
+    ten, six, three = "fire alarm", "plain", "plain"
+    site = pages(
+        {
+            "/": linking(("/hi", ten), ("/other", ten), ("/fire-b", six), ("/shared", three)),
+            "/hi": linking(
+                ("/hi/low", three), ("/hi/fire-mid", six), ("/shared", three), ("/hi/good", ten), ("/hi/fire-2", six),
+                text="fire",
+            ),
+            "/hi/good": linking(("/hi/good/low", three), ("/hi/low", three), text="fire"),
+            "/hi/fire-mid": b"<title>fire</title><h1>fire</h1>" + linking(("/late", ten)),
+            **{path: linking() for path in ("/hi/low", "/hi/fire-2", "/hi/good/low", "/shared", "/late", "/fire-b", "/other")},
+        }
+    )  # fmt: skip
+    for concurrency in (1, 16):
+        done = crawl(site, traversal="hybrid", concurrency=concurrency)
+        assert done.urls == [
+            "/", "/hi", "/hi/good",
+            "/hi/low", "/hi/good/low",  # the newest branch, to which a link of two belongs; ties: first discovered
+            "/hi/fire-mid", "/hi/fire-2", "/shared",
+            "/late",  # of a page that scores 5 to 7: it dives by its own score, and is newer than /other
+            "/other", "/fire-b",
+        ]  # fmt: skip
+
+
+def test_hybrid_skips_by_letters_and_focused_by_words() -> None:
+    # TOPIC-6: the document's patterns are substrings; Carthage is no cart for `focused`.
+    odd = ("/fire-carthage", "/fire-mycart.html", "/fire-downloading", "/fire?next=/login")
+    site = pages({"/": html("Home", *odd, "/fire"), **{path: html("Fire") for path in (*odd, "/fire")}})
+    assert crawl(site, traversal="hybrid").urls == ["/", "/fire"]
+    assert set(crawl(site, traversal="focused").urls) == {"/", "/fire", *odd}
+
+
 def test_links_with_one_key_are_one_link() -> None:
     # Section 2: a rule matches if any occurrence does, whichever spelling of the address comes first (URL-7).
     home = b'<title>x</title><p><a href="/p?utm_source=nav">zz</a></p><p>fire <a href="/p">fire</a></p>'

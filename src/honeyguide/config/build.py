@@ -56,7 +56,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         cards={name: CompiledCard(card) for name, card in cards.items() if name not in builder.idle},
         chains=chains,
         filters=builder.decisions(shape.filter, "filter"),
-        skips=builder.decisions(shape.skip, "skip"),
+        skips=builder.skips,
         kinds=builder.kinds(shape.bucket, "bucket"),
         families=builder.families(shape.family),
         content=ContentRules(
@@ -91,6 +91,7 @@ class _Builder:
         terms = {**shape.terms, RELATED: list(shape.topic.related)}
         self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
         self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
+        self.skips = self.decisions(shape.skip, "skip")
 
     def rule(self, shape: shapes.RuleShape | shapes.DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
@@ -211,7 +212,9 @@ class _Builder:
                 f'the highest band is skipped, but order = "{shape.order}" follows every link without a topic'
             )
             self.reader.wrong(f"traversal.{name}.links", what)
-        return core.Traversal(name, **shape.table() | bands)
+        skips = self.decisions(shape.skip, f"traversal.{name}.skip") if shape.skip else self.skips
+        table = {key: value for key, value in shape.table().items() if key != "skip"}
+        return core.Traversal(name, **table | bands, skips=skips)
 
     def query(self) -> Query:
         shape = self.shape.query

@@ -171,7 +171,7 @@ class StrategyShape(Shape):
 
 class BandShape(Shape):
     at_least: Number
-    lane: Literal["deep", "broad", "tail", "far", "skip"]
+    lane: Literal["branch", "deep", "broad", "tail", "far", "skip"]
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
 
 
@@ -182,6 +182,7 @@ class TraversalShape(Shape):
     moves_up: bool = False
     lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] | None = None
     order: Literal["score", "breadth", "depth"] = "score"
+    skip: list[DecisionShape] = field(default_factory=list)
 
 
 class CrawlShape(Shape):

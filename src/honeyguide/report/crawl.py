@@ -13,20 +13,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.crawl.placement import LANES
 from honeyguide.core.records import is_relevant
 from honeyguide.report import sheet
-from honeyguide.report.sheet import (
-    HEADINGS,
-    MAX_URL,
-    CountList,
-    Line,
-    Pages,
-    Sheet,
-    clean,
-    counted,
-    facts_of,
-    figure,
-    noun,
-    read_row,
-)
+from honeyguide.report.sheet import CountList, Line, Pages, Sheet, clean, counted, figure, figure_of, noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,6 +51,7 @@ def crawl_sheet(data: CrawlReportData) -> Sheet:
     harvest = _Harvest(has_topic=data.run.get("topic") is not None)
     for record in data.pages:
         harvest.add(record)
+    changes = harvest.changes if set(harvest.changes) - {"new"} else {}
     parts: tuple[CountList | Pages, ...] = (
         harvest.pages(),
         *([harvest.course()] if harvest.has_topic else []),
@@ -71,41 +59,31 @@ def crawl_sheet(data: CrawlReportData) -> Sheet:
             "Answers, by status", harvest.answers, lambda name: "" if name.isdigit() else data.words(name)
         ),
         counted("What was done with pages", harvest.actions),
-        *(
-            [counted("Changes since earlier visits", harvest.changes)]
-            if set(harvest.changes) - {"new"}
-            else []
-        ),
+        counted("Changes since earlier visits", changes),
         _queue(data.counts.lanes),
         *_rejected(data),
         _outside(data.outside),
     )
-    command = clean(data.run.get("command"), MAX_URL)
-    return Sheet(HEADINGS["crawl"], command, _figures(data, harvest), _facts(data), parts)
+    command = clean(data.run.get("command"), sheet.MAX_URL)
+    return Sheet(sheet.HEADINGS["crawl"], command, _figures(data, harvest), _facts(data), parts)
 
 
 def _figures(data: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
     """Give the numbers of a run; pages are fetches, as budgets count them."""
-    counts, fetched = data.counts, data.counts.fetched
-    share = f"{harvest.relevant / max(1, fetched):.0%}"
-    relevant = (
-        [(f"{harvest.relevant:,}", "of them relevant"), (share, "harvest")] if harvest.has_topic else []
-    )
+    counts, share = data.counts, f"{harvest.relevant / max(1, data.counts.fetched):.0%}"
+    relevant = ((f"{harvest.relevant:,}", "of them relevant"), (share, "harvest"))
     return (
-        (f"{fetched:,}", "page fetched" if fetched == 1 else "pages fetched"),
-        *relevant,
+        figure_of(counts.fetched, "page", " fetched"),
+        *(relevant if harvest.has_topic else ()),
         (f"{counts.states['queued'] + counts.states['leased']:,}", "left in the queue"),
         (f"{sum(counts.out.values()):,}", "rejected"),
-        (
-            f"{counts.external_links:,}",
-            "URL of other sites" if counts.external_links == 1 else "URLs of other sites",
-        ),
+        figure_of(counts.external_links, "URL", " of other sites"),
     )
 
 
 def _facts(data: CrawlReportData) -> tuple[tuple[str, str], ...]:
     run = data.run
-    return facts_of((
+    return sheet.facts_of((
         ("Stopped", data.stopped),
         ("Topic", run.get("topic")),
         ("Profile", f"{run.get('profile')}, {run.get('profile_hash')}"),
@@ -119,9 +97,8 @@ def _facts(data: CrawlReportData) -> tuple[tuple[str, str], ...]:
 def _queue(lanes: Mapping[str, int]) -> CountList:
     """List what is queued, the first lane first."""
     known = [*(lane for lane in LANES if lane in lanes), *sorted(set(lanes) - set(LANES))]
-    return CountList(
-        "Left in the queue, by lane", tuple(Line(clean(lane), lanes[lane]) for lane in known if lanes[lane])
-    )
+    lines = (Line(clean(lane), lanes[lane]) for lane in known if lanes[lane])
+    return CountList("Left in the queue, by lane", tuple(lines))
 
 
 def _rejected(data: CrawlReportData) -> Iterator[CountList]:
@@ -143,9 +120,8 @@ def _outside(records: Iterable[Record]) -> CountList:
         name = site if site in urls or len(urls) < MAX_SITES else _FURTHER
         urls[name] += 1
         links[name] += int(figure(record.get("seen")) or 0)
-    return counted(
-        "Other sites, by how many of their URLs are linked", urls, lambda name: noun(links[name], "link")
-    )
+    heading = "Other sites, by how many of their URLs are linked"
+    return counted(heading, urls, lambda name: noun(links[name], "link"))
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
@@ -254,5 +230,7 @@ def _row(record: Record, place: int, best: _Best | None = None) -> ReportRow:
         facts.append(f"fetched {clean(record['fetched_at'], 40)}")
     if best is not None and best.last != best.score:
         facts.append(f"scored {best.last} when it was read last")
-    row = read_row({**record, "score": record["relevance_score"], "rank": place}, clean(record["action"]))
+    row = sheet.read_row(
+        {**record, "score": record["relevance_score"], "rank": place}, clean(record["action"])
+    )
     return replace(row, facts=tuple(facts))

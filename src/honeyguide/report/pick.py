@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.report import sheet
 from honeyguide.report.sheet import (
-    HEADINGS,
     CountList,
     Line,
     PageGroup,
@@ -26,6 +25,7 @@ from honeyguide.report.sheet import (
     Sheet,
     clean,
     figure,
+    figure_of,
     noun,
     objects,
     read_row,
@@ -86,13 +86,11 @@ class PickReport:
             parts.append(PageGroups("Replaced", (PageGroup("", len(replaced), tuple(replaced)),)))
         if detailed:
             parts += _details(scored, groups)
-        small = (
-            ""
-            if detailed
-            else f"{noun(len(scored), 'candidate')} not shown: the report would be too large. The records have them."
-        )
-        numbers = f"{noun(len(selected), 'pick')} of {noun(links, 'link')}"
+        hidden = f"{noun(len(scored), 'candidate')} not shown: the report would be too large. The records have them."
         requests = figure(record.get("requests"))
+        numbers = f"{noun(len(selected), 'pick')} of {noun(links, 'link')}"
+        numbers += "" if requests is None else f", {requests:,} requests"
+        numbers += "" if seconds is None else f", {seconds} s"
         section = Section(
             number=self.sites,
             name=clean(record.get("site")) or "?",
@@ -100,15 +98,9 @@ class PickReport:
             reason=clean(record.get("reason")),
             title=clean(record.get("title")),
             homepage=read_row({"url": record.get("homepage")}),
-            numbers="".join(
-                [
-                    numbers,
-                    "" if requests is None else f", {requests:,} requests",
-                    "" if seconds is None else f", {seconds} s",
-                ]
-            ),
+            numbers=numbers,
             parts=tuple(part for part in parts if not isinstance(part, Pages) or part.rows),
-            notes=(small,) if small else (),
+            notes=() if detailed else (hidden,),
         )
         self._count_status(section)
         return section
@@ -123,13 +115,11 @@ class PickReport:
     def sheet(self) -> Sheet:
         """Make the sheet of everything that was added."""
         methods = [f"strategy {method}" for method, _ in self.methods.most_common(3) if method]
-        failed = (
-            PageGroup(status, self.statuses[status], tuple(rows)) for status, rows in self.failed.items()
-        )
+        failed = (PageGroup(name, self.statuses[name], tuple(rows)) for name, rows in self.failed.items())
         replaced = (Line(reason, count) for reason, count in self.replaced.most_common(_REPLACED))
         statuses = (Line(status, count) for status, count in self.statuses.most_common())
         return Sheet(
-            HEADINGS["pick"],
+            sheet.HEADINGS["pick"],
             "; ".join(methods) or "Nothing was picked.",
             tuple(self._figures()),
             (),
@@ -144,7 +134,7 @@ class PickReport:
         )
 
     def _figures(self) -> Iterator[tuple[str, str]]:
-        yield f"{self.sites:,}", "site" if self.sites == 1 else "sites"
+        yield figure_of(self.sites, "site")
         yield f"{self.statuses['ok']:,}", "of them ok"
         yield f"{self.picks:,}", "pages picked"
         yield f"{self.links:,}", "links considered"
@@ -206,10 +196,8 @@ def _rejected(pages: Iterable[Record], skipped: Iterable[Record]) -> tuple[PageG
     """PageGroup what was rejected by its rule, in the order in which rules are asked; a reason shared by all is said once."""
     counts: Counter[str] = Counter()
     rows: dict[str, list[ReportRow]] = {}
-    entries = [
-        {"url": one.get("href"), "rejected": {"rule": one.get("rule"), "reason": ""}} for one in skipped
-    ]
-    for page in (*entries, *pages):
+    hrefs = ({"url": one.get("href"), "rejected": {"rule": one.get("rule"), "reason": ""}} for one in skipped)
+    for page in (*hrefs, *pages):
         rejected = page.get("rejected")
         if isinstance(rejected, dict):
             rule = clean(rejected.get("rule"), 60) or "?"

@@ -14,20 +14,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 from honeyguide.report import sheet
-from honeyguide.report.sheet import (
-    HEADINGS,
-    MAX_URL,
-    CountList,
-    Curve,
-    Line,
-    Pages,
-    Sheet,
-    Table,
-    clean,
-    counted,
-    facts_of,
-    read_row,
-)
+from honeyguide.report.sheet import CountList, Curve, Line, Pages, Sheet, Table, clean, counted, figure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,22 +47,17 @@ def plan_sheet(data: PlanReportData) -> Sheet:
     levels = (Line(clean(name), count, clean(advice)) for name, (count, advice) in data.levels.items())
     rows = tuple(map(_row, data.entries[: sheet.MAX_PAGES]))
     figures = (
-        (f"{total:,}", "URL in the plan" if total == 1 else "URLs in the plan"),
+        figure_of(total, "URL", " in the plan"),
         (f"{ranked:,}", "ranked"),
-        (f"{len(hosts):,}", "host" if len(hosts) == 1 else "hosts"),
+        figure_of(len(hosts), "host"),
     )
     parts = (
         CountList("All URLs, by level", tuple(levels)),
         Pages("Best first", rows, total - len(rows), "Level"),
         counted("Hosts, by URLs in the plan", hosts),
     )
-    return Sheet(
-        HEADINGS["plan"],
-        "Known URLs, by what a visit to each is worth.",
-        figures,
-        facts_of(data.facts, MAX_URL),
-        parts,
-    )
+    below, facts = "Known URLs, by what a visit to each is worth.", sheet.facts_of(data.facts, sheet.MAX_URL)
+    return Sheet(sheet.HEADINGS["plan"], below, figures, facts, parts)
 
 
 def _host(url: str) -> str:
@@ -86,7 +68,7 @@ def _host(url: str) -> str:
 
 
 def _row(entry: Record) -> ReportRow:
-    row = read_row(entry, clean(entry.get("level")))
+    row = sheet.read_row(entry, clean(entry.get("level")))
     due = clean(entry.get("next_due"), 40)
     return replace(row, facts=(f"due {due}",) if due else ())
 
@@ -114,7 +96,7 @@ def curves_sheet(outcomes: Sequence[Outcome]) -> Sheet:
     """Make the sheet of a simulation."""
     groups = groupby(outcomes, lambda outcome: (outcome.world, outcome.budget))
     parts = (part for (world, budget), group in groups for part in _curve_parts(world, budget, list(group)))
-    return Sheet(HEADINGS["simulate"], _ABOUT, (), (), tuple(parts), last=_LAST)
+    return Sheet(sheet.HEADINGS["simulate"], _ABOUT, (), (), tuple(parts), last=_LAST)
 
 
 def _curve_parts(world: str, budget: str, outcomes: list[Outcome]) -> Iterator[Table]:
@@ -130,29 +112,25 @@ def _curve_parts(world: str, budget: str, outcomes: list[Outcome]) -> Iterator[T
 
 
 def _outcome_row(outcome: Outcome) -> tuple[str, ...]:
-    days = outcome.days
+    day_1, _, day_3, *_ = (*outcome.days, None, None, None)
     return (
         outcome.policy,
-        _number(outcome.freshness),
-        _number(outcome.late),
+        _cell(outcome.freshness, ".4f"),
+        _cell(outcome.late, ".4f"),
         _percent(outcome.of_best),
         _percent(outcome.of_all_knowing),
-        _hours(outcome.mean_age_h),
+        _cell(outcome.mean_age_h, ",.1f", " h"),
         _percent(outcome.nothing_share),
-        _hours(outcome.discovery_h),
-        _number(days[0] if days else None),
-        _number(days[2] if len(days) > 2 else None),
-        "–" if outcome.fetches is None else f"{outcome.fetches:,}",
+        _cell(outcome.discovery_h, ",.1f", " h"),
+        _cell(day_1, ".4f"),
+        _cell(day_3, ".4f"),
+        _cell(outcome.fetches, ","),
     )
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+def _cell(value: float | None, form: str, unit: str = "") -> str:
+    return "–" if value is None else f"{value:{form}}{unit}"
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _hours(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.1f} h"
+def _percent(share: float | None) -> str:
+    return _cell(None if share is None else 100 * share, ".1f", " %")

@@ -242,4 +242,13 @@ def facts_of(pairs: Iterable[tuple[str, object]], limit: int | None = None) -> t
 
 def noun(count: int, word: str) -> str:
     """Count something: `1 site`, `2 sites`."""
-    return f"{count:,} {word if count == 1 else word + 's'}"
+    return " ".join(figure_of(count, word))
+
+
+def figure_of(count: int, word: str, rest: str = "") -> tuple[str, str]:
+    """Make a figure of a count.
+
+    >>> figure_of(2000, "page", " fetched")
+    ('2,000', 'pages fetched')
+    """
+    return f"{count:,}", f"{word if count == 1 else word + 's'}{rest}"

@@ -51,9 +51,8 @@ class PageFile:
         self.name = str(path)
         self._extras = extras
         self._restart = restart
-        self._file = RecordFile.held(
-            path, f"{path}: another process is writing it; wait until that has ended, or choose another -o"
-        )
+        refusal = f"{path}: another process is writing it; wait until that has ended, or choose another -o"
+        self._file = RecordFile.held(path, refusal)
         try:
             _check_ours(self._file)
             self._file.pass_torn()

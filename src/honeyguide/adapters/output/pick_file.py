@@ -17,8 +17,9 @@ import hashlib
 import json
 from array import array
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import need_parquet
 from honeyguide.adapters.output.tables import first_fields, read_back, write_table
@@ -79,9 +80,8 @@ class PickFile:
         self.name = str(path)
         self.is_complete = False  # an earlier run finished every site
         self._run, self._restart = run, restart
-        self._journal = RecordFile.held(
-            path, f"{path}: another run is writing it; wait until that has ended", ".journal"
-        )
+        refusal = f"{path}: another run is writing it; wait until that has ended"
+        self._journal = RecordFile.held(path, refusal, ".journal")
         self._path = self._journal.path.with_name(self._journal.path.name.removesuffix(".journal"))
         self._output: RecordFile | None = None
         self._next = 0  # records in the output
@@ -159,9 +159,8 @@ class PickFile:
     def _compare(self, theirs: Record, ours: Record) -> None:
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
-            what = "; ".join(
-                f"{name}: {_shown(theirs.get(name))} there, {_shown(ours.get(name))} here" for name in names
-            )
+            both = [(name, _shown(theirs.get(name)), _shown(ours.get(name))) for name in names]
+            what = "; ".join(f"{name}: {there} there, {here} here" for name, there, here in both)
             raise InputError(f"belongs to another run ({what}); {ADVICE}", file=self.name)
 
     def _count(self, output: RecordFile) -> int:
@@ -279,19 +278,12 @@ def _read_header(journal: RecordFile) -> Record | None:
     first = journal.line_at(0)
     if len(first) == journal.end and _MAGIC.startswith(first[: len(_MAGIC)]):
         return None
-    try:
-        return (
-            dict(json.loads(b"{" + first.removeprefix(_MAGIC)))
-            if first.startswith(_MAGIC)
-            else _foreign(journal)
-        )
-    except ValueError:
-        return _foreign(journal)
-
-
-def _foreign(journal: RecordFile) -> NoReturn:
-    what = "is no journal of this command; move it away, or choose another -o"
-    raise InputError(what, file=str(journal.path))
+    with suppress(ValueError):
+        if first.startswith(_MAGIC):
+            return dict(json.loads(b"{" + first.removeprefix(_MAGIC)))
+    raise InputError(
+        "is no journal of this command; move it away, or choose another -o", file=str(journal.path)
+    )
 
 
 def _encoded(record: Record) -> bytes:

@@ -118,20 +118,18 @@ def has_columns(head: bytes, names: Sequence[str]) -> bool:
 
 def write_table(path: Path, format_: str, records: Iterable[Record], kind: Any) -> int:
     """Write records in one step: a kill leaves the old file or the new one. Gives how many there are."""
-    if format_ != "parquet":
+    if format_ == "jsonl":
+        return _write_lines(path, None, records)
+    if format_ == "csv":
         rows = (row for record in records for row in csv_rows(record, kind))
-        return (
-            write_lines(path, column_names(kind), rows)
-            if format_ == "csv"
-            else write_lines(path, None, records)
-        )
-    is_pick = kind is PickRecord
+        return _write_lines(path, column_names(kind), rows)
     with replacing(path) as part:
-        plain = map(_without_mappings, records) if is_pick else records
-        return write_parquet(part, plain, parquet_schema(kind, *([] if is_pick else [MARKDOWN])))
+        if kind is PickRecord:
+            return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
+        return write_parquet(part, records, parquet_schema(kind, MARKDOWN))
 
 
-def write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
+def _write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
     """Write rows of CSV below a header, or records as JSON lines without one, in one step; gives how many."""
     count = 0
     with (

@@ -299,7 +299,7 @@ class _Judge:
 
     def _unwanted(self, link: Link) -> Why | None:
         ground = self.ground
-        skip = ground.profile.skips.first(Facts(link))  # TOPIC-6
+        skip = ground.traversal.skips.first(Facts(link))  # TOPIC-6
         if skip is not None:
             return Why(skip.id, skip.reason)
         if not ground.include and not ground.exclude:
@@ -329,7 +329,7 @@ def _action(judge: _Judge, traversal: Traversal) -> str:
         return "expand"
     band = band_of(judge.parent_score, traversal.pages)
     if band is not traversal.pages[-1]:
-        return "exhaust" if band.lane == "deep" and band.bonus else "expand"
+        return "exhaust" if band.lane in ("branch", "deep") and band.bonus else "expand"
     if band.lane == "skip":
         return "keep"
     return "tunnel" if judge.lease.weak_pages + 1 < traversal.tunnel else "tunnel-end"

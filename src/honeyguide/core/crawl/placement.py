@@ -1,13 +1,13 @@
-"""Where a link goes in the queue: lanes, parent bonus, pruning, tunnelling (TOPIC-3 to TOPIC-5).
+"""Where a link goes in the queue: lanes, parent bonus, branches, pruning, tunnelling (TOPIC-3 to TOPIC-5).
 
-Owns: `place`. Must not know: the queue itself, fetching, how scores were made.
+Owns: `place`, `calculate_priority`. Must not know: the queue itself, fetching, how scores were made.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.rules.language import Reason
+from honeyguide.core.rules.language import Reason, Score
 
 if TYPE_CHECKING:
     from honeyguide.core.rules.profile import Band, Traversal
@@ -37,40 +37,42 @@ def place(
     >>> from honeyguide.core.rules.profile import Band, Traversal
     >>> hybrid = Traversal("hybrid", (Band(8, "deep"), Band(0, "skip")), (Band(8, "deep", 3), Band(0, "skip")))
     >>> place(8, 9, hybrid).priority
-    11
+    11.0
+    """
+    priority = calculate_priority(link_score, parent_score, traversal)
+    page = traversal.pages[0] if parent_score is None else band_of(parent_score, traversal.pages)
+    weak = 0 if parent_score is None or page is not traversal.pages[-1] else weak_pages + 1
+    lane = band_of(link_score, traversal.links).lane
+    if weak and page.lane == "skip":
+        text = f"found on a page that scores {parent_score:g}: its links are not followed"
+        return _skipped(priority, Reason("pruned", 0, text), weak)
+    if weak and weak >= traversal.tunnel:
+        return _skipped(priority, Reason("tunnel-end", 0, f"{weak} weak pages in a row lead here"), weak)
+    if lane == "skip":
+        text = f"link score {link_score:g} is too low to follow"
+        return _skipped(priority, Reason("irrelevant", 0, text), weak)
+    if parent_score is not None and page.lane == "branch":
+        lane = "branch"  # TOPIC-4: all links of the page, before any link found elsewhere
+    return Placement(lane, priority.value, priority.reasons, weak)
+
+
+def calculate_priority(link_score: float, parent_score: float | None, traversal: Traversal) -> Score:
+    """Add the bonus of the page that a link was found on to the link's score (TOPIC-5).
+
+    >>> from honeyguide.core.rules.profile import Band, Traversal
+    >>> hybrid = Traversal("hybrid", (), (Band(8, "branch", 3), Band(5, "broad", 1), Band(0, "skip")))
+    >>> [calculate_priority(6, parent, hybrid).value for parent in (8, 5, 4, None)]
+    [9.0, 7.0, 6.0, 6.0]
     """
     reasons = [Reason("link-score", link_score, "link score")]
-    if parent_score is None:
-        return _placed(link_score, traversal, reasons, 0)
-    page = band_of(parent_score, traversal.pages)
-    if page is not traversal.pages[-1]:
-        if page.bonus:
-            reasons.append(
-                Reason("parent-bonus", page.bonus, f"found on a page that scores {parent_score:g}")
-            )
-        return _placed(link_score, traversal, reasons, 0)
-    weak = weak_pages + 1
-    if page.lane == "skip":
-        return _skipped(
-            reasons,
-            "pruned",
-            f"found on a page that scores {parent_score:g}: its links are not followed",
-            weak,
-        )
-    if weak >= traversal.tunnel:
-        return _skipped(reasons, "tunnel-end", f"{weak} weak pages in a row lead here", weak)
-    return _placed(link_score, traversal, reasons, weak)
+    bonus = 0 if parent_score is None else band_of(parent_score, traversal.pages).bonus
+    if bonus:
+        reasons.append(Reason("parent-bonus", bonus, f"found on a page that scores {parent_score:g}"))
+    return Score(link_score + bonus, tuple(reasons))
 
 
-def _placed(link_score: float, traversal: Traversal, reasons: list[Reason], weak_pages: int) -> Placement:
-    lane = band_of(link_score, traversal.links).lane
-    if lane == "skip":
-        return _skipped(reasons, "irrelevant", f"link score {link_score:g} is too low to follow", weak_pages)
-    return Placement(lane, sum(reason.points for reason in reasons), tuple(reasons), weak_pages)
-
-
-def _skipped(reasons: list[Reason], rule: str, text: str, weak_pages: int) -> Placement:
-    return Placement("skip", 0, (*reasons, Reason(rule, 0, text)), weak_pages)
+def _skipped(priority: Score, why: Reason, weak_pages: int) -> Placement:
+    return Placement("skip", 0, (*priority.reasons, why), weak_pages)
 
 
 def band_of(score: float, bands: tuple[Band, ...]) -> Band:
@@ -80,8 +82,10 @@ def band_of(score: float, bands: tuple[Band, ...]) -> Band:
 
 # Lanes from the first to the last; what is tried again comes after everything else, so that when a pause ends does not
 # change the order of the rest.
-LANES = ("seed", "deep", "broad", "tail", "far", "again")
-_LANE_NUMBER = {name: number for number, name in enumerate(LANES)}
+LANES = ("seed", "branch", "deep", "broad", "tail", "far", "again")
+# `branch` follows the seeds within lane 0: a seed has wave 0, a branch the distance of its wave from the last.
+_LANE_NUMBER = {name: max(0, number - 1) for number, name in enumerate(LANES)}
+_WAVE_LANES = ("branch", "deep")
 _LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
 _LAST_WAVE = (1 << _WAVE_BITS) - 1
 _LAST_STEP = (1 << _STEP_BITS) - 1
@@ -95,7 +99,7 @@ _LAST_PLACE = (1 << _LANE_BITS) - 1
 def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
     """Give the place in the queue as one number, lowest first; ties are first discovered first (TOPIC-5).
 
-    `deep` is newest wave first, so that a good branch is exhausted before its siblings; the others are best first.
+    `branch` and `deep` are newest wave first, so that a branch is exhausted before older ones; the others are best first.
     `order` may be `breadth` or `depth` instead: then scores do not count.
 
     >>> from honeyguide.core.crawl.placement import Placement
@@ -108,7 +112,7 @@ def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
         if order != "score"
         else _LAST_STEP - max(0, min(_LAST_STEP, round(placement.priority * _STEPS_PER_POINT)))
     )
-    is_wave = placement.lane == "deep" if order == "score" else order == "depth"
+    is_wave = placement.lane in _WAVE_LANES if order == "score" else order == "depth"
     waves = (_LAST_WAVE - min(wave, _LAST_WAVE)) << _STEP_BITS if is_wave else 0
     return (_LANE_NUMBER[placement.lane] << _LANE_BITS) + waves + step
 
@@ -136,10 +140,13 @@ def rank_due(place: int) -> int:
 
 
 def is_better(rank: int, than: int, traversal: Traversal) -> bool:
-    """Tell whether a link met again moves up: by a better lane or more points, or, depth first, by being newer."""
+    """Tell whether a link met again moves up: by a better lane or more points, or, depth first, by being newer.
+
+    A link of two branches belongs to the newer one.
+    """
     if traversal.order == "breadth" or not traversal.moves_up:
         return False
-    if traversal.order == "depth":
+    if traversal.order == "depth" or rank >> _LANE_BITS == 0:
         return rank < than
     return _evidence(rank) < _evidence(than)
 

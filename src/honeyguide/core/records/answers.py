@@ -5,7 +5,7 @@ Owns: their fields, as `fields.py` does for picks, crawls and plans. Must not kn
 
 from typing import Any, TypedDict
 
-from honeyguide.core.records.fields import Number, PageReason, PageRecord, Point, Rejection
+from honeyguide.core.records.fields import Number, OutputRecord, PageReason, PageRecord, Point, Rejection
 
 # --- crawl ---
 
@@ -65,10 +65,9 @@ class HistoryFields(TypedDict):
     moved_to: str | None  # where it redirects to
 
 
-class ExplainRecord(TypedDict):
+class ExplainRecord(OutputRecord):
     """`explain`: what a crawl knows of a URL."""
 
-    schema: int  # 2
     text: str  # as given
     url: str  # the spelling that the crawl has met, if it has
     request_url: str | None  # the URL as it is requested
@@ -99,10 +98,9 @@ class ExplainRecord(TypedDict):
 # --- pick ---
 
 
-class EvalRecord(TypedDict):
+class EvalRecord(OutputRecord):
     """`eval`: one site. JSON lines end with a record of the run: `kind` is `total`, and it has the sums of all sites."""
 
-    schema: int  # 2
     kind: str  # `site`
     site: str  # host and port
     verdict: str | None  # `ok`, `BAD`, or `BAD, no record`
@@ -121,10 +119,9 @@ class EvalRecord(TypedDict):
 # --- plan ---
 
 
-class PlanExplainRecord(TypedDict):
+class PlanExplainRecord(OutputRecord):
     """`plan --explain`: one URL. `signals` has what is known of it, by column."""
 
-    schema: int  # 2
     rank: int  # 1 for the best of all URLs
     url: str  # as given
     policy: str  # the recrawl policy
@@ -140,10 +137,9 @@ class PlanExplainRecord(TypedDict):
     unknown: list[str]  # facts that are not known
 
 
-class PlanChangeRecord(TypedDict):
+class PlanChangeRecord(OutputRecord):
     """`plan --diff`: one change since an earlier plan. Plans in CSV name no rules: there `rule` may be null."""
 
-    schema: int  # 2
     url: str  # as given
     change: str  # `entered`, `left` or `changed`
     rank: int | None  # rank now
@@ -154,10 +150,9 @@ class PlanChangeRecord(TypedDict):
     points: list[Point]  # rules whose points differ; of a URL that entered, all that pay now
 
 
-class OutcomeRecord(TypedDict):
+class OutcomeRecord(OutputRecord):
     """`simulate recrawl`: one policy, or bound, in one world with one budget."""
 
-    schema: int  # 2
     world: str  # name of the world
     budget: str  # fetches in a time
     policy: str  # name of the policy or bound
@@ -178,10 +173,9 @@ class OutcomeRecord(TypedDict):
 # --- tools ---
 
 
-class ListedLinkRecord(TypedDict):
+class ListedLinkRecord(OutputRecord):
     """`links`: one URL of a page; a link that is no URL comes last."""
 
-    schema: int  # 2
     url: str  # the normalised URL, or the text of the href
     request_url: str | None  # the URL as it is requested
     anchor_text: str | None  # text of the first occurrence that has one
@@ -196,10 +190,9 @@ class ListedLinkRecord(TypedDict):
     positions: list[str]  # all positions where the page has the link, in its order
 
 
-class LinkScoreRecord(TypedDict):
+class LinkScoreRecord(OutputRecord):
     """`score link`, `score links`: one link against a topic."""
 
-    schema: int  # 2
     url: str  # the normalised URL
     anchor_text: str | None  # as given
     context: str | None  # as given
@@ -210,10 +203,9 @@ class LinkScoreRecord(TypedDict):
     unknown: list[str]  # facts that are not known
 
 
-class PageScoreRecord(TypedDict):
+class PageScoreRecord(OutputRecord):
     """`score page`: one page against a topic."""
 
-    schema: int  # 2
     url: str  # the normalised URL
     title: str | None  # title of the page
     relevance_score: Number  # 0 to 10
@@ -222,10 +214,9 @@ class PageScoreRecord(TypedDict):
     unknown: list[str]  # facts that are not known
 
 
-class UrlVerdictRecord(TypedDict):
+class UrlVerdictRecord(OutputRecord):
     """`url classify`: one link."""
 
-    schema: int  # 2
     href: str  # as given
     url: str | None  # the normalised URL
     verdict: str  # `inside`, `outside` or `skip`
@@ -234,10 +225,9 @@ class UrlVerdictRecord(TypedDict):
     detail: str | None  # what the rule saw
 
 
-class UrlRecord(TypedDict):
+class UrlRecord(OutputRecord):
     """`url explain`: one URL."""
 
-    schema: int  # 2
     text: str  # as given
     base: str | None  # the page that it stands on
     url: str  # the normalised URL
@@ -247,20 +237,18 @@ class UrlRecord(TypedDict):
     steps: list[UrlStep]  # what normalisation changed
 
 
-class ProfileRecord(TypedDict):
+class ProfileRecord(OutputRecord):
     """`profile list`: one profile."""
 
-    schema: int  # 2
     name: str  # its name
     description: str  # what it is for
     strategies: list[str]  # names of its strategies
     hash: str  # hash of its content
 
 
-class ProfileCheckRecord(TypedDict):
+class ProfileCheckRecord(OutputRecord):
     """`profile check`: one file."""
 
-    schema: int  # 2
     file: str  # as given
     ok: bool  # whether it can be loaded
     name: str | None  # its name

@@ -17,6 +17,12 @@ Record = Mapping[str, Any]  # any of the records below, for code that treats all
 Number = float  # written without a fraction where it has none
 
 
+class OutputRecord(TypedDict):
+    """What every record of an output begins with."""
+
+    schema: int  # 2
+
+
 class Point(TypedDict):
     """What one rule paid; the points of a score add up to it."""
 
@@ -118,10 +124,9 @@ class PageReason(TypedDict):
     reason: str  # the sentence
 
 
-class PickRecord(TypedDict):
+class PickRecord(OutputRecord):
     """One site."""
 
-    schema: int  # 2
     site: str  # the site as given
     homepage: str | None  # URL of its homepage, after redirects
     status: str  # see below
@@ -155,10 +160,9 @@ class LinkRecord(TypedDict):
     points: list[Point]  # what each rule paid
 
 
-class PageRecord(TypedDict):
+class PageRecord(OutputRecord):
     """One page that was requested, in the order of the requests."""
 
-    schema: int  # 2
     url: str  # the URL that was queued
     final_url: str | None  # where redirects led, if there were any
     status: int | None  # HTTP status; null if there was no response
@@ -179,10 +183,9 @@ class PageRecord(TypedDict):
     markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
 
 
-class QueueRecord(TypedDict):
+class QueueRecord(OutputRecord):
     """`export links`: one URL that the crawl has met."""
 
-    schema: int  # 2
     url: str | None  # the normalised URL
     state: str  # `queued`, `leased`, `done` or `dropped`
     lane: str | None  # the lane it queues in
@@ -196,10 +199,9 @@ class QueueRecord(TypedDict):
     request_url: str | None  # the URL as it is requested
 
 
-class ExternalRecord(TypedDict):
+class ExternalRecord(OutputRecord):
     """`export external`: one URL of another site."""
 
-    schema: int  # 2
     url: str | None  # the normalised URL
     site: str | None  # its host and port
     seen: int  # how many pages link it
@@ -207,10 +209,9 @@ class ExternalRecord(TypedDict):
     request_url: str | None  # the URL as it would be requested
 
 
-class RejectedRecord(TypedDict):
+class RejectedRecord(OutputRecord):
     """`export out`: one URL that was rejected."""
 
-    schema: int  # 2
     url: str | None  # the normalised URL
     rule: str | None  # the rule that rejected it
     reason: str | None  # the sentence of that rule
@@ -220,10 +221,9 @@ class RejectedRecord(TypedDict):
     request_url: str | None  # the URL as it would be requested
 
 
-class RunRecord(TypedDict):
+class RunRecord(OutputRecord):
     """`runs`: one crawl of a store."""
 
-    schema: int  # 2
     run: int  # its number
     command: str | None  # the command that began it
     topic: str | None  # what it is about
@@ -238,10 +238,9 @@ class RunRecord(TypedDict):
 # --- plan ---------------------------------------------------------------------------------------------------------
 
 
-class PlanRecord(TypedDict):
+class PlanRecord(OutputRecord):
     """`plan`: one URL."""
 
-    schema: int  # 2
     rank: int | None  # 1 for the best of all URLs
     url: str  # as given
     score: Number  # 0 to 100

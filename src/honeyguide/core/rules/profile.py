@@ -84,7 +84,7 @@ class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
     With `moves_up`, a link that is found again with better evidence moves up. An `order` other than `score` ignores
-    scores. `lookahead` overrides that of `CrawlRules`.
+    scores. `lookahead` overrides that of `CrawlRules`. `skips` are its own skip rules, or those of the profile (TOPIC-6).
     """
 
     name: str
@@ -94,6 +94,7 @@ class Traversal(NamedTuple):
     moves_up: bool = False
     order: str = "score"
     lookahead: int | None = None
+    skips: RuleList = _NO_RULES
 
 
 @dataclass(frozen=True, slots=True)
