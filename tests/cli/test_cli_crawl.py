@@ -205,7 +205,6 @@ def test_what_cannot_begin_leaves_the_old_file(run: Run, folder: Path, name: str
 
 
 def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder: Path) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     text = "Пожарная сигнализация и эвакуация людей. " * 12
     body = f"<title>asyncio</title><main><h1>asyncio</h1><p>{text}</p></main>".encode("cp1251")
     site = LoopbackServer({"/": response(body, kind="text/html; charset=windows-1251")})
@@ -215,7 +214,6 @@ def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder:
 
 
 def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet", "--links", "--content")
         run(*command, "--max-pages", "2")
@@ -224,7 +222,7 @@ def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
         whole = (folder / "p.jsonl").read_bytes()
         assert whole.startswith(half)
         first, *_ = records(folder / "p.jsonl")
-        assert first["markdown"].startswith("All about Manual, in a few words")
+        assert first["markdown"].startswith("# Manual\n\nAll about Manual, in a few words")
         link = next(one for one in first["links"] if one["url"].endswith("/library"))
         assert (link["anchor_text"], link["position"], link["relevance_score"]) == ("Library", "main", 3)
         assert [reason["rule"] for reason in link["points"]] == ["in-main"]

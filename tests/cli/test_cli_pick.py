@@ -204,8 +204,6 @@ def test_another_run_on_the_same_file_is_one_sentence(
 ) -> None:
     if name.endswith("parquet"):
         pytest.importorskip("polars")  # an extra
-    if "--content" in more:
-        pytest.importorskip("trafilatura")  # an extra
     with served(site()) as sites:
         command = ("pick", *QUICK, "-o", name, "--cap", "2", "--include", "=zzz|about", *sites)
         run(*command, "N/A")

@@ -320,26 +320,27 @@ def headings(over: int, _limit: int) -> None:
 
 
 def content_html(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     page = b"<html><body>" + b"<!--" + b"x" * over + b"-->" + b"<main><p>After all that.</p></main>"
     assert "After all that" not in content.main_content(page, HOME).markdown
 
 
 def content_markdown(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     words = "".join(f"<p>{'word ' * 20}{n}</p>" for n in range(over // 50))
     found = content.main_content(f"<html><body><main>{words}</main>".encode(), HOME)
-    assert len(found.markdown.encode()) <= over
+    assert len(found.markdown) <= over
+
+
+def content_cells(over: int, _limit: int) -> None:
+    rows = "<tr><td>a<td>b" * (over // 2 + 1)
+    assert "|" not in content.main_content(f"<main><table>{rows}</table></main>".encode(), HOME).markdown
 
 
 def content_headings(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     parts = "".join(f"<h2>Heading {n}</h2><p>{'word ' * 12}{n}</p>" for n in range(over + 1))
     assert len(content.main_content(f"<html><body><main>{parts}</main>".encode(), HOME).headings) <= over
 
 
 def content_heading_chars(over: int, _limit: int) -> None:
-    pytest.importorskip("trafilatura")  # an extra
     part = f"<h2>{'head ' * over}</h2><p>{'word ' * 60}</p>"
     found = content.main_content(f"<html><body><main>{part}</main>".encode(), HOME).headings
     assert found

@@ -196,10 +196,17 @@ LIMITS = [
     ),
     Limit(
         "content of a page",
-        "200,000 bytes",
-        "adapters.html.content:MAX_MARKDOWN_BYTES",
+        "1,000,000 characters",
+        "adapters.html.rendering.writer:MAX_CHARS",
         sites.content_markdown,
         5_000,
+    ),
+    Limit(
+        "cells of a table in Markdown",
+        "20,000",
+        "adapters.html.rendering.writer:MAX_CELLS",
+        sites.content_cells,
+        50,
     ),
     Limit("headings of content", "200", "adapters.html.content:MAX_HEADINGS", sites.content_headings, 20),
     Limit(
@@ -451,6 +458,8 @@ def table() -> dict[str, list[str]]:
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
     "bulk.file_table:MAX_LOOKED_UP",
+    "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",
+    "adapters.html.rendering.writer:MAX_CELL_CHARS", "adapters.html.rendering.writer:MAX_COLUMNS",
     "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
     "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.results:MAX_NAME",
     "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",

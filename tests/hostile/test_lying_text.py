@@ -204,7 +204,6 @@ def lying_site() -> LoopbackServer:
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the store and all outputs of a crawl of that site."""
     pytest.importorskip("warcio")  # an extra
-    pytest.importorskip("trafilatura")  # an extra
     folder = tmp_path_factory.mktemp("crawled")
     here = Path.cwd()
     os.chdir(folder)

@@ -15,7 +15,7 @@ GOLDEN = ROOT / "tests" / "golden"
 
 
 def test_every_command_gives_what_it_gave(tmp_path: Path) -> None:
-    for extra in ("polars", "numpy", "trafilatura", "warcio"):
+    for extra in ("polars", "numpy", "warcio"):
         pytest.importorskip(extra)
     command = [sys.executable, str(ROOT / "tools" / "golden.py"), "--write", str(tmp_path)]
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

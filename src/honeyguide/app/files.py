@@ -23,7 +23,6 @@ from honeyguide.adapters.output.tables import (
     write_table,
 )
 from honeyguide.adapters.output.write import check_replaceable
-from honeyguide.errors import HoneyguideError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,17 +60,10 @@ WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "uncha
 
 
 class ContentKeeper:
-    """Extracts the content of pages if it is wanted, and writes it to a folder of Markdown files and a WARC file.
-
-    What is missing for it, such as an extra, is an error before the crawl.
-    """
+    """Extracts the content of pages if it is wanted, and writes it to a folder of Markdown files and a WARC file."""
 
     def __init__(self, agent: str, *, content: bool, markdown: str | None, warc: str | None) -> None:
         self._extracts = content or markdown is not None
-        if self._extracts:
-            from honeyguide.adapters.html.content import load_extractor  # an extra
-
-            load_extractor()
         self._folder = Folder(Path(markdown)) if markdown else None
         self._warc: WarcFile | None = None
         if warc:
@@ -98,12 +90,9 @@ class ContentKeeper:
 
 
 def _markdown(fetched: Fetched) -> str:
-    from honeyguide.adapters.html.content import main_content  # an extra
+    from honeyguide.adapters.html.content import main_content  # only if it is wanted
 
-    try:
-        return main_content(fetched.body, fetched.url, fetched.headers.content_type).markdown
-    except HoneyguideError:  # a page that cannot be read has no content
-        return ""
+    return main_content(fetched.body, fetched.url, fetched.headers.content_type).markdown
 
 
 def with_links(records: Iterable[Record], *, links: bool) -> Iterator[Record]:

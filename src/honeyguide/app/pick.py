@@ -252,11 +252,9 @@ async def pick_sites(
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     """Put a picker together: profile, patterns and readers."""
-    from honeyguide.adapters.html.content import HtmlReader, load_extractor
+    from honeyguide.adapters.html.content import HtmlReader
     from honeyguide.jobs.pick import Picker
 
-    if request.content:
-        load_extractor()  # an extra: if it is missing, that is said before the run
     options = options_of(request.cap, request.include, request.exclude)
     return Picker(
         fetcher=fetcher,

@@ -1,133 +1,110 @@
 """The main content of a page, as Markdown and as text; and the `PageReader` of the jobs.
 
-Owns: trafilatura, which finds the content between menus and banners; it is an extra, imported when the first page is read.
-Must not know: how pages are fetched, what their content is used for. Start reading at `main_content`. If trafilatura finds
-nothing, or fails on hostile markup, the content is the visible text: a page with text always has content.
+Owns: the way from bytes to Markdown, and what is tried when little is found. Must not know: how pages are fetched, what their
+content is used for. Start reading at `main_content`. `tokens` makes a flat list of what may be content, `main_part` chooses
+from it, `writer` and `inline` write it.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from honeyguide.adapters.html.charset import to_utf8
-from honeyguide.adapters.html.guards import bound_markup, is_page
+from honeyguide.adapters.html.guards import bound_size, is_page, mark_styling
 from honeyguide.adapters.html.page import parse_head, parse_page
-from honeyguide.errors import HoneyguideError
+from honeyguide.adapters.html.rendering.inline import escape
+from honeyguide.adapters.html.rendering.main_part import main_part
+from honeyguide.adapters.html.rendering.tokens import ContentTree
+from honeyguide.adapters.html.rendering.writer import write
+from honeyguide.core.url.url import Url
+from honeyguide.errors import UrlError
 from honeyguide.ports.fetch import Content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from honeyguide.core.page.page import Page
-    from honeyguide.core.url.url import Url
-
 MAX_HTML_BYTES = 2 * 2**20  # of a page are read: real ones stay under 1 MB, and the cost grows with the size
-MAX_MARKDOWN_BYTES = 200_000  # of a page are kept: a long article has a tenth of it
 MAX_HEADINGS = 200
 MAX_HEADING_CHARS = 300
-INSTALL = "pip install 'honeyguide[content]'"
-_HTML_TAG = re.compile(rb"<html[\s/>]", re.IGNORECASE)
-_DOCTYPE = re.compile(rb"\s*<!doctype[^>]{0,500}>", re.IGNORECASE)
-_HEADING = re.compile(r"#{1,6} +")
-_FENCE = re.compile(r"```|~~~")
-_LINE_MARK = re.compile(r"(?:#{1,6} +|> ?|[-*+] +|\d{1,9}\. +)+")
-_TABLE_RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
-_SPAN_MARK = re.compile(
-    r"\\([^\w\s])|\*{1,3}|`+|~~| *\| *"
-)  # an escape stays as its character, a mark does not
+_FEW_CHARS = 1_000  # of text: names of elements may have hidden the content
+_MUCH_MORE = 3  # times the text without them: then they have
+_OTHER_SCHEMES = ("mailto:", "tel:")
+_UNSAFE = re.compile(r"[<>\\\s\x00-\x1f]")
+_BRACKETS = re.compile(r"[()]")
+_MAX_HREF = 2_000  # characters
 
 
 def main_content(body: bytes, url: Url, content_type: str | None = None) -> Content:
-    """Read the main content of a page from its bytes as sent; raises `HoneyguideError` and nothing else."""
-    extract = load_extractor()
+    """Read the main content of a page from its bytes as sent; never raises."""
     markup = to_utf8(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
         return Content("", "", ())
-    markup, _ = bound_markup(markup, has_ends=True)
-    page = parse_page(markup, url, "text/html; charset=utf-8")
-    markdown = _cut(extract(_whole(markup).decode("utf-8", "replace"), url.text))
-    if not markdown:
-        return Content(_cut(page.text), _cut(page.text), _bounded(page.headings))
-    lines = markdown.split("\n")
-    return Content(_text(lines), markdown, _headings(lines, page))
+    tree = ContentTree(mark_styling(bound_size(markup)))
+    resolve = _Hrefs(tree.base(), url).resolve
+    content = _render(tree, resolve, use_names=True)
+    if len(content.text) < _FEW_CHARS:
+        whole = _render(tree, resolve, use_names=False)
+        if len(whole.text) >= _MUCH_MORE * len(content.text):
+            return whole
+    return content
 
 
-@cache
-def load_extractor() -> Callable[[str, str], str]:
-    """Import trafilatura, or say how to install it; called before a run, it fails before the run."""
-    try:
-        import trafilatura  # an extra, and slow to import
-    except ImportError as error:  # it, or a library that it needs
-        missing = error.name or "trafilatura"
-        raise HoneyguideError(f"main content needs {missing}, which is not installed; {INSTALL}") from None
-    import logging  # keeps trafilatura from writing to standard error
+def _render(tree: ContentTree, resolve: Callable[[str], str], *, use_names: bool) -> Content:
+    """Write the main part; the only heading of the first level comes first if it stands outside of it."""
+    tokens = tree.tokens(use_names=use_names)
+    written = write(tokens, main_part(tokens), resolve)
+    markdown, text, headings = written.markdown, written.text, written.headings
+    if not written.has_title and (title := tree.title()):
+        markdown, text = f"# {escape(title)}\n\n{markdown}".rstrip(), f"{title}\n{text}".rstrip()
+        headings = (title, *headings)
+    return Content(text, markdown, _bounded(headings))
 
-    logging.getLogger("trafilatura").addHandler(logging.NullHandler())
 
-    def extract(markup: str, url: str) -> str:
+class _Hrefs:
+    """The hrefs of a page as absolute URLs that can stand in Markdown."""
+
+    def __init__(self, base: str, url: Url) -> None:
+        self._base = url
+        self._known: dict[str, str] = {}
         try:
-            found = trafilatura.extract(
-                markup, url=url, fast=True, include_comments=False, output_format="markdown"
-            )
-        except Exception:  # noqa: BLE001 - hostile markup may raise anything; the visible text is used then
+            self._base = Url.parse(base, url) if base else url
+        except UrlError:
+            self._base = url
+
+    def resolve(self, href: str) -> str:
+        """Return an absolute URL; empty if it leads nowhere else, or cannot be followed."""
+        known = self._known.get(href)
+        if known is None:
+            known = self._known[href] = self._absolute(href)
+        return known
+
+    def _absolute(self, href: str) -> str:
+        if href.startswith("#") or not href or len(href) > _MAX_HREF:
             return ""
-        return found or ""
-
-    return extract
-
-
-def _whole(markup: bytes) -> bytes:
-    """Add the html and body tags that a page may omit, because trafilatura takes it for a fragment without them."""
-    if _HTML_TAG.search(markup):
-        return markup
-    return b"<html><body>%b</body></html>" % _DOCTYPE.sub(b"", markup, count=1)
+        if href.lower().startswith(_OTHER_SCHEMES):
+            return _in_brackets(href)
+        stem, mark, fragment = href.partition("#")
+        try:
+            return _in_brackets(Url.parse(stem, self._base).as_linked + mark + fragment)
+        except UrlError:
+            return ""
 
 
-def _cut(text: str) -> str:
-    """Cut a text by its size in UTF-8, at the end of a line if there is one."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= MAX_MARKDOWN_BYTES:
-        return data.decode().strip()
-    kept = data[:MAX_MARKDOWN_BYTES].decode("utf-8", "ignore")
-    return (kept.rpartition("\n")[0] or kept).strip()
+def _in_brackets(url: str) -> str:
+    """Spell a URL so that it can stand between the brackets of a link.
 
-
-def _text(lines: list[str]) -> str:
-    """Remove the marks of Markdown, line by line; code in fences stays as it is."""
-    kept = []
-    fenced = False
-    for line in lines:
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif fenced:
-            kept.append(line)
-        elif not _TABLE_RULE.fullmatch(line):
-            kept.append(_plain(line))
-    return "\n".join(filter(None, kept))
-
-
-def _plain(line: str) -> str:
-    r"""Remove the marks of Markdown from one line.
-
-    >>> _plain(r"## **Fire** alarms \*new\*"), _plain("| Size | Price |")
-    ('Fire alarms *new*', 'Size Price')
+    >>> _in_brackets("https://a.example/a_(b)"), _in_brackets("https://a.example/a) b")
+    ('https://a.example/a_(b)', 'https://a.example/a%29%20b')
     """
-    marked = _LINE_MARK.match(line)
-    rest = line[marked.end() :] if marked else line
-    return " ".join(_SPAN_MARK.sub(lambda mark: mark[1] or (" " if "|" in mark[0] else ""), rest).split())
-
-
-def _headings(lines: list[str], page: Page) -> tuple[str, ...]:
-    """List the headings of the content after the page's h1, which is often part of a banner."""
-    found = []
-    fenced = False
-    for line in lines:
-        fenced ^= _FENCE.match(line) is not None
-        if not fenced and _HEADING.match(line):
-            found.append(_plain(line))
-    return _bounded((*page.h1, *found) if found else page.headings)
+    url = _UNSAFE.sub(lambda found: quote(found[0]), url)
+    depth = 0
+    for bracket in _BRACKETS.findall(url):
+        depth += 1 if bracket == "(" else -1
+        if depth not in (0, 1):
+            break
+    return url.replace("(", "%28").replace(")", "%29") if depth else url
 
 
 def _bounded(headings: tuple[str, ...]) -> tuple[str, ...]:
@@ -137,7 +114,7 @@ def _bounded(headings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class HtmlReader:
-    """A `PageReader`: pages are read with lexbor, main content with trafilatura."""
+    """A `PageReader`: pages are read with lexbor."""
 
     page = staticmethod(parse_page)
     head = staticmethod(parse_head)

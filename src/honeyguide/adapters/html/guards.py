@@ -85,6 +85,9 @@ _COLOURED = re.compile(
     % (_COLOUR, _COLOUR, _COLOUR)
 )
 
+_COLOURED_SPAN = re.compile(rb"<span%b([^<]*+)</span>" % _COLOUR)
+_LINE_NUMBER = re.compile(rb'<span class="(?:linenos?|line-numbers?|lineno-[^"<>]*)"[^<>]*>[^<]*+</span>')
+
 _XML = re.compile(rb"\s*<(?:\?xml\s|(?:rss|feed|urlset|sitemapindex|rdf:rdf)[\s>])", re.IGNORECASE)
 _XHTML = re.compile(rb"<(?:!doctype\s+)?html[\s/>]", re.IGNORECASE)
 _HTML = re.compile(
@@ -120,10 +123,8 @@ def strip_highlighting(data: bytes) -> bytes:
     return b"".join(filter(None, _COLOURED.split(data)))
 
 
-def bound_markup(data: bytes, *, has_ends: bool = False) -> tuple[bytes, int]:
+def bound_markup(data: bytes) -> tuple[bytes, int]:
     """Return markup that parses in time and space in proportion to its size, and the number of bytes left out.
-
-    `has_ends` is for readers that wait for the end of every element: it replaces the end tags of styling, too.
 
     >>> markup, unread_bytes = bound_markup(b"<div>" * 100_000)
     >>> len(markup), unread_bytes
@@ -131,11 +132,36 @@ def bound_markup(data: bytes, *, has_ends: bool = False) -> tuple[bytes, int]:
     """
     if len(data) <= SMALL_BYTES:
         return data, 0
-    kept, copies = data, MAX_COPIES
+    kept = bound_size(data)
+    copies = MAX_COPIES if len(data) <= LARGE_BYTES and kept is data else 0
+    return _plain(kept, copies), len(data) - len(kept)
+
+
+def bound_size(data: bytes) -> bytes:
+    """Cut a document where its size, its depth or its attributes exceed a limit; `mark_styling` is for the rest."""
     has_many_tags = len(data) > 3 * MANY_TAGS and data.count(b"<") > MANY_TAGS  # `<b>` is shortest
-    if len(data) > LARGE_BYTES or has_many_tags:
-        kept, copies = _cut(data), 0
-    return _plain(kept, copies, has_ends=has_ends), len(data) - len(kept)
+    return _cut(data) if len(data) > LARGE_BYTES or has_many_tags else data
+
+
+def mark_styling(data: bytes) -> bytes:
+    """Replace every styling tag by an empty element that says what begins or ends there, so that nothing nests or is copied.
+
+    >>> mark_styling(b'<p>Run <code class="x">ls</code> <span class="k">now</span>')
+    b'<p>Run <embed on=code class="x">ls<embed off=code> now'
+    """
+    if b"line" in data:
+        data = _LINE_NUMBER.sub(b"", data)
+    data = b"".join(filter(None, _COLOURED_SPAN.split(data)))
+    data = _STYLE_START.sub(_mark_start, data)
+    return _STYLE_END.sub(_mark_end, data)
+
+
+def _mark_start(tag: re.Match[bytes]) -> bytes:
+    return b"<embed on=" + tag[0][1:].lower()
+
+
+def _mark_end(tag: re.Match[bytes]) -> bytes:
+    return b"<embed off=" + tag[0][2:].lower()
 
 
 def _cut(data: bytes) -> bytes:
@@ -148,7 +174,7 @@ def _cut(data: bytes) -> bytes:
     return kept[: safe_length(kept, Bounds(MAX_TAGS, MAX_DEPTH, MAX_ATTRIBUTES))]
 
 
-def _plain(data: bytes, copies: int = 0, *, has_ends: bool = False) -> bytes:
+def _plain(data: bytes, copies: int = 0) -> bytes:
     """Replace all styling by `embed` if it could make for too many copies.
 
     Parsers neither nest `embed` nor carry it over, it holds nothing that we read, and it may stand wherever styling may.
@@ -158,8 +184,7 @@ def _plain(data: bytes, copies: int = 0, *, has_ends: bool = False) -> bytes:
     # Each one with attributes may be copied into each block, and the shortest block has four bytes.
     if copies and (len(after) - after.count(b">")) * len(data) <= 4 * copies:
         return data
-    plain = b"<embed".join(pieces[::2])
-    return _STYLE_END.sub(b"</embed", plain) if has_ends else plain
+    return b"<embed".join(pieces[::2])
 
 
 def _has_few_attributes(data: bytes) -> bool:

@@ -1,0 +1,119 @@
+"""Which tokens of a page are its main part.
+
+Owns: the choice between `main`, an article, a named element, and everything but the rows of links at both edges. Must not
+know: how tokens are made or written. Start reading at `main_part`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.adapters.html.rendering.tokens import Box, Kind, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MAIN_SHARE = 1 / 3  # of the characters of a page: a main element with less is a mistake
+_ARTICLE_SHARE = 0.7
+_NAMED_SHARE = 0.6
+_SECOND_SHARE = 0.05  # a second element of the same name with more is one of several
+_ROW_LINKS = 3  # at an edge, at least
+_ROW_SHARE = 0.7  # of the characters of an edge are links
+_PROSE_CHARS = 60  # outside of links, in one block
+_TEXTS = (Kind.TEXT, Kind.LINKED_TEXT)
+_INLINE = frozenset(
+    {Kind.TEXT, Kind.LINKED_TEXT, Kind.LINK, -Kind.LINK, Kind.STYLE, Kind.CODE, -Kind.CODE, Kind.IMAGE}
+)
+
+
+def main_part(tokens: Tokens) -> tuple[int, int]:
+    """Return the first token of the main part, and the one after its last."""
+    everything = (0, len(tokens.kinds))
+    box = _marked(tokens) or _named(tokens)
+    if box is not None:
+        return box.first, box.last
+    part = _without_edges(tokens)
+    return part if _has_prose(tokens, *part) else everything
+
+
+def _marked(tokens: Tokens) -> Box | None:
+    """Find a main element with a third of the text, in it an article with most of it; or else such an article."""
+    mains = [box for box in tokens.boxes if box.kind == Kind.MAIN]
+    main = max(mains, key=_chars, default=None)
+    if main is not None and main.chars and main.chars >= _MAIN_SHARE * tokens.chars:
+        return _article(tokens, main) or main
+    return _article(tokens, Box(Kind.MAIN, 0, len(tokens.kinds), tokens.chars))
+
+
+def _article(tokens: Tokens, around: Box) -> Box | None:
+    """Find an article with most of the text of a part."""
+    inside = (
+        box for box in tokens.boxes if box.kind == Kind.ARTICLE and around.first <= box.first < around.last
+    )
+    found = max(inside, key=_chars, default=None)
+    return (
+        found if found is not None and found.chars and found.chars >= _ARTICLE_SHARE * around.chars else None
+    )
+
+
+def _named(tokens: Tokens) -> Box | None:
+    """Find the innermost element with most of the text whose name says content, unless it is one of several."""
+    named = [box for box in tokens.boxes if box.kind == Kind.NAMED_CONTENT and box.chars]
+    large = [box for box in named if box.chars >= _NAMED_SHARE * tokens.chars]
+    if not large:
+        return None
+    found = min(large, key=_chars)  # of nested ones the innermost has the least
+    others = (box for box in named if box.last <= found.first or box.first >= found.last)
+    return None if any(box.chars >= _SECOND_SHARE * tokens.chars for box in others) else found
+
+
+def _chars(box: Box) -> int:
+    return box.chars
+
+
+def _without_edges(tokens: Tokens) -> tuple[int, int]:
+    """Return what is between a row of links at the top and one at the end of a page."""
+    count = len(tokens.kinds)
+    first = _edge(tokens, range(count))
+    last = count - _edge(tokens, range(count - 1, first - 1, -1))
+    return first, last
+
+
+def _edge(tokens: Tokens, order: Iterable[int]) -> int:
+    """Count the tokens of a row of links, up to the first heading or block of prose; 0 if there is no such row."""
+    links = linked = chars = prose = passed = block_start = 0
+    before_block = (0, 0, 0)
+    for number, at in enumerate(order):
+        kind = tokens.kinds[at]
+        if kind in _TEXTS:
+            size = len(tokens.values[at].strip())
+            chars += size
+            if kind == Kind.LINKED_TEXT:
+                linked += size
+            else:
+                prose += size
+                if prose >= _PROSE_CHARS:
+                    passed, (links, linked, chars) = block_start, before_block
+                    break
+        elif abs(kind) == Kind.HEADING:
+            passed = number
+            break
+        elif kind == Kind.LINK:
+            links += 1
+        elif kind not in _INLINE:
+            prose, block_start, before_block = 0, number, (links, linked, chars)
+    return passed if links >= _ROW_LINKS and linked >= _ROW_SHARE * chars else 0
+
+
+def _has_prose(tokens: Tokens, first: int, last: int) -> bool:
+    """Tell whether a part has a block of prose at all: an index page has none."""
+    prose = 0
+    for at in range(first, last):
+        kind = tokens.kinds[at]
+        if kind == Kind.TEXT:
+            prose += len(tokens.values[at].strip())
+            if prose >= _PROSE_CHARS:
+                return True
+        elif kind not in _INLINE:
+            prose = 0
+    return False
