@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import requirements
 from requirements import MET, VERDICTS, read_requirements
@@ -25,6 +27,21 @@ def test_verdicts_are_known_and_say_why() -> None:
     assert {row.verdict for row in ROWS} <= set(VERDICTS)
     assert [str(row) for row in ROWS if bool(row.rule) != (row.verdict == "decision")] == []
     assert [str(row) for row in ROWS if bool(row.why) != (row.verdict != "exact")] == []
+
+
+def test_every_decision_is_explained_on_the_page_of_the_documents() -> None:
+    page = (requirements.ROOT / "docs" / "reference" / "source-documents.md").read_text("utf-8")
+    listed = [
+        int(number)
+        for cell in re.findall(r"^\| ([0-9, ]+) \|", page, re.MULTILINE)
+        for number in cell.split(",")
+    ]
+    decided = {row.number for row in ROWS if row.verdict == "decision"}
+    assert sorted(listed) == sorted(set(listed))
+    assert sorted(decided - set(listed)) == [], "add a row to a table of decisions"
+    assert [row.number for row in ROWS if row.verdict == "exact" and row.number in listed] == [], (
+        "remove these"
+    )
 
 
 def test_documents_are_named_by_what_they_are() -> None:

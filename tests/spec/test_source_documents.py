@@ -370,6 +370,50 @@ def test_a_pick_obeys_robots_txt_and_keeps_the_delay() -> None:
     assert record["elapsed_s"] >= 0.5 * (len(asked) - 1)
 
 
+CUSTOM = """
+schema = 1
+name = "scorer"
+extends = "fire-protection"
+[scorecard.custom]
+base = 1.0
+[[scorecard.custom.group]]
+name = "kind"
+mode = "first"
+rules = [
+  { id = "service-area", reason = "service area", points = -1.0, when = { path = { has = ["service-area", "service area"] } } },
+  { id = "services", reason = "services", points = 1.0, when = { path = { starts = ["/services"] } } },
+  { id = "tier-1", reason = "tier 1", points = 0.5, when = { path = { has = ["$tier1"] } } },
+  { id = "tier-2", reason = "tier 2", points = 0.2, when = { path = { has = ["$tier2"] } } },
+]
+[strategy.custom]
+card = "custom"
+cap = 9
+order = ["score", "path_length", "url"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "score", "rules"),
+    [
+        ("/services/alarms", 2.0, ["base", "services"]),
+        ("/our-services/inspection", 1.5, ["base", "tier-1"]),
+        ("/commission", 1.5, ["base", "tier-1"]),
+        ("/alarms", 1.2, ["base", "tier-2"]),
+        ("/team", 1.0, ["base"]),
+    ],
+)
+def test_the_custom_scorer_is_a_card_of_a_profile(
+    path: str, score: float, rules: list[str], tmp_path: Path
+) -> None:
+    # The values that the PRD's class returns; 0 for service areas, which no card sees: a filter rejects them before.
+    file = tmp_path / "scorer.toml"
+    file.write_text(CUSTOM, "utf-8")
+    html = f'<a href="{path}">x</a><a href="/services/service-area-of-x">y</a>'
+    (page,) = select_links(html, ACME, strategy="custom", profile=file).selected
+    assert page.score is not None
+    assert (page.score.value, [reason.rule for reason in page.score.reasons]) == (score, rules)
+
+
 # --- URL normalisation ------------------------------------------------------------------------------------------
 
 
@@ -501,6 +545,30 @@ def test_the_record_of_the_scorer() -> None:
 
 def test_the_default_traversal_is_focused() -> None:
     assert CrawlRequest(seeds=(Url.parse(ACME),)).traversal == "focused"
+
+
+def test_the_scorer_is_a_library_and_three_commands(tmp_path: Path) -> None:
+    # Every way gives the score that the document's example has.
+    example = {
+        "url": "https://example.com/docs/api", "anchor_text": "API Reference",
+        "context": "Complete API documentation for developers", "position": "navigation",
+    }  # fmt: skip
+    url, anchor, context, position = example.values()
+    links, page = tmp_path / "links.jsonl", tmp_path / "page.html"
+    links.write_text(json.dumps(example), "utf-8")
+    page.write_text("<title>API Reference</title><p>The reference of the API.", "utf-8")
+    options = ("--topic", "reference", "--format", "jsonl")
+
+    def score(*command: str) -> Any:
+        result = CliRunner().invoke(root, ["score", *command, *options])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)["relevance_score"]
+
+    where = ("--anchor", anchor, "--context", context, "--position", position)
+    by_library = score_link(url, topic="reference", anchor=anchor, context=context, position=position)
+    assert by_library == score("link", url, *where) == score("links", str(links)) == 9
+    by_library = score_page(page.read_text("utf-8"), url=url, topic="reference")
+    assert by_library == score("page", str(page), "--base", url) == 3
 
 
 # --- crawl planning ---------------------------------------------------------------------------------------------
