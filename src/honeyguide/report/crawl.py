@@ -51,7 +51,7 @@ def crawl_sheet(data: CrawlReportData) -> Sheet:
     harvest = _Harvest(has_topic=data.run.get("topic") is not None)
     for record in data.pages:
         harvest.add(record)
-    changes = harvest.changes if set(harvest.changes) - {"new"} else {}
+    changes = counted("Changes since earlier visits", harvest.changes)
     parts: tuple[CountList | Pages, ...] = (
         harvest.pages(),
         *([harvest.course()] if harvest.has_topic else []),
@@ -59,7 +59,7 @@ def crawl_sheet(data: CrawlReportData) -> Sheet:
             "Answers, by status", harvest.answers, lambda name: "" if name.isdigit() else data.words(name)
         ),
         counted("What was done with pages", harvest.actions),
-        counted("Changes since earlier visits", changes),
+        *([changes] if set(harvest.changes) - {"new"} else []),
         _queue(data.counts.lanes),
         *_rejected(data),
         _outside(data.outside),

@@ -8,7 +8,15 @@ import pytest
 
 from honeyguide.core.records import answers
 from honeyguide.core.records import fields as table
-from honeyguide.core.records.fields import SCHEMA, CandidateRecord, PageRecord, columns, fields, is_record
+from honeyguide.core.records.fields import (
+    SCHEMA,
+    CandidateRecord,
+    OutputRecord,
+    PageRecord,
+    columns,
+    fields,
+    is_record,
+)
 
 CANDIDATE = tuple(fields(CandidateRecord))
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
@@ -17,6 +25,7 @@ RECORDS = [
     for module in (table, answers)
     for kind in vars(module).values()
     if is_typeddict(kind) and kind.__module__ == module.__name__ and "schema" in fields(kind)
+    if kind is not OutputRecord
 ]
 
 
