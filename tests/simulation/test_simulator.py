@@ -44,7 +44,6 @@ from honeyguide.simulation.measures import (
     stale_spans,
 )
 from honeyguide.simulation.policies import (
-    PlanFacts,
     Rates,
     SimulatedAdaptiveInterval,
     SimulatedLearned,
@@ -242,8 +241,8 @@ def test_the_heuristic_is_the_card_of_the_profile(
     moments = [None if value is None else now - timedelta(seconds=value) for value in (visit, change)]
     signals = UrlSignals("https://a.example/", 3, moments[0], moments[1], relevance, depth, is_hub)
     ages = [math.inf if value is None else value for value in (visit, change)]
-    facts = PlanFacts(*(np.array([value]) for value in (*ages, relevance, float(depth), is_hub)))
-    assert card_points(facts).tolist() == [score_url(signals, now, load_profile("base")).score.value]
+    facts = (np.array([value]) for value in (*ages, relevance, float(depth), is_hub))
+    assert card_points(*facts).tolist() == [score_url(signals, now, load_profile("base")).score.value]
 
 
 KINDS = ("page", "hub", "article")

@@ -104,11 +104,11 @@ class ParquetFile:
         """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
         url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
         with reading_parquet(self.name, CUT_OFF):
-            rows = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX).filter(
-                url.is_in(list(urls))
+            scan = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX)
+            rows = scan.filter(url.is_in(list(urls))).select(
+                pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH)
             )
-            found = rows.select(pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH))
-            return found.collect(engine="streaming")
+            return rows.collect(engine="streaming")
 
     def _scan(self) -> pl.LazyFrame:
         columns = columns_of(self.schema)

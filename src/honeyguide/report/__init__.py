@@ -31,7 +31,7 @@ __all__ = ["write_report", "write_sheet"]
 
 FORMATS: dict[str, ModuleType] = {".html": html, ".htm": html, ".md": markdown, ".markdown": markdown}
 DETAILED_BYTES = (
-    16_000_000  # of sites with all details; further sites have only their picks, or no browser opens it
+    16_000_000  # of sites with all details; a browser opens no more, so others have only their picks
 )
 
 

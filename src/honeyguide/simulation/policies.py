@@ -6,7 +6,6 @@ know: the world, except that `SimulatedKnownRates` is given its rates. Start rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,42 +123,27 @@ class SimulatedHeuristic(_Simulated):
     def scores(self, now: float) -> Floats:
         """Add the points of each rule; the fraction orders equal points."""
         sight = self._sight
-        facts = PlanFacts(
-            since_visit_s=(now - sight.visited) * _HOUR_S,
-            since_change_s=(now - self._changed) * _HOUR_S,
-            relevance=self._relevance,
-            hub_depth=(sight.hub >= 0).astype(np.float64),
-            is_hub=sight.kind == HUB,
-        )
+        since_visit_s, since_change_s = (now - sight.visited) * _HOUR_S, (now - self._changed) * _HOUR_S
+        hub_depth = (sight.hub >= 0).astype(np.float64)
+        points = card_points(since_visit_s, since_change_s, self._relevance, hub_depth, sight.kind == HUB)
         waited = np.where(np.isfinite(sight.visited), now - sight.visited, now + 1.0)
-        return np.asarray(card_points(facts) + waited / (now + 2.0))
+        return np.asarray(points + waited / (now + 2.0))
 
     def learn(self, visits: Visits) -> None:
         """Remember when a change was seen."""
         self._changed[visits.pages[visits.is_changed]] = visits.now
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFacts:
-    """The facts of the plan card, one array each; what never happened was infinitely long ago."""
-
-    since_visit_s: Floats
-    since_change_s: Floats
-    relevance: Floats
-    hub_depth: Floats
-    is_hub: Flags
-
-
-def card_points(facts: PlanFacts) -> Floats:
-    """Score PLAN-1 for arrays: the same points as the card `plan` of the profile `base`."""
-    since = facts.since_visit_s
-    visit = np.select(
-        [since < _HOUR_S, since < _DAY_S, (since > _WEEK_S) & np.isfinite(since)], [-30.0, -10.0, 15.0], 0.0
-    )
-    change = np.where(facts.since_change_s < _DAY_S, 20.0, 0.0)
-    relevance = np.where(facts.relevance > 0.0, np.floor(facts.relevance * 15.0 + 0.5), 0.0)
-    structure = np.where(facts.is_hub, 10.0, 0.0) - np.where(facts.hub_depth > 3.0, 5.0, 0.0)
-    return np.asarray(np.clip(50.0 + visit + change + relevance + structure, 0.0, 100.0))
+def card_points(
+    since_visit_s: Floats, since_change_s: Floats, relevance: Floats, hub_depth: Floats, is_hub: Flags
+) -> Floats:
+    """Score PLAN-1 for arrays, as the card `plan` of the profile `base` does; what never happened was infinitely long ago."""
+    is_old = (since_visit_s > _WEEK_S) & np.isfinite(since_visit_s)
+    visit = np.select([since_visit_s < _HOUR_S, since_visit_s < _DAY_S, is_old], [-30.0, -10.0, 15.0], 0.0)
+    change = np.where(since_change_s < _DAY_S, 20.0, 0.0)
+    topic = np.where(relevance > 0.0, np.floor(relevance * 15.0 + 0.5), 0.0)
+    structure = np.where(is_hub, 10.0, 0.0) - np.where(hub_depth > 3.0, 5.0, 0.0)
+    return np.asarray(np.clip(50.0 + visit + change + topic + structure, 0.0, 100.0))
 
 
 class SimulatedLearned(_Simulated):

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-PART = (
-    ".honeyguide.part"  # suffix of a part file; only Honeyguide gives it, so such a file was left by a kill
-)
+PART = ".honeyguide.part"  # suffix of a part file, which only we give: such a file was left by a kill
 HEAD_BYTES = 1_000_000  # of an existing file: enough to tell whose it is
 _FOLDER = "check that its folder exists"
 _RIGHTS = "check the permissions of its folder"
