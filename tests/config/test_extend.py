@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import load_profile
+from honeyguide import load_profile, select_links
 from honeyguide.config.extend import read_profile
 from honeyguide.errors import ConfigError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
 COMPANY = read_profile("company").table
+HOME = "https://acme.example/"
 
 
 def write(folder: Path, text: str, name: str = "mine.toml") -> Path:
@@ -71,6 +72,45 @@ def test_one_number_changes_that_number_only(
     for name in table:
         mine, company = mine[name], company[name]
     assert mine == {**company, key: value} != company
+
+
+# --- the settings of the link scoring guide, at the top of a profile ---
+
+
+def test_page_cap_is_the_cap_of_every_strategy(tmp_path: Path) -> None:
+    mine = joined(tmp_path, "page_cap = 7\n")
+    assert {name: strategy["cap"] for name, strategy in mine["strategy"].items()} == {
+        "rules": 7, "blend": 7, "portfolio": 7,
+    }  # fmt: skip
+    for name, strategy in mine["strategy"].items():
+        assert {**strategy, "cap": 4} == COMPANY["strategy"][name]
+
+
+def test_a_child_changes_the_cap_of_one_strategy(tmp_path: Path) -> None:
+    write(tmp_path, START + "page_cap = 7\n", "parent.toml")
+    start = START.replace("company", "parent.toml")
+    child = load_profile(write(tmp_path, start + "[strategy.rules]\ncap = 2\n"))
+    assert {name: plan.cap for name, plan in child.strategies.items()} == {
+        "rules": 2, "blend": 7, "portfolio": 7,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ('disallowed_paths = ["/team"]\n', ["/team"]),
+        ('disallowed_paths.add = ["/team"]\n', [*COMPANY["terms"]["disallowed_paths"], "/team"]),
+    ],
+)
+def test_disallowed_paths_are_those_of_every_strategy(tmp_path: Path, text: str, paths: list[str]) -> None:
+    assert joined(tmp_path, text)["terms"]["disallowed_paths"] == paths
+    profile = load_profile(tmp_path / "mine.toml")
+    for strategy in profile.strategies:
+        (candidate,) = select_links(
+            "<a href=/team>x</a>", HOME, strategy=strategy, profile=profile
+        ).candidates
+        assert candidate.rejected is not None
+        assert candidate.rejected.rule == "disallowed-path"
 
 
 CHANGED = '[[scorecard.category.group]]\nname = "category"\nrules = [{ id = "B", points = 95 }]\n'
@@ -316,6 +356,24 @@ GROUP = '[[scorecard.category.group]]\nname = "category"\n'
         (
             "replace = ['scorecard.categry']\n" + CARD,
             "replace: scorecard.categry is not a key that this file has and also inherits",
+        ),
+        (
+            "page_cap = 3\n[strategy.rules]\ncap = 2\n",
+            "page_cap: is the cap of every strategy; leave it out, or strategy.rules.cap",
+        ),
+        ("page_cap = 0\n", "page_cap: should be a whole number from 1 to 1000"),
+        ("page_cap = true\n", "page_cap: should be a whole number from 1 to 1000"),
+        (
+            "disallowed_paths = ['/a']\n[terms]\ndisallowed_paths = ['/b']\n",
+            "disallowed_paths: is the same as terms.disallowed_paths; leave one of them out",
+        ),
+        (
+            "disallowed_paths = '/a'\n",
+            'disallowed_paths: should be a list of beginnings of paths, such as ["/privacy"]',
+        ),
+        (
+            '[strategy.blend]\nreserve = ["abuot"]\n',
+            "strategy.blend.reserve: no bucket is named 'abuot'; did you mean about?",
         ),
         ("replace = [3]\n", "replace: 3 is not a key that this file has and also inherits"),
     ],

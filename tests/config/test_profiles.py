@@ -159,6 +159,40 @@ def test_broken_files(tmp_path: Path, text: str, problem: str) -> None:
     assert problem in found[0] or "nested too deeply" in found[0]
 
 
+SETTINGS = '{"extends": "fire-protection", "page_cap": 2, "disallowed_paths": ["/team"]}'
+
+
+def test_a_profile_may_be_json(tmp_path: Path) -> None:
+    config = load_profile(write(tmp_path, SETTINGS, "config.json"))
+    same = load_profile(
+        write(tmp_path, 'extends = "config.json"\nname = "fire-protection"\n', "mine.toml")  # by its path
+    )
+    assert (config.strategies["rules"].cap, config.name) == (2, "fire-protection")
+    assert same.strategies["blend"].cap == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"page_cap": 2,}', "is not JSON: "),
+        ("[1]", "should be an object such as"),
+        ('{"page_cap": 2, "page_cap": 3}', "the key 'page_cap' is there twice in one object; remove one"),
+        ('{"name": "\\ud800"}', "has half a letter, an escape such as \\ud800; remove it"),
+        ('{"page_cap": ' + "1" * 5000 + "}", "is not JSON: a number is too long"),
+        ('{"a": ' + "[" * 5000, "is nested too deeply"),
+        ('{"a": ' + "[" * 90 + "]" * 90 + "}", "is nested too deeply"),
+        ('{"extends": "company", "pagecap": 2}', "pagecap: unknown key; allowed are "),
+        ('{"extends": "base", "page_cap": 2}', "page_cap: no strategy is inherited; extend a profile"),
+        ('{"extends": "company", "query": null}', "query: "),
+    ],
+)
+def test_broken_json(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_profile(write(tmp_path, text, "config.json"))
+    (found,) = error.value.problems
+    assert problem in str(found)
+
+
 def test_missing_and_undecodable_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*nowhere\.toml"):
         load_profile(tmp_path / "nowhere.toml")

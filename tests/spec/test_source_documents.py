@@ -159,6 +159,18 @@ def test_the_default_strategy_is_portfolio() -> None:
     assert PickRequest().strategy == "portfolio"
 
 
+def test_the_settings_of_the_guide_are_read_from_json(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"extends": "fire-protection", "disallowed_paths": ["/fire"], "page_cap": 2}', "utf-8")
+    html = "".join(f"<a href=/{name}>x</a>" for name in ("fire-alarms", "privacy", "about", "inspection"))
+    chosen = select_links(html, ACME, strategy="rules", profile=config)
+    assert selected_paths(chosen) == ["/inspection", "/about"]
+    assert {c.url.path: rejection(c) for c in chosen.candidates if c.rejected} == {
+        "/fire-alarms": "disallowed-path",
+        "/privacy": "cap",
+    }
+
+
 # --- PRD --------------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""TOML to profiles: `files` reads TOML, `extend` joins a profile with its parent, `shapes` has the allowed keys.
+"""TOML or JSON to profiles: `files` reads them, `extend` joins a profile with its parent, `shapes` has the allowed keys.
 
 `check` finds mistakes of structure, `conditions` reads `when`, `build` puts the profile together. Must not know: what the
 rules mean (core does). Start reading at `load_profile`.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from honeyguide.config.extend import SHORT_KEYS
 from honeyguide.config.files import limit_problems
 from honeyguide.config.shapes import ProfileShape, Shape
 from honeyguide.errors import ConfigError, Problem
@@ -62,7 +63,7 @@ def _keys(location: Location) -> list[str]:
     for part in location[:-1]:
         if (inner := _inner(keys.get(str(part)))) is not None:
             keys = inner.__annotations__
-    return list(keys)
+    return [*keys, *(SHORT_KEYS if len(location) == 1 else ())]
 
 
 def _inner(kind: Any) -> type[Shape] | None:

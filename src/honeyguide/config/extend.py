@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.config.files import MAX_PROBLEMS, limit_problems, parent_of, parse, profile_source, suggestion
+from honeyguide.config.shapes import MAX_CAP
 from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _NAMED = {
     "levels": ("name", "advice"),
 }
 _EDITS = ("add", "remove")
+SHORT_KEYS = ("page_cap", "disallowed_paths")  # at the top of a profile; what they stand for is deeper
 Table = dict[str, Any]
 
 
@@ -73,6 +75,7 @@ def extend(parent: Table, own: Table, file: str) -> Extended:
     join = _Join(paths if isinstance(paths, list) else [])
     if join.paths is not paths:
         join.wrong("replace", "should be a list of key paths")
+    own = join.without_short_keys(parent, own)
     table = join.tables(parent, {key: value for key, value in own.items() if key != "replace"}, "")
     for path in join.paths:
         if path not in join.replaced:
@@ -92,6 +95,43 @@ class _Join:
 
     def wrong(self, where: str, what: str) -> None:
         self.problems.append(Problem(where, what))
+
+    def without_short_keys(self, parent: Table, own: Table) -> Table:
+        """Write `page_cap` and `disallowed_paths`, the settings of the link scoring guide, as the keys that they stand for."""
+        own = dict(own)
+        terms, strategies = own.get("terms", {}), own.get("strategy", {})
+        inherited = parent.get("strategy")
+        if "disallowed_paths" in own and isinstance(terms, dict):
+            paths = own.pop("disallowed_paths")
+            if not isinstance(paths, dict | list):
+                self.wrong(
+                    "disallowed_paths", 'should be a list of beginnings of paths, such as ["/privacy"]'
+                )
+            elif "disallowed_paths" in terms:
+                self.wrong("disallowed_paths", "is the same as terms.disallowed_paths; leave one of them out")
+            else:
+                own["terms"] = {**terms, "disallowed_paths": paths}
+        if "page_cap" in own and isinstance(strategies, dict):
+            own["strategy"] = self._with_cap(
+                own.pop("page_cap"), inherited if isinstance(inherited, dict) else {}, strategies
+            )
+        return own
+
+    def _with_cap(self, cap: Any, parent: Table, own: Table) -> Table:
+        """Give every strategy the cap."""
+        tables = {name: own.get(name, {}) for name in (*parent, *own)}
+        nested = [name for name, table in own.items() if isinstance(table, dict) and "cap" in table]
+        if nested:
+            self.wrong("page_cap", f"is the cap of every strategy; leave it out, or strategy.{nested[0]}.cap")
+        elif type(cap) is not int or not 1 <= cap <= MAX_CAP:
+            self.wrong("page_cap", f"should be a whole number from 1 to {MAX_CAP}")
+        elif not tables:
+            self.wrong("page_cap", "no strategy is inherited; extend a profile that has one, such as company")
+        else:
+            return {
+                n: {**table, "cap": cap} if isinstance(table, dict) else table for n, table in tables.items()
+            }
+        return own
 
     def tables(self, parent: Table, own: Table, path: str) -> Table:
         joined = dict(parent)

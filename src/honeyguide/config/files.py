@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from stat import S_ISREG
@@ -32,12 +34,12 @@ def bundled_profiles() -> tuple[str, ...]:
 
 
 def profile_source(source: str | Path, error_file: str = "") -> str:
-    """Return the TOML text of a bundled profile or of a file; errors name `error_file`, if given."""
+    """Return the text of a bundled profile or of a file; errors name `error_file`, if given."""
     named = error_file or str(source)
     if isinstance(source, str) and not _is_path(source):
         if source not in bundled_profiles():
             near = suggestion(source, bundled_profiles(), "known are")
-            path = "" if near.endswith("?") else ", or give a path to a .toml file"
+            path = "" if near.endswith("?") else ", or give a path to a .toml or .json file"
             raise _error(named, f"no profile is named {shown(source)}; {near}{path}")
         return (_BUNDLED / f"{source}.toml").read_text("utf-8")
     if _is_no_file(Path(source)):  # opening a pipe would wait forever
@@ -57,21 +59,49 @@ def profile_source(source: str | Path, error_file: str = "") -> str:
 
 
 def parse(text: str, file: str) -> dict[str, Any]:
-    """Parse TOML that may be hostile."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
-            raise _error(file, f"has more than {_MAX_DOTS} dots; nest less deeply", f"line {number}")
+    """Parse TOML, or JSON by the name of the file; both may be hostile."""
     too_deep = f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
     try:
-        raw = tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, or a plain one for a number with thousands of digits
-        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number is too long"
-        raise _error(file, f"is not TOML: {why}") from None
+        raw = _parse_json(text, file) if file.endswith(".json") else _parse_toml(text, file)
     except RecursionError:
         raise _error(file, too_deep) from None
     if is_deeper(raw, MAX_DEPTH):
         raise _error(file, too_deep)
     return raw
+
+
+def _parse_json(text: str, file: str) -> dict[str, Any]:
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        counts = Counter(key for key, _ in pairs)
+        if len(counts) < len(pairs):
+            twice = max(counts, key=lambda key: counts[key])
+            raise _error(file, f"the key {shown(twice)} is there twice in one object; remove one")
+        return dict(pairs)
+
+    try:
+        raw = json.loads(text, object_pairs_hook=table)
+        json.dumps(raw, ensure_ascii=False).encode()
+    except ConfigError:
+        raise
+    except UnicodeEncodeError:
+        raise _error(file, "has half a letter, an escape such as \\ud800; remove it") from None
+    except ValueError as error:  # JSONDecodeError, or a plain one for a number with thousands of digits
+        why = str(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
+        raise _error(file, f"is not JSON: {why}") from None
+    if not isinstance(raw, dict):
+        raise _error(file, 'should be an object such as {"extends": "company", "page_cap": 4}')
+    return raw
+
+
+def _parse_toml(text: str, file: str) -> dict[str, Any]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
+            raise _error(file, f"has more than {_MAX_DOTS} dots; nest less deeply", f"line {number}")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a plain one for a number with thousands of digits
+        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number is too long"
+        raise _error(file, f"is not TOML: {why}") from None
 
 
 def parent_of(raw: dict[str, Any], child: str | Path, file: str) -> str | Path | None:
@@ -119,7 +149,7 @@ def _is_no_file(path: Path) -> bool:
 
 
 def _is_path(source: str) -> bool:
-    return source.endswith(".toml") or "/" in source or "\\" in source
+    return source.endswith((".toml", ".json")) or "/" in source or "\\" in source
 
 
 def _cut(text: str) -> str:

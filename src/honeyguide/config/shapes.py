@@ -87,6 +87,7 @@ def _jsonable(value: Any) -> Any:
 
 
 WORD_CHARS = 200
+MAX_CAP = 1000  # pages of a site
 
 Name = Annotated[str, ValueBounds(min_length=1, max_length=80)]
 Sentence = Annotated[str, ValueBounds(min_length=1, max_length=200)]
@@ -157,7 +158,7 @@ class BucketShape(Shape):
 
 class StrategyShape(Shape):
     card: Name
-    cap: Annotated[int, ValueBounds(ge=1, le=1000)]
+    cap: Annotated[int, ValueBounds(ge=1, le=MAX_CAP)]
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
     epsilon: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
     filter: list[DecisionShape] = field(default_factory=list)
