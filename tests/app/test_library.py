@@ -186,22 +186,20 @@ def test_types_are_offered() -> None:
 
 
 def test_picks_are_judged_and_what_could_not_be_is_told(tmp_path: Path) -> None:
-    picks, gold, notes = tmp_path / "picks.jsonl", tmp_path / "gold.jsonl", list[str]()
+    picks, gold = tmp_path / "picks.jsonl", tmp_path / "gold.jsonl"
     pages = [{"url": "https://a.example/services", "rank": 1}]
     rows = [{"site": "a.example", "selected": pages}, {"site": "c.example", "selected": []}]
     picks.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     labels = [{"site": "a.example", "core": ["/services"]}, {"site": "b.example", "core": ["/"]}]
     gold.write_text("\n".join(map(json.dumps, labels)), "utf-8")
-    run = judge_picks(picks, gold, compare=picks, on_note=notes.append)
+    run = judge_picks(picks, gold, compare=picks)
     assert [(site.site, site.is_good, site.has_record) for site in run.sites] == [
         ("a.example", True, True),
         ("b.example", False, False),
     ]
     assert (run.changes, run.totals.picks.core) == ({}, 1)
-    assert notes == [
-        f"{picks} has no record of b.example: judged as no picks",
-        f"{gold} has no labels of c.example: not judged",
-    ]
+    assert (run.missing, run.unlabelled) == (["b.example"], ("c.example",))
+    assert (run.only_now, run.only_before) == ((), ())
     assert judge_picks(picks, gold).changes is None
     with pytest.raises(InputError, match="field cap: 0 is too few"):
         judge_picks(picks, gold, cap=0)

@@ -45,14 +45,12 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.adapters.files.sites import SiteRow
     from honeyguide.core.page.page import Link
-    from honeyguide.core.pick.evaluate import Picked
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.pick import Picker
     from honeyguide.ports.fetch import Clock, Fetcher
 
-    OnNote = Callable[[str], None]
     Changes = Mapping[str, Sequence[Change]]
 
 __all__ = ["Change", "Evaluation", "PickCounts", "PickRequest"]  # front ends import them from here
@@ -270,50 +268,38 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
 
 
 def judge_picks(
-    picks: str | Path,
-    gold: str | Path,
-    *,
-    compare: str | Path | None = None,
-    cap: int = 4,
-    on_note: OnNote | None = None,
+    picks: str | Path, gold: str | Path, *, compare: str | Path | None = None, cap: int = 4
 ) -> Evaluation:
     """Judge the first `cap` picks of each labelled site; `compare` is the file of another run.
 
-    `on_note` gets the sites that could not be judged or compared. A labelled site without a record counts as no picks.
+    A labelled site without a record counts as no picks.
     """
     count_of(cap, "cap")
-    tell = on_note or (lambda _: None)
     labels = read_gold(str(gold))
     before = None if compare is None else read_picks(str(compare), keep_others=True)
     now = read_picks(str(picks), keep_others=before is not None)
     matched = match_sites(labels, now)
     if not matched:
         raise InputError(
-            f"has no record of a labelled site: it has {_named(now)}, labelled are {_named(labels)}; "
+            f"has no record of a labelled site: it has {name_sites(now)}, labelled are {name_sites(labels)}; "
             "host and port must be the same",
             file=name_of(str(picks)),
         )
     names = {picked.site: site for site, picked in matched.items()}
-    if missing := [site for site in labels if site not in matched]:
-        tell(f"{name_of(str(picks))} has no record of {_named(missing)}: judged as no picks")
-    if missing := [site for site in now if site not in names]:
-        tell(f"{name_of(str(gold))} has no labels of {_named(missing)}: not judged")
     judged = tuple(judge_site(one, matched.get(site), cap) for site, one in labels.items())
-    return Evaluation(judged, None if before is None else _changes(now, before, names, tell))
-
-
-def _changes(
-    now: Mapping[str, Picked], before: Mapping[str, Picked], names: Mapping[str, str], tell: OnNote
-) -> dict[str, list[Change]]:
-    """Compare the sites that both runs have, by the names that labels give them; `tell` gets the others."""
-    for ours, theirs, run in ((now, before, "this run"), (before, now, "the other run")):
-        if only := [site for site in ours if site not in theirs]:
-            tell(f"only {run} has {_named(only)}: not compared")
+    unlabelled = tuple(site for site in now if site not in names)
+    if before is None:
+        return Evaluation(judged, unlabelled=unlabelled)
     pairs = ((site, compare_sites(picked, before[site])) for site, picked in now.items() if site in before)
-    return {names.get(site, site): changes for site, changes in pairs if changes}
+    changes = {names.get(site, site): found for site, found in pairs if found}
+    only_now = tuple(site for site in now if site not in before)
+    return Evaluation(
+        judged, changes, unlabelled, only_now, tuple(site for site in before if site not in now)
+    )
 
 
-def _named(sites: Iterable[str]) -> str:
+def name_sites(sites: Iterable[str]) -> str:
+    """List sites, but not too many of them."""
     names = list(sites)
     more = len(names) - _NAMED_AT_MOST
     return (", ".join(names[:_NAMED_AT_MOST]) or "no site") + (f" and {more} more" if more > 0 else "")

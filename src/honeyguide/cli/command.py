@@ -1,11 +1,13 @@
 """Commands and groups with examples, whose modules are imported when they are called.
 
-Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them. Must not know: any
-command in particular.
+Start reading at `CommandGroup`: `honeyguide --help` lists its commands without importing one of them; then at `option`
+and `takes`: a dataclass has the options of a command. Must not know: any command in particular.
 """
 
 from __future__ import annotations
 
+from dataclasses import field, fields
+from functools import wraps
 from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from dataclasses import Field
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -126,3 +129,48 @@ def refine(params: Iterable[click.Parameter]) -> None:
             param.type.name = "whole number"
         elif isinstance(param.type, click.FloatRange):
             param.type.name = "number"
+
+
+COUNT = click.IntRange(1, MOST)
+
+
+def option(usage: str, about: str, *, default: Any = None, **settings: Any) -> Any:
+    """Declare a field of a dataclass as an option that is used like `-o --output FILE`; help shows a default."""
+    return field(default=default, metadata={"usage": usage, "help": about, **settings})
+
+
+def takes(**kinds: type[Any]) -> Decorator:
+    """Add the options that the fields of dataclasses declare; a command gets each object under its name.
+
+    A field that is a `bool` is a flag, and a tuple is an option that may be repeated.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def filled(**values: Any) -> Any:
+            for name, kind in kinds.items():
+                values[name] = kind(**{one.name: values.pop(one.name) for one in fields(kind)})
+            return command(**values)
+
+        decorated: Callable[..., Any] = filled
+        for one in reversed([one for kind in kinds.values() for one in fields(kind)]):
+            decorated = _click_option(one)(decorated)
+        return decorated
+
+    return decorate
+
+
+def _click_option(one: Field[Any]) -> Decorator:
+    settings = dict(one.metadata)
+    words = settings.pop("usage").split()
+    flags = [word for word in words if word.startswith("-")]
+    is_flag = one.type == "bool"
+    if is_flag:
+        settings["is_flag"] = True
+    elif words[len(flags) :]:
+        settings["metavar"] = words[-1]
+    if str(one.type).startswith("tuple"):
+        settings.setdefault("multiple", True)
+    if one.default is not None:
+        settings = {"default": one.default, "show_default": not is_flag, **settings}
+    return click.option(*flags, one.name, **settings)

@@ -30,8 +30,17 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
-from honeyguide.cli.commands.runs import name_run
-from honeyguide.cli.options import INTERRUPTED, TERMINATED, TERMINATED_CODE, until_stopped
+from honeyguide.cli.command import COUNT, option
+from honeyguide.cli.options import (
+    INTERRUPTED,
+    STORE,
+    TERMINATED,
+    TERMINATED_CODE,
+    format_option,
+    name_run,
+    reports_option,
+    until_stopped,
+)
 from honeyguide.cli.output import is_plain, line_for_people, note, number, printed_line, say
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
@@ -76,19 +85,32 @@ STOPPED = {
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """Where pages go: to the `file` in the format `output`, or to standard output; and what is written besides."""
+    """Where seeds come from, where pages go: to the `file` in the format `output`, or to standard output, and besides."""
 
-    store: str
-    file: str | None
-    output: str
-    links: bool
-    content: bool
-    markdown: str | None
-    warc: str | None
-    reports: tuple[str, ...]
-    restart: bool
-    due: bool
-    quiet: bool
+    inputs: tuple[str, ...] = option("-i --input FILE", "A list of seeds; may be repeated.")
+    sitemaps: tuple[str, ...] = option(
+        "--sitemap URL|FILE",
+        "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",
+    )
+    store: str = option(
+        "--store FILE", "Where the crawl is kept; the same command resumes it.", default=STORE
+    )
+    file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
+    output: str | None = format_option("parquet")
+    links: bool = option("--links", "Add the links of each page, with their scores.")
+    content: bool = option("--content", "Add the main content of each page as Markdown.")
+    markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
+    warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
+    reports: tuple[str, ...] = reports_option()
+    restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
+    due: bool = option(
+        "--due",
+        "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store.",
+    )
+    run: int | None = option(
+        "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
+    )
+    quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
 
 @dataclass(slots=True)
@@ -123,10 +145,11 @@ class Work:
     def _output(self) -> Output:
         options = self.options
         extras = (MARKDOWN,) if options.content else ()
+        output = options.output or "jsonl"
         if options.file is None:
-            return PrintedPages(options.output, extras, show_hosts=self.show_hosts, show_changes=options.due)
-        if options.output != "jsonl":
-            return PageTable(Path(options.file), options.output, restart=options.restart)
+            return PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
+        if output != "jsonl":
+            return PageTable(Path(options.file), output, restart=options.restart)
         return PageFile(Path(options.file), extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: ContentKeeper) -> bool:

@@ -6,16 +6,18 @@ Owns: the rules of all commands that read or write files; `app.files` writes. Mu
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from honeyguide.app.arguments import FETCH_OPTIONS, fetch_policy, read_time
+from honeyguide.app.arguments import fetch_policy, read_time
 from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
-from honeyguide.cli.command import PARTIAL, Number
+from honeyguide.cli.command import PARTIAL, Number, option
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
@@ -23,37 +25,92 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from honeyguide.app.arguments import FetchPolicy
-    from honeyguide.cli.command import Decorator
+
+_Item = TypeVar("_Item")
+STORE = "honeyguide.db"
+FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
+_REPORTS = (".html", ".htm", ".md", ".markdown")
+_GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
 
 
-def all_options(options: Sequence[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options to a command, in the order in which they are listed."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+# --- options ---
 
 
-def fetch_options(at_once: str, default: int) -> Decorator:
-    """Add the options of fetching, which override the fetch policy. `at_once` explains --concurrency."""
-    options = (
-        click.option("--concurrency", type=click.IntRange(1, 512), default=default, show_default=True, metavar="N", help=at_once),
-        click.option("--delay", type=Number(0, 3600), metavar="S", help="Seconds between two requests to one host.  [default: 0.5]"),
-        click.option("--timeout", type=Number(0.1, 3600), metavar="S", help="Seconds for one request as a whole.  [default: 30]"),
-        click.option("--retries", type=click.IntRange(0, 20), metavar="N", help="Further tries after a failure that may pass.  [default: 2]"),
-        click.option("--user-agent", metavar="TEXT", help="The whole User-Agent header."),
-        click.option("--contact", metavar="URL", help="Where the owner of a site reaches you; part of the User-Agent."),
-        click.option("--allow-private", is_flag=True, help="Fetch from this machine and from private networks, too."),
-    )  # fmt: skip
-    return lambda command: all_options(options, command)
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """How to fetch: what differs from the fetch policy. Commands have their own --concurrency."""
+
+    concurrency: int = 1
+    delay: float | None = option(
+        "--delay S", "Seconds between two requests to one host.  [default: 0.5]", type=Number(0, 3600)
+    )
+    timeout: float | None = option(
+        "--timeout S", "Seconds for one request as a whole.  [default: 30]", type=Number(0.1, 3600)
+    )
+    retries: int | None = option(
+        "--retries N",
+        "Further tries after a failure that may pass.  [default: 2]",
+        type=click.IntRange(0, 20),
+    )
+    user_agent: str | None = option("--user-agent TEXT", "The whole User-Agent header.")
+    contact: str | None = option(
+        "--contact URL", "Where the owner of a site reaches you; part of the User-Agent."
+    )
+    allow_private: bool = option("--allow-private", "Fetch from this machine and from private networks, too.")
+
+    @property
+    def policy(self) -> FetchPolicy:
+        """The fetch policy with these changes."""
+        return fetch_policy(**asdict(self))
 
 
-def policy_of(options: Mapping[str, Any]) -> FetchPolicy:
-    """Make the fetch policy of a command with `fetch_options`."""
-    return fetch_policy(**{name: options[name] for name in FETCH_OPTIONS})
+def concurrency_option(about: str, default: int) -> Any:
+    """Declare --concurrency, which means something else to each command."""
+    return option("--concurrency N", about, default=default, type=click.IntRange(1, 512))
+
+
+def store_option() -> Any:
+    """Declare --store of a command that works on what crawls have kept."""
+    return option("--store FILE", "The store that crawls are kept in.", default=STORE)
+
+
+def name_run(store: str, run: int, newest: int) -> str:
+    """Write the options that name a run of a store, unless they are the defaults."""
+    named = "" if store == STORE else f" --store {shlex.quote(store)}"
+    return named + ("" if run == newest else f" --run {run}")
+
+
+def quiet_option() -> Any:
+    """Declare --quiet of a command whose result is a file."""
+    return option("-q --quiet", "Do not say what was written to the file of -o.")
+
+
+def format_option(*formats: str) -> Any:
+    """Declare --format of a command that also writes files."""
+    about = "How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."
+    return option("--format", about, type=click.Choice(["table", "jsonl", "csv", *formats]))
+
+
+def reports_option() -> Any:
+    """Declare --report."""
+    return option("--report FILE", "Write a report for people, .html or .md; may be repeated.")
+
+
+def input_format_option() -> Any:
+    """Declare --input-format of a file of rows."""
+    about = "What FILE is; by its name if not given."
+    return option("--input-format", about, type=click.Choice(["csv", "jsonl", "parquet"]))
+
+
+def on_error_option() -> Any:
+    """Declare --on-error."""
+    about = "What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason."
+    return option("--on-error", about, default="stop", type=click.Choice(["stop", "skip"]))
 
 
 def moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
@@ -62,9 +119,6 @@ def moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
         return read_time(value)
     except (ValueError, OverflowError) as error:
         raise click.BadParameter(f"{value!r} {error}.") from None
-
-
-_Item = TypeVar("_Item")
 
 
 def address(_context: click.Context, _option: click.Parameter, text: Any) -> Any:
@@ -84,37 +138,19 @@ def refusal(error: UrlError) -> str:
     return f"{shown(error.text)} has no http:// or https:// in front"
 
 
-def require_any(found: Iterable[_Item], files: Iterable[str], rejected: Rejected | None) -> Iterator[_Item]:
-    """Yield all items; an error if files have no rows, neither good nor wrong ones."""
-    is_empty = True
-    for item in found:
-        is_empty = False
-        yield item
-    if is_empty and not (rejected is not None and rejected.rows):
-        raise InputError("has no rows; give at least one URL", file=", ".join(files))
-
-
 @contextmanager
-def rejected_options() -> Iterator[None]:
-    """Turn an error about a value of `app` into wrong usage of the option of that name."""
+def rejected_options(hints: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Turn an error about a value of `app` into wrong usage of the option of that name, or of what `hints` says."""
     try:
         yield
     except InputError as error:
         if not error.field:
             raise
-        raise click.BadParameter(f"{error.what}.", param_hint=f"--{error.field}") from None
+        hint = (hints or {}).get(error.field, f"--{error.field}")
+        raise click.BadParameter(f"{error.what}.", param_hint=hint) from None
 
 
-FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
-ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
-_REPORTS = (".html", ".htm", ".md", ".markdown")
-_GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
-
-quiet_option: Decorator = click.option("-q", "--quiet", is_flag=True, help="Do not say what was written to the file of -o.")  # fmt: skip
-any_format_option: Decorator = click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv", "parquet"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe.")  # fmt: skip
-reports_option: Decorator = click.option("--report", "reports", multiple=True, metavar="FILE", help="Write a report for people, .html or .md; may be repeated.")  # fmt: skip
-input_format_option: Decorator = click.option("--input-format", "kind", type=click.Choice(["csv", "jsonl", "parquet"]), help="What FILE is; by its name if not given.")  # fmt: skip
-on_error_option: Decorator = click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True, help="What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.")  # fmt: skip
+# --- files ---
 
 
 def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
@@ -182,11 +218,11 @@ def check_report(file: str, command: str) -> None:
     check_replaceable(Path(file), is_ours, option="--report")
 
 
-def tell_written(files: Sequence[str], count: int, what: str) -> None:
+def tell_written(files: Sequence[str | None], count: int, what: str) -> None:
     """Name the files that were written, and how many records they have."""
-    if files:
+    if written := list(filter(None, files)):
         counted = f"{count:,} {what}{'' if count == 1 else 's'}"
-        click.echo(printable(f"{', '.join(files)}: {counted}"), err=True)
+        click.echo(printable(f"{', '.join(written)}: {counted}"), err=True)
 
 
 def check_kinds(files: Iterable[str], kind: str | None) -> None:
@@ -201,10 +237,14 @@ def check_kinds(files: Iterable[str], kind: str | None) -> None:
             )
 
 
-def none_left(rejected: Rejected) -> str:
-    """Say that every row is wrong, and where to find them."""
-    rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
-    return f"{rows} wrong; see {', '.join(rejected.files)}"
+def require_any(found: Iterable[_Item], files: Iterable[str], rejected: Rejected | None) -> Iterator[_Item]:
+    """Yield all items; an error if files have no rows, neither good nor wrong ones."""
+    is_empty = True
+    for item in found:
+        is_empty = False
+        yield item
+    if is_empty and not (rejected is not None and rejected.rows):
+        raise InputError("has no rows; give at least one URL", file=", ".join(files))
 
 
 @contextmanager
@@ -221,6 +261,8 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
         note(f"{rows} rejected; see {', '.join(rejected.files)}")
         click.get_current_context().exit(PARTIAL)
 
+
+# --- the end of a long run ---
 
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it

@@ -29,42 +29,52 @@ if TYPE_CHECKING:
 
 __all__ = ["number", "points", "printable"]  # commands import them from here
 
-Format = Literal["table", "jsonl", "csv"]
-_NO_COLOR = "honeyguide.no_color"
 MAX_LINE_CHARS = 4_000  # of a line for people; a longer one is cut, and whole in JSON lines
 _BETWEEN = 3  # columns of the terminal from one of ours to the next
 _TEXT_CHARS = 12  # of text in a terminal that is too narrow
 
 
-def _format(_ctx: click.Context, _option: click.Parameter, value: Format | None) -> Format:
-    return value or ("table" if sys.stdout.isatty() else "jsonl")
+def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    ctx.meta[f"honeyguide.{option.name}"] = value or ctx.meta.get(f"honeyguide.{option.name}")
 
 
-def _no_color(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.meta[_NO_COLOR] = True
+no_color_option: Decorator = click.option(
+    "--no-color",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Print without colour, as NO_COLOR=1 does.",
+)
+_format_option: Decorator = click.option(
+    "--format",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    expose_value=False,
+    callback=_remember,
+    help="How to print; a table in a terminal, JSON lines otherwise.",
+)
 
 
-no_color_option: Decorator = click.option("--no-color", is_flag=True, expose_value=False, callback=_no_color, help="Print without colour, as NO_COLOR=1 does.")  # fmt: skip
-_format_option: Decorator = click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), callback=_format, help="How to print; a table in a terminal, JSON lines otherwise.")  # fmt: skip
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --format, which `emit` obeys, and --no-color."""
+    return _format_option(no_color_option(command))
 
 
 def is_plain() -> bool:
     """Tell whether --no-color or NO_COLOR was given."""
     context = click.get_current_context(silent=True)
-    return bool(os.environ.get("NO_COLOR")) or (context is not None and _NO_COLOR in context.meta)
+    return bool(
+        os.environ.get("NO_COLOR") or (context is not None and context.meta.get("honeyguide.no_color"))
+    )
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --format, which arrives as `output`, and --no-color."""
-    return _format_option(no_color_option(command))
-
-
-def given_format() -> Format | None:
+def given_format() -> str | None:
     """Return the value of --format; None if the option was not given."""
-    ctx = click.get_current_context()
-    is_given = ctx.get_parameter_source("output") is not click.core.ParameterSource.DEFAULT
-    return ctx.params["output"] if is_given else None
+    return click.get_current_context().meta.get("honeyguide.format")
+
+
+def usual_format() -> str:
+    """Return the format of standard output if --format was not given: a table for people, JSON lines for a pipe."""
+    return "table" if sys.stdout.isatty() else "jsonl"
 
 
 def line_for_people(text: str) -> str:
@@ -94,14 +104,14 @@ def short_url(url: str, page: str | None) -> str:
 
 def emit(records: Iterable[Record], columns: Sequence[str], show: Callable[[Iterable[Record]], None]) -> None:
     """Print records as --format says: `columns` are those of CSV, `show` prints a table for people."""
-    output: Format = click.get_current_context().params["output"]
+    output = given_format() or usual_format()
     if output == "table":
         show(records)
     else:
         write_records(output, records, columns)
 
 
-def write_records(output: Format, records: Iterable[Record], columns: Sequence[str]) -> None:
+def write_records(output: str, records: Iterable[Record], columns: Sequence[str]) -> None:
     """Print records as JSON lines, or the named columns as CSV, where `rejected.rule` is rejected_rule."""
     from honeyguide.core.records import csv_row  # `honeyguide --help` needs no records
 

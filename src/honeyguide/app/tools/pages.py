@@ -50,8 +50,6 @@ DEMO_BASE = "https://acme-fire.example/"
 # How documents, images and archives begin.
 _NOT_HTML = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b")
 LINK_COLUMNS = columns(ListedLinkRecord)
-VERDICT_COLUMNS = columns(UrlVerdictRecord)
-URL_COLUMNS = columns(UrlRecord)
 
 
 def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
@@ -224,10 +222,6 @@ def url_record(text: str, base: str | None = None) -> UrlRecord:
         "display": display(parsed),
         "steps": steps,
     }
-
-
-LINK_SCORE_COLUMNS = columns(LinkScoreRecord)
-PAGE_SCORE_COLUMNS = columns(PageScoreRecord)
 
 
 class ScoredLink(NamedTuple):

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
 from honeyguide.core.records import SCHEMA
-from honeyguide.core.records.answers import ProfileCheckRecord, ProfileRecord
-from honeyguide.core.records.fields import columns
 from honeyguide.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -21,9 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.core.records import Record
+    from honeyguide.core.records.answers import ProfileRecord
 
-LIST_COLUMNS = columns(ProfileRecord)
-CHECK_COLUMNS = columns(ProfileCheckRecord)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 

@@ -6,6 +6,7 @@ Owns: the commands and their tables. Must not know: how pages are read and score
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,13 @@ from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import STDIN, name_of, read_lines
 from honeyguide.app.tools import pages as scores
 from honeyguide.app.tools.pages import (
-    LINK_COLUMNS,
     NOWHERE,
-    URL_COLUMNS,
-    VERDICT_COLUMNS,
     link_records,
     load_page,
     url_record,
     verdict_record,
 )
-from honeyguide.cli.command import MOST, Command, CommandGroup, Number
+from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     address,
     check_kinds,
@@ -46,18 +44,37 @@ from honeyguide.cli.output import (
     say,
     short_url,
 )
+from honeyguide.core.records.answers import (
+    LinkScoreRecord,
+    ListedLinkRecord,
+    PageScoreRecord,
+    UrlRecord,
+    UrlVerdictRecord,
+)
+from honeyguide.core.records.fields import columns
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from honeyguide.app.tools.pages import LoadedPage, Page
-    from honeyguide.cli.command import Decorator
     from honeyguide.core.records import Record
 
-base_option: Decorator = click.option("--base", metavar="URL", callback=address, help="The page's address.  [default: its canonical link]")  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class _PageOptions:
+    base: str | None = option(
+        "--base URL", "The page's address.  [default: its canonical link]", callback=address
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _LinksOptions(_PageOptions):
+    input_format: str | None = option(
+        "--input-format", "What PAGE is.  [default: by its name]", type=click.Choice(["html", "markdown"])
+    )
 
 
 @click.command(
@@ -69,17 +86,16 @@ base_option: Decorator = click.option("--base", metavar="URL", callback=address,
     ),
 )
 @click.argument("file", metavar="PAGE")
-@base_option
-@click.option("--input-format", type=click.Choice(["html", "markdown"]), help="What PAGE is.  [default: by its name]")  # fmt: skip
+@takes(options=_LinksOptions)
 @output_options
-def links(file: str, base: str | None, input_format: str | None, **_output: str) -> None:
+def links(file: str, options: _LinksOptions) -> None:
     """List the links of a page, with the verdict on each.
 
     PAGE is an HTML or Markdown file, or `-` for standard input. Each URL is listed once, in the order of the page; links
     that lead to no page come last.
     """
-    page = loaded_page(file, base, input_format)
-    emit(link_records(page), LINK_COLUMNS, partial(_show, page=page.url.text))
+    page = loaded_page(file, options.base, options.input_format)
+    emit(link_records(page), columns(ListedLinkRecord), partial(_show, page=page.url.text))
 
 
 def loaded_page(file: str, base: str | None, input_format: str | None = None) -> Page:
@@ -129,14 +145,26 @@ def score() -> None:
     """
 
 
-def topic_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --topic and --profile."""
-    topic = click.option("--topic", required=True, metavar="PATTERN", help="A regular expression: words, such as 'fire|alarm'.")  # fmt: skip
-    profile = click.option("--profile", default="docs", show_default=True, metavar="NAME", help="Name or path of the profile.")  # fmt: skip
-    return topic(profile(command))
+@dataclass(frozen=True, slots=True)
+class _TopicOptions:
+    topic: str = option(
+        "--topic PATTERN", "A regular expression: words, such as 'fire|alarm'.", required=True
+    )
+    profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
 
 
-related_option: Decorator = click.option("--related", multiple=True, metavar="TERM", help="A term that is near to the topic; may be repeated.")  # fmt: skip
+def _related_option() -> Any:
+    return option("--related TERM", "A term that is near to the topic; may be repeated.")
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkOptions(_TopicOptions):
+    anchor: str = option("--anchor TEXT", "The link's text.", default="", show_default=False)
+    context: str = option("--context TEXT", "The text around the link.", default="", show_default=False)
+    position: str | None = option(
+        "--position", "Where on its page the link is.", type=click.Choice(["navigation", "main", "footer"])
+    )
+    related: tuple[str, ...] = _related_option()
 
 
 @score.command(
@@ -147,30 +175,27 @@ related_option: Decorator = click.option("--related", multiple=True, metavar="TE
     ),
 )
 @click.argument("url", metavar="URL")
-@topic_options
-@click.option("--anchor", default="", metavar="TEXT", help="The link's text.")
-@click.option("--context", default="", metavar="TEXT", help="The text around the link.")
-@click.option("--position", type=click.Choice(["navigation", "main", "footer"]), help="Where on its page the link is.")  # fmt: skip
-@related_option
+@takes(options=_LinkOptions)
 @output_options
-def link_(  # noqa: PLR0913 - click passes each option by its name
-    url: str,
-    topic: str,
-    profile: str,
-    related: tuple[str, ...],
-    anchor: str,
-    context: str,
-    position: str | None,
-    **_output: str,
-) -> None:
+def link_(url: str, options: _LinkOptions) -> None:
     """Score one link by its URL, its text, the text around it and its position."""
     try:
         parsed = Url.parse(url)
     except UrlError as error:
         raise InputError(refusal(error)) from None
-    row = scores.link_row(parsed, anchor, context, position)
-    scored = scores.ScoredLink(row, profile_on(profile, topic, related).score("link", row.facts))
-    emit([scored.record], scores.LINK_SCORE_COLUMNS, partial(_show_score, name=display(parsed)))
+    row = scores.link_row(parsed, options.anchor, options.context, options.position)
+    loaded = profile_on(options.profile, options.topic, options.related)
+    scored = scores.ScoredLink(row, loaded.score("link", row.facts))
+    emit([scored.record], columns(LinkScoreRecord), partial(_show_score, name=display(parsed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkFileOptions(_TopicOptions):
+    related: tuple[str, ...] = _related_option()
+    kind: str | None = input_format_option()
+    on_error: str = on_error_option()
+    top: int | None = option("--top N", "Print only the best N, the best first.", type=COUNT)
+    min_score: float | None = option("--min-score N", "Print only scores of N and more.", type=Number(0, 10))
 
 
 @score.command(
@@ -181,51 +206,43 @@ def link_(  # noqa: PLR0913 - click passes each option by its name
     ),
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@topic_options
-@related_option
-@input_format_option
-@on_error_option
-@click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N, the best first.")  # fmt: skip
-@click.option("--min-score", type=Number(0, 10), metavar="N", help="Print only scores of N and more.")
+@takes(options=_LinkFileOptions)
 @output_options
-def links_(  # noqa: PLR0913 - click passes each option by its name
-    files: tuple[str, ...],
-    topic: str,
-    profile: str,
-    related: tuple[str, ...],
-    kind: str | None,
-    on_error: str,
-    top: int | None,
-    min_score: float | None,
-    **_output: str,
-) -> None:
+def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     """Score the links of files: a row each, with url, and anchor, context and position where they are known.
 
     FILE is CSV, JSON lines or Parquet; several files and patterns are read as one, `-` is standard input. Links are
     printed in the order of the files, or with --top the best first. Large files are then read by columns, if the extra
     `bulk` is installed; the scores are the same.
     """
-    check_kinds(files, kind)
-    with rejecting(on_error) as rejected:
+    check_kinds(files, options.kind)
+    with rejecting(options.on_error) as rejected:
         found = scores.score_links(
             files,
-            topic=topic,
-            profile=profile,
-            related=related,
-            top=top,
-            min_score=min_score,
-            input_format=kind,
+            topic=options.topic,
+            profile=options.profile,
+            related=options.related,
+            top=options.top,
+            min_score=options.min_score,
+            input_format=options.kind,
             reject=rejected,
         )
-        if min_score is None:  # else there may be links, and none good enough
+        if options.min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
-        emit((link.record for link in found), scores.LINK_SCORE_COLUMNS, _show_links)
+        emit((link.record for link in found), columns(LinkScoreRecord), _show_links)
 
 
 def _show_links(records: Iterable[Record]) -> None:
     columns = (Column("Score", right=True, keep=True), Column("URL and why"))
     texts = ((r, "\n  ".join([display(r["url"]), *point_lines(r)])) for r in records)
     print_table(columns, ([number(record["relevance_score"]), text] for record, text in texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _PageScoreOptions(_TopicOptions):
+    base: str | None = option(
+        "--base URL", "The page's address.  [default: its canonical link]", callback=address
+    )
 
 
 @score.command(
@@ -236,14 +253,15 @@ def _show_links(records: Iterable[Record]) -> None:
     ),
 )
 @click.argument("file", metavar="PAGE")
-@topic_options
-@base_option
+@takes(options=_PageScoreOptions)
 @output_options
-def page_(file: str, topic: str, profile: str, base: str | None, **_output: str) -> None:
+def page_(file: str, options: _PageScoreOptions) -> None:
     """Score a page, an HTML file or `-`, by its title, headings and text."""
-    page = loaded_page(file, base)
-    record = scores.page_score_record(page, scores.score_page(page, topic=topic, profile=profile))
-    emit([record], scores.PAGE_SCORE_COLUMNS, partial(_show_score, name=page.title or file))
+    page = loaded_page(file, options.base)
+    record = scores.page_score_record(
+        page, scores.score_page(page, topic=options.topic, profile=options.profile)
+    )
+    emit([record], columns(PageScoreRecord), partial(_show_score, name=page.title or file))
 
 
 def _show_score(records: Iterable[Record], name: str) -> None:
@@ -297,12 +315,21 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
 )
 @click.argument("hrefs", metavar="HREF...", nargs=-1, required=True)
 @click.option("--base", metavar="URL", callback=address, required=True, help="The page of the links.")
-@click.option("--seed", metavar="URL", callback=address, help="The homepage that decides what is inside.  [default: the page of --base]")  # fmt: skip
+@click.option(
+    "--seed",
+    metavar="URL",
+    callback=address,
+    help="The homepage that decides what is inside.  [default: the page of --base]",
+)
 @output_options
-def classify(hrefs: tuple[str, ...], base: str, seed: str | None, **_output: str) -> None:
+def classify(hrefs: tuple[str, ...], base: str, seed: str | None) -> None:
     """Print whether links lead inside the site, outside, or nowhere a crawler goes, and the rule that decided."""
     page = Url.parse(base)
-    emit((verdict_record(href, page, seed) for href in _texts(hrefs)), VERDICT_COLUMNS, _show_verdicts)
+    emit(
+        (verdict_record(href, page, seed) for href in _texts(hrefs)),
+        columns(UrlVerdictRecord),
+        _show_verdicts,
+    )
 
 
 def _show_verdicts(records: Iterable[Record]) -> None:
@@ -323,13 +350,13 @@ def _show_verdicts(records: Iterable[Record]) -> None:
 @click.argument("text", metavar="URL")
 @click.option("--base", metavar="URL", callback=address, help="The page of a relative URL.")
 @output_options
-def explain_(text: str, base: str | None, **_output: str) -> None:
+def explain_(text: str, base: str | None) -> None:
     """Print each step that changes a URL, with its rule, and the forms that result."""
     try:
         record = url_record(text, base)
     except UrlError as error:
         raise InputError(_why(error, base)) from None
-    emit([record], URL_COLUMNS, _show_steps)
+    emit([record], columns(UrlRecord), _show_steps)
 
 
 def _show_steps(records: Iterable[Record]) -> None:

@@ -11,19 +11,28 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from honeyguide.app.files import PICK_COLUMNS, STDIN, NoColumnError, PickFile, PickRun, csv_rows, named_rows
 from honeyguide.app.pick import PickRequest, pick_sites
-from honeyguide.cli import options as files
-from honeyguide.cli.command import Command
-from honeyguide.cli.commands.select import load_strategy, selection_options, show_record
-from honeyguide.cli.options import all_options, fetch_options, policy_of
-from honeyguide.cli.output import is_plain, no_color_option, note, printed_line, say
+from honeyguide.cli.command import Command, option, takes
+from honeyguide.cli.commands.select import ChoiceOptions, show_record
+from honeyguide.cli.options import (
+    ALL_FORMATS,
+    FetchOptions,
+    check_distinct,
+    check_printable,
+    check_reports,
+    concurrency_option,
+    format_of,
+    format_option,
+    reports_option,
+)
+from honeyguide.cli.output import is_plain, no_color_option, note, printed_line, say, usual_format
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable
@@ -32,38 +41,42 @@ from honeyguide.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from honeyguide.app.arguments import FetchPolicy
     from honeyguide.app.files import SiteRow
     from honeyguide.core.records import Record
 
     Sink: TypeAlias = "PrintedRecords | PickFile"
 
 
-def _input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = (
-        click.option("-i", "--input", "inputs", multiple=True, metavar="FILE", help="A list of sites; may be repeated."),
-        click.option("--column", metavar="NAME", help="The column of a table that names the site.  [default: domain, website or url]"),
-        click.option("-o", "--output", "file", metavar="FILE", help="Keep the records in a file; the same command resumes the run."),
-        files.any_format_option,
-        click.option("--restart", is_flag=True, help="Pick from all sites again, whatever the file of -o has."),
-        click.option("--retry-failed", is_flag=True, help="Pick again from sites of -o whose status is not ok."),
-        files.reports_option,
-        click.option("-q", "--quiet", is_flag=True, help="Print no progress."),
-    )  # fmt: skip
-    return all_options(options, command)
+@dataclass(frozen=True, slots=True)
+class _Options:
+    inputs: tuple[str, ...] = option("-i --input FILE", "A list of sites; may be repeated.")
+    column: str | None = option(
+        "--column NAME", "The column of a table that names the site.  [default: domain, website or url]"
+    )
+    file: str | None = option(
+        "-o --output FILE", "Keep the records in a file; the same command resumes the run."
+    )
+    output: str | None = format_option("parquet")
+    restart: bool = option("--restart", "Pick from all sites again, whatever the file of -o has.")
+    retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
+    reports: tuple[str, ...] = reports_option()
+    quiet: bool = option("-q --quiet", "Print no progress.")
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    inputs: tuple[str, ...]
-    column: str | None
-    file: str | None
-    output: str | None
-    restart: bool
-    retry_failed: bool
-    reports: tuple[str, ...]
-    quiet: bool
-    concurrency: int
+class _PickChoice(ChoiceOptions):
+    content: bool = option("--content", "Add Markdown, headings, keywords and evidence of each chosen page.")
+    timings: bool = option(
+        "--no-timings",
+        "Omit elapsed_s, so that equal runs give equal bytes.",
+        default=True,
+        flag_value=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetching(FetchOptions):
+    concurrency: int = concurrency_option("How many sites are processed in parallel.", 16)
 
 
 @click.command(
@@ -75,13 +88,9 @@ class _Options:
     ),
 )
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
-@_input_options
-@selection_options
-@click.option("--content", is_flag=True, help="Add Markdown, headings, keywords and evidence of each chosen page.")  # fmt: skip
-@click.option("--no-timings", "timings", flag_value=False, default=True, help="Omit elapsed_s, so that equal runs give equal bytes.")  # fmt: skip
-@fetch_options("How many sites are processed in parallel.", 16)
+@takes(options=_Options, choice=_PickChoice, fetching=_Fetching)
 @no_color_option
-def pick(sites: tuple[str, ...], **values: Any) -> None:
+def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetching: FetchOptions) -> None:
     """Pick the pages worth a visit of each site, and say why.
 
     SITE is a name, such as acme.com, or an address; `-` reads a list from standard input. A list is text with one
@@ -91,11 +100,9 @@ def pick(sites: tuple[str, ...], **values: Any) -> None:
 
     If interrupted, run the same command again: finished sites are kept.
     """
-    policy = policy_of(values)
-    options = _Options(**_chosen(_Options, values))
     destination, output = _destination(options)
-    loaded = load_strategy(values["strategy"], values["profile"], values["query"])
-    request = PickRequest(**_chosen(PickRequest, {**values, "profile": loaded}))
+    loaded = choice.load()
+    request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
     rows = _rows(sites, options)
     sink: Sink
     if destination is None:
@@ -110,25 +117,20 @@ def pick(sites: tuple[str, ...], **values: Any) -> None:
         run = PickRun(settings, tuple(row.text for row in rows), output)
         sink = PickFile(destination, run, restart=options.restart)
     with closing(sink):
-        _Work(rows, request, policy, sink, options).run()
-
-
-def _chosen(kind: type[_Options | PickRequest], values: dict[str, Any]) -> dict[str, Any]:
-    return {field.name: values[field.name] for field in fields(kind)}
+        _Work(rows, request, fetching, sink, options).run()
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
     file = options.file
-    files.check_distinct(options.inputs, (file, *options.reports))
-    files.check_reports(options.reports, "pick")
+    check_distinct(options.inputs, (file, *options.reports))
+    check_reports(options.reports, "pick")
     if file in (None, STDIN):
         if options.restart or options.retry_failed:
             raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
-        is_table = options.output is None and sys.stdout.isatty()
-        return None, "table" if is_table else files.check_printable(options.output)
+        return None, check_printable(options.output or usual_format())
     if options.restart and options.retry_failed:
         raise click.UsageError("--restart picks from every site again; leave out --retry-failed.")
-    return Path(str(file)), files.format_of(str(file), options.output, files.ALL_FORMATS)
+    return Path(str(file)), format_of(str(file), options.output, ALL_FORMATS)
 
 
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
@@ -152,7 +154,7 @@ def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
 class _Work:
     rows: list[SiteRow]
     request: PickRequest
-    policy: FetchPolicy
+    fetching: FetchOptions
     sink: Sink
     options: _Options
 
@@ -196,9 +198,9 @@ class _Work:
         picking = pick_sites(
             [self.rows[index] for index in missing],
             self.request,
-            self.policy,
+            self.fetching.policy,
             lambda place, record: finish(missing[place], record),
-            at_once=self.options.concurrency,
+            at_once=self.fetching.concurrency,
         )
         try:
             asyncio.run(picking)

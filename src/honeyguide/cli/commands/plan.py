@@ -18,25 +18,21 @@ import click
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
 from honeyguide.app.plan import (
-    DIFF_COLUMNS,
     OWN_POLICIES,
-    PLAN_COLUMNS,
     PlanQuery,
     PlanRequest,
     plan_record,
     policy_names,
 )
-from honeyguide.cli.command import MOST, Command, Number
+from honeyguide.cli.command import COUNT, Command, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
-    all_options,
     check_distinct,
     check_kinds,
     check_reports,
     format_of,
     input_format_option,
     moment,
-    none_left,
     on_error_option,
     quiet_option,
     rejecting,
@@ -56,14 +52,16 @@ from honeyguide.cli.output import (
     say,
 )
 from honeyguide.core.records import iso
+from honeyguide.core.records.answers import PlanChangeRecord
+from honeyguide.core.records.fields import PlanRecord, columns
 from honeyguide.core.url.url import display
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from honeyguide.app.files import Rejected
     from honeyguide.app.plan import Plan, PlanSession
-    from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
 
 _EMPTY_FILES = "has no rows; give at least one URL"
@@ -89,64 +87,45 @@ class _PolicyName(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def policy_option(default: str | None, more: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add --policy: what ranks pages (core/recrawl/policies.py)."""
-    return click.option(
-        "--policy",
-        type=_PolicyName(OWN_POLICIES),
-        default=default,
-        show_default=default is not None,
-        help=f"How to tell what a visit is worth{more}.",
-    )
-
-
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = (
-        click.argument("files", metavar="[FILE]...", nargs=-1),
-        click.option("--store", metavar="FILE", help="Rank the URLs of a store: visited pages and queued links."),
-        click.option("--enqueue", is_flag=True, help="Schedule the plan in the store; honeyguide crawl --due fetches it."),
-        input_format_option,
-        click.option("--now", callback=_now, metavar="TIME", help="Score as of this time, ISO 8601 with a zone, or a date; default is now."),
-        click.option("--top", type=click.IntRange(1, MOST), metavar="N", help="Print only the best N."),
-        click.option("--level", "levels", multiple=True, metavar="NAME", help="Print only URLs of this level; may be repeated."),
-        click.option("--min-score", type=Number(0, 100), metavar="N", help="Print only scores of N and more."),
-        click.option("--max-score", type=Number(0, 100), metavar="N", help="Print only scores below N."),
-        click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Print at most N URLs of each host."),
-        on_error_option,
-        click.option("--check-urls", is_flag=True, help="Check and compare all URLs of Parquet files, not only those that are printed."),
-        policy_option(None, "; learned for stores and for files with change rates, else heuristic"),
-        click.option("--explain", metavar="URL", help="Print the rank of this URL and what every rule pays it; for a store, a path is enough."),
-        click.option("--diff", metavar="PLAN", help="Print what changed since an earlier plan, a file that -o wrote."),
-        click.option("-o", "--output", "file", metavar="FILE", help="Write to a .jsonl, .csv or .parquet file, in one step."),
-        reports_option,
-        click.option("--profile", default="news", show_default=True, metavar="NAME", help="Name or path of the profile."),
-        quiet_option,
-        output_options,
-    )  # fmt: skip
-    return all_options(options, command)
+def policy_option(default: str | None, more: str) -> Any:
+    """Declare --policy: what ranks pages (core/recrawl/policies.py)."""
+    about = f"How to tell what a visit is worth{more}."
+    return option("--policy", about, default=default, type=_PolicyName(OWN_POLICIES))
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of the command, besides what it reads."""
+class PlanOptions:
+    """What is ranked, as of when, and what is printed or written of it."""
 
-    store: str | None
-    enqueue: bool
-    now: datetime
-    top: int | None
-    levels: tuple[str, ...]
-    min_score: float | None
-    max_score: float | None
-    per_host: int | None
-    on_error: str
-    check_urls: bool
-    policy: str | None
-    explain: str | None
-    diff: str | None
-    file: str | None
-    reports: tuple[str, ...]
-    quiet: bool
-    output: Format
+    store: str | None = option("--store FILE", "Rank the URLs of a store: visited pages and queued links.")
+    enqueue: bool = option("--enqueue", "Schedule the plan in the store; honeyguide crawl --due fetches it.")
+    kind: str | None = input_format_option()
+    now: datetime = option(
+        "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date; default is now.", callback=_now
+    )
+    top: int | None = option("--top N", "Print only the best N.", type=COUNT)
+    levels: tuple[str, ...] = option("--level NAME", "Print only URLs of this level; may be repeated.")
+    min_score: float | None = option("--min-score N", "Print only scores of N and more.", type=Number(0, 100))
+    max_score: float | None = option("--max-score N", "Print only scores below N.", type=Number(0, 100))
+    per_host: int | None = option("--per-host N", "Print at most N URLs of each host.", type=COUNT)
+    on_error: str = on_error_option()
+    check_urls: bool = option(
+        "--check-urls", "Check and compare all URLs of Parquet files, not only those that are printed."
+    )
+    policy: str | None = policy_option(
+        None, "; learned for stores and for files with change rates, else heuristic"
+    )
+    explain: str | None = option(
+        "--explain URL",
+        "Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
+    )
+    diff: str | None = option(
+        "--diff PLAN", "Print what changed since an earlier plan, a file that -o wrote."
+    )
+    file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv or .parquet file, in one step.")
+    reports: tuple[str, ...] = reports_option()
+    profile: str = option("--profile NAME", "Name or path of the profile.", default="news")
+    quiet: bool = quiet_option()
 
 
 @click.command(
@@ -160,8 +139,10 @@ class _Options:
         "honeyguide plan known.csv --top 10 --report plan.html",
     ),
 )
-@_options
-def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) -> None:
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@takes(options=PlanOptions)
+@output_options
+def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
     FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
@@ -171,16 +152,15 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
 
     Or use --store to rank the URLs that crawls have found, and --enqueue to have the plan fetched, in its order.
     """
-    options = _Options(**values)
-    chosen = profile_of(profile)
+    chosen = profile_of(options.profile)
     _check_wanted(options, [level.name for level in chosen.levels])
-    _check_source(files, kind, options)
+    _check_source(files, options)
     file, written = _destination(files, options)
     request = PlanRequest(
         profile=chosen,
         files=files,
         store=options.store,
-        input_format=kind,
+        input_format=options.kind,
         policy=options.policy,
         check_urls=options.check_urls,
         can_enqueue=options.enqueue,
@@ -208,7 +188,7 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         found = session.ranker.plan(query)
         if not found.rows:
             empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
-            raise InputError(none_left(rejected) if rejected and rejected.rows else empty, file=session.name)
+            raise InputError(_none_left(rejected) if rejected and rejected.rows else empty, file=session.name)
         _warn(found)
         write_plan_reports(options.reports, found, session, query)
         if options.diff is not None:
@@ -218,11 +198,17 @@ def plan(files: tuple[str, ...], kind: str | None, profile: str, **values: Any) 
         else:
             show_plan(found)
         if not options.quiet:
-            tell_written([name for name in (file, *options.reports) if name], len(found.entries), "URL")
+            tell_written((file, *options.reports), len(found.entries), "URL")
         if options.enqueue:
             urls = [entry.scored.url for entry in found.entries]
             scheduled = session.enqueue(urls, options.now, note)
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
+
+
+def _none_left(rejected: Rejected) -> str:
+    """Say that every row is wrong, and where to find them."""
+    rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
+    return f"{rows} wrong; see {', '.join(rejected.files)}"
 
 
 def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:
@@ -256,7 +242,7 @@ def _warn(plan: Plan) -> None:
         note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
 
 
-def _check_wanted(options: _Options, known: Sequence[str]) -> None:
+def _check_wanted(options: PlanOptions, known: Sequence[str]) -> None:
     for level in options.levels:
         if level not in known:
             raise click.BadParameter(f"{level!r} is none of {', '.join(known)}.", param_hint="--level")
@@ -265,20 +251,20 @@ def _check_wanted(options: _Options, known: Sequence[str]) -> None:
         raise click.BadParameter(f"no score is below it and at least {least:g}.", param_hint="--max-score")
 
 
-def _check_source(files: tuple[str, ...], kind: str | None, options: _Options) -> None:
+def _check_source(files: tuple[str, ...], options: PlanOptions) -> None:
     if bool(files) == (options.store is not None):
         raise click.UsageError(f"Give FILEs, or a store with --store{', not both' if files else ''}.")
     if options.store is None:
         if options.enqueue:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
-        check_kinds(files, kind)
-    elif kind is not None or options.check_urls or options.on_error != "stop":
+        check_kinds(files, options.kind)
+    elif options.kind is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
     elif options.enqueue and (options.explain is not None or options.diff is not None):
         raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
 
 
-def _destination(files: tuple[str, ...], options: _Options) -> tuple[str | None, str]:
+def _destination(files: tuple[str, ...], options: PlanOptions) -> tuple[str | None, str]:
     """Settle the file and its format; what could only fail after all rows were ranked is rejected now."""
     if sum(value is not None for value in (options.explain, options.diff, options.file)) > 1:
         raise click.UsageError("Give only one of --explain, --diff and -o.")
@@ -306,7 +292,7 @@ _BAR = 40  # characters of the longest bar
 def show_plan(plan: Plan) -> None:
     """Print the entries, and for people also how many URLs each level has."""
     records: Iterator[Record] = ({**plan_record(entry)} for entry in plan.entries)
-    emit(records, PLAN_COLUMNS, lambda records: _show_plan(records, plan))
+    emit(records, columns(PlanRecord), lambda records: _show_plan(records, plan))
 
 
 def _show_plan(records: Iterable[Record], plan: Plan) -> None:
@@ -366,7 +352,7 @@ def _shown(value: Any) -> str:
 
 def show_diff(changes: Sequence[Record], total: int) -> None:
     """Print what entered, left and changed since an earlier plan, and which rules caused it."""
-    emit(changes, DIFF_COLUMNS, lambda _: _show_diff(changes, total))
+    emit(changes, columns(PlanChangeRecord), lambda _: _show_diff(changes, total))
 
 
 def _show_diff(changes: Sequence[Record], total: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,11 @@ import click
 
 from honeyguide.app.tools import profiles
 from honeyguide.app.tools.schemas import SCHEMAS, schema_text
-from honeyguide.cli.command import Command, CommandGroup
+from honeyguide.cli.command import Command, CommandGroup, option, takes
+from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
-from honeyguide.errors import InputError
+from honeyguide.core.records.answers import ProfileCheckRecord, ProfileRecord
+from honeyguide.core.records.fields import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,9 +30,9 @@ def profile() -> None:
 
 @profile.command("list", examples=("honeyguide profile list",))
 @output_options
-def list_(**_output: str) -> None:
+def list_() -> None:
     """List the profiles that come with Honeyguide."""
-    emit(profiles.list_profiles(), profiles.LIST_COLUMNS, _show_list)
+    emit(profiles.list_profiles(), columns(ProfileRecord), _show_list)
 
 
 def _show_list(records: Iterable[Record]) -> None:
@@ -47,7 +50,14 @@ def _show_list(records: Iterable[Record]) -> None:
     examples=("honeyguide profile show fire-protection", "honeyguide profile show company --format json")
 )
 @click.argument("name")
-@click.option("--format", "output", type=click.Choice(["toml", "json"]), default="toml", show_default=True, help="The file itself, or the whole profile as JSON.")  # fmt: skip
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    help="The file itself, or the whole profile as JSON.",
+)
 def show(name: str, output: str) -> None:
     """Print a profile as it is written, or joined with what it extends."""
     text, replaced = profiles.show_profile(name, as_json=output == "json")
@@ -65,7 +75,7 @@ def show(name: str, output: str) -> None:
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @output_options
-def check(files: tuple[str, ...], **_output: str) -> None:
+def check(files: tuple[str, ...]) -> None:
     """Check profiles: print ok and the hash, or all mistakes.
 
     Notes name terms that no rule uses, and inherited cards and lists that the file replaces as a whole.
@@ -75,7 +85,7 @@ def check(files: tuple[str, ...], **_output: str) -> None:
         for problem in unused:
             note(f"{record['file']}: {problem}")
         _note_replaced(record["file"], record["replaced"])
-    emit([record for record, _ in checked], profiles.CHECK_COLUMNS, _show_checked)
+    emit([record for record, _ in checked], columns(ProfileCheckRecord), _show_checked)
     if not all(record["ok"] for record, _ in checked):
         click.get_current_context().exit(1)
 
@@ -87,6 +97,15 @@ def _show_checked(records: Iterable[Record]) -> None:
             say(line)
 
 
+@dataclass(frozen=True, slots=True)
+class _InitOptions:
+    file: str | None = option(
+        "-o --output FILE", "Write to FILE; - is standard output.  [default: NAME.toml]"
+    )
+    extends: str = option("--extends NAME", "The profile to start from.", default="company")
+    force: bool = option("--force", "Overwrite the file if it exists.")
+
+
 @profile.command(
     examples=(
         "honeyguide profile init roofers",
@@ -94,22 +113,16 @@ def _show_checked(records: Iterable[Record]) -> None:
     )
 )
 @click.argument("name")
-@click.option("-o", "--output", "file", metavar="FILE", help="Write to FILE; - is standard output.  [default: NAME.toml]")  # fmt: skip
-@click.option("--extends", default="company", show_default=True, metavar="NAME", help="The profile to start from.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
-def init(name: str, file: str | None, extends: str, force: bool) -> None:
+@takes(options=_InitOptions)
+def init(name: str, options: _InitOptions) -> None:
     """Write a commented profile to start from."""
-    try:
-        text, strategies = profiles.start_profile(name, extends)
-    except InputError as error:
-        if error.field != "name":
-            raise
-        raise click.BadParameter(f"{error.what}.", param_hint="NAME") from None
-    if file == "-":
+    with rejected_options({"name": "NAME"}):
+        text, strategies = profiles.start_profile(name, options.extends)
+    if options.file == "-":
         sys.stdout.write(text)
         return
-    path = Path(file or f"{name}.toml")
-    profiles.write_profile(path, text, force=force)
+    path = Path(options.file or f"{name}.toml")
+    profiles.write_profile(path, text, force=options.force)
     note(f"wrote {path}; try it with: honeyguide {_first_try(path, strategies)}")
 
 

@@ -5,28 +5,39 @@ Owns: the commands, and the tables of selections and picks. Must not know: filte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
 from honeyguide.app import pick as selecting
 from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, site_records, total_record, verdict
+from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, name_sites, site_records, total_record, verdict
 from honeyguide.app.tools.pages import demo_page, load_page
-from honeyguide.cli.command import PARTIAL, Command
+from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
-from honeyguide.cli.options import address, all_options, on_error_option, rejecting, require_any
-from honeyguide.cli.output import Column, emit, note, output_options, point_lines, print_table, say, short_url
+from honeyguide.cli.options import address, on_error_option, rejecting, require_any
+from honeyguide.cli.output import (
+    Column,
+    emit,
+    given_format,
+    note,
+    output_options,
+    point_lines,
+    print_table,
+    say,
+    short_url,
+    usual_format,
+)
 from honeyguide.core.text.printable import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Iterator
 
     from honeyguide.app.arguments import Profile
     from honeyguide.app.pick import Changes, Evaluation, PickCounts
     from honeyguide.app.tools.pages import Page
-    from honeyguide.cli.output import Format
     from honeyguide.core.records import Record
 
 CHOSEN = (
@@ -38,17 +49,80 @@ CHOSEN = (
 _ROW_FORMATS = ("csv", "jsonl", "parquet")
 
 
-def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what is selected and how: --strategy, --profile, --query, --cap, --include, --exclude."""
-    options = (
-        click.option("--strategy", default="portfolio", show_default=True, metavar="NAME", help="How to choose: portfolio, rules, blend, or one of the profile's own."),
-        click.option("--profile", metavar="NAME", help="Name or path of the profile.  [default: the strategy's own]"),
-        click.option("--query", metavar="WORDS", help="What blend looks for, instead of the profile's words."),
-        click.option("--cap", type=click.IntRange(1, 1000), metavar="N", help="Choose at most N pages of a site.  [default: the profile's, 4]"),
-        click.option("--include", multiple=True, metavar="PATTERN", help="Consider only URLs that match; may be repeated, then one match is enough."),
-        click.option("--exclude", multiple=True, metavar="PATTERN", help="Reject URLs that match; may be repeated."),
-    )  # fmt: skip
-    return all_options(options, command)
+class _Settings(TypedDict):
+    strategy: str
+    query: str | None
+    cap: int | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOptions:
+    """What is selected, and how."""
+
+    strategy: str = option(
+        "--strategy NAME",
+        "How to choose: portfolio, rules, blend, or one of the profile's own.",
+        default="portfolio",
+    )
+    profile: str | None = option(
+        "--profile NAME", "Name or path of the profile.  [default: the strategy's own]"
+    )
+    query: str | None = option("--query WORDS", "What blend looks for, instead of the profile's words.")
+    cap: int | None = option(
+        "--cap N",
+        "Choose at most N pages of a site.  [default: the profile's, 4]",
+        type=click.IntRange(1, 1000),
+    )
+    include: tuple[str, ...] = option(
+        "--include PATTERN", "Consider only URLs that match; may be repeated, then one match is enough."
+    )
+    exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
+
+    def load(self) -> Profile:
+        """Load the profile of the strategy, and note a --query that it does not use."""
+        loaded = strategy_profile(self.strategy, self.profile)
+        able = selecting.query_strategies(loaded)
+        if self.query is not None and self.strategy not in able:
+            advice = f"; --strategy {' or '.join(able)} does" if able else ""
+            note(f"strategy {self.strategy} does not use --query{advice}")
+        return loaded
+
+    @property
+    def settings(self) -> _Settings:
+        """The settings of a selection besides its profile."""
+        return {
+            "strategy": self.strategy,
+            "query": self.query,
+            "cap": self.cap,
+            "include": self.include,
+            "exclude": self.exclude,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceOptions:
+    demo: bool = option("--demo", "Use the homepage of a made-up company that comes with Honeyguide.")
+    base: str | None = option(
+        "--base URL",
+        "The page's address; for FILE, the page of rows that name none.  [default: its canonical link]",
+        callback=address,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _SelectOptions:
+    heads: str | None = option(
+        "--heads FILE", "JSON lines with url, title, description of linked pages, for blend."
+    )
+    everything: bool = option("--all", "List every link of the page with its verdict.")
+    input_format: str | None = option(
+        "--input-format",
+        "What PAGE or FILE is.  [default: by its name]",
+        type=click.Choice(["html", "markdown", *_ROW_FORMATS]),
+    )
+    on_error: str = on_error_option()
 
 
 @click.command(
@@ -63,25 +137,9 @@ def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ),
 )
 @click.argument("file", metavar="[PAGE|FILE]", required=False)
-@click.option("--demo", is_flag=True, help="Use the homepage of a made-up company that comes with Honeyguide.")  # fmt: skip
-@click.option("--base", metavar="URL", callback=address, help="The page's address; for FILE, the page of rows that name none.  [default: its canonical link]")  # fmt: skip
-@selection_options
-@click.option("--heads", metavar="FILE", help="JSON lines with url, title, description of linked pages, for blend.")  # fmt: skip
-@click.option("--all", "everything", is_flag=True, help="List every link of the page with its verdict.")
-@click.option("--input-format", type=click.Choice(["html", "markdown", *_ROW_FORMATS]), help="What PAGE or FILE is.  [default: by its name]")  # fmt: skip
-@on_error_option
+@takes(source=_SourceOptions, choice=ChoiceOptions, options=_SelectOptions)
 @output_options
-def select(  # noqa: PLR0913 - click passes each option by its name
-    file: str | None,
-    demo: bool,
-    base: str | None,
-    heads: str | None,
-    everything: bool,
-    input_format: str | None,
-    on_error: str,
-    output: str,
-    **selection: Any,
-) -> None:
+def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, options: _SelectOptions) -> None:
     """Choose the pages worth a visit among the links of a page, and say why.
 
     PAGE is an HTML or Markdown file, or `-` for standard input. As JSON lines or CSV every link of the page is one
@@ -90,31 +148,32 @@ def select(  # noqa: PLR0913 - click passes each option by its name
     FILE is CSV, JSON lines or Parquet with a link in each row: page and url, and anchor, title, rel, context and
     position where they are known. Each page is treated as if it were alone. The rows of one page must be adjacent.
     """
-    del output  # emit reads it
-    profile = load_strategy(selection["strategy"], selection["profile"], selection["query"])
-    selection["profile"] = profile
-    if file is None or (kind_of(file) if input_format is None else input_format) not in _ROW_FORMATS:
-        page = _page(file, base, input_format, demo=demo)
-        known = None if heads is None else selecting.read_heads(heads, page.url)
-        found = selecting.PageSelection(
-            page, selecting.select_links(page, page.url, heads=known, **selection)
-        )
+    profile, everything = choice.load(), options.everything
+    if file is None or (options.input_format or kind_of(file)) not in _ROW_FORMATS:
+        page = _page(file, source, options.input_format)
+        heads = None if options.heads is None else selecting.read_heads(options.heads, page.url)
+        selection = selecting.select_links(page, page.url, heads=heads, profile=profile, **choice.settings)
+        found = selecting.PageSelection(page, selection)
         emit(
             found.records(), selecting.SELECT_COLUMNS, lambda _: _show(found, profile, everything=everything)
         )
         return
-    if demo:
+    if source.demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
-    if heads is not None:
+    if options.heads is not None:
         raise click.UsageError(
             "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
         )
-    with rejecting(on_error) as rejected:
-        selections = require_any(
-            selecting.select_files(file, base=base, input_format=input_format, reject=rejected, **selection),
-            [name_of(file)],
-            rejected,
+    with rejecting(options.on_error) as rejected:
+        pages = selecting.select_files(
+            file,
+            base=source.base,
+            profile=profile,
+            input_format=options.input_format,
+            reject=rejected,
+            **choice.settings,
         )
+        selections = require_any(pages, [name_of(file)], rejected)
         records = (
             {"schema": None, "page": found.page.url.text, **record}  # the page stands behind the schema
             for found in selections
@@ -124,25 +183,15 @@ def select(  # noqa: PLR0913 - click passes each option by its name
         emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
 
 
-def load_strategy(strategy: str, profile: str | None, query: str | None) -> Profile:
-    """Load the profile of a strategy, and note a --query that it does not use."""
-    loaded = strategy_profile(strategy, profile)
-    able = selecting.query_strategies(loaded)
-    if query is not None and strategy not in able:
-        advice = f"; --strategy {' or '.join(able)} does" if able else ""
-        note(f"strategy {strategy} does not use --query{advice}")
-    return loaded
-
-
-def _page(file: str | None, base: str | None, input_format: str | None, *, demo: bool) -> Page:
+def _page(file: str | None, source: _SourceOptions, input_format: str | None) -> Page:
     """Read the page; its address must be known, because it decides what is inside the site."""
-    if demo:
-        if file is not None or base is not None:
+    if source.demo:
+        if file is not None or source.base is not None:
             raise click.UsageError("--demo brings its own page; leave out PAGE and --base.")
         return demo_page()
     if file is None:
         raise click.UsageError("Give a PAGE, or --demo.")
-    loaded = load_page(file, base, input_format)
+    loaded = load_page(file, source.base, input_format)
     note_address(loaded)
     if loaded.is_nowhere:
         raise click.UsageError(
@@ -219,6 +268,17 @@ def show_record(record: Record) -> None:
     say()
 
 
+@dataclass(frozen=True, slots=True)
+class _EvalOptions:
+    gold: str = option(
+        "--gold PATH", "Labels: JSON lines, or a folder with a JSON file for each site.", required=True
+    )
+    compare: str | None = option(
+        "--compare PICKS", "Another run: print which picks entered, left or moved, and why."
+    )
+    cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
+
+
 @click.command(
     "eval",
     cls=Command,
@@ -228,22 +288,35 @@ def show_record(record: Record) -> None:
     ),
 )
 @click.argument("picks", metavar="PICKS")
-@click.option("--gold", required=True, metavar="PATH", help="Labels: JSON lines, or a folder with a JSON file for each site.")  # fmt: skip
-@click.option("--compare", metavar="PICKS", help="Another run: print which picks entered, left or moved, and why.")  # fmt: skip
-@click.option("--cap", type=click.IntRange(1, 1000), default=4, show_default=True, metavar="N", help="Judge the first N picks.")  # fmt: skip
+@takes(options=_EvalOptions)
 @output_options
-def eval(picks: str, gold: str, compare: str | None, cap: int, output: Format) -> None:  # noqa: A001 - a command's name
+def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's name
     """Judge the picks of a run by labels of your own.
 
     PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
     and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
     acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
     """
-    judged = judge_picks(picks, gold, compare=compare, cap=cap, on_note=note)
-    records = site_records(judged) + ([total_record(judged)] if output == "jsonl" else [])
+    judged = judge_picks(picks, options.gold, compare=options.compare, cap=options.cap)
+    for line in _unjudged(judged, name_of(picks), name_of(options.gold)):
+        note(line)
+    records = site_records(judged)
+    if (given_format() or usual_format()) == "jsonl":
+        records.append(total_record(judged))
     emit(records, EVAL_COLUMNS, lambda _: _show_evaluation(judged))
-    if not all(site.has_record for site in judged.sites):
+    if judged.missing:
         click.get_current_context().exit(PARTIAL)
+
+
+def _unjudged(judged: Evaluation, picks: str, gold: str) -> Iterator[str]:
+    """Say which sites could not be judged, or not compared."""
+    if judged.missing:
+        yield f"{picks} has no record of {name_sites(judged.missing)}: judged as no picks"
+    if judged.unlabelled:
+        yield f"{gold} has no labels of {name_sites(judged.unlabelled)}: not judged"
+    for sites, run in ((judged.only_now, "this run"), (judged.only_before, "the other run")):
+        if sites:
+            yield f"only {run} has {name_sites(sites)}: not compared"
 
 
 def _show_evaluation(judged: Evaluation) -> None:

@@ -6,28 +6,35 @@ Start reading at `recrawl`.
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from honeyguide.app.files import check_table, write_table
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
-from honeyguide.cli import options as files
-from honeyguide.cli import output
-from honeyguide.cli.command import CommandGroup
-from honeyguide.cli.options import all_options, moment
-from honeyguide.cli.output import Column, say
+from honeyguide.cli.command import CommandGroup, option, takes
+from honeyguide.cli.options import (
+    check_distinct,
+    check_report,
+    format_of,
+    moment,
+    rejected_options,
+    tell_written,
+)
+from honeyguide.cli.output import Column, emit, given_format, is_plain, output_options, print_table, say
 from honeyguide.cli.progress import Progress
 from honeyguide.core.records.answers import OutcomeRecord
 from honeyguide.core.records.fields import columns
-from honeyguide.errors import InputError, shown
+from honeyguide.errors import shown
 from honeyguide.report import write_sheet
 from honeyguide.report.plan import LEGEND, curves_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from honeyguide.app.simulate import Outcome
 
@@ -41,24 +48,42 @@ def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[s
     return tuple(dict.fromkeys(part.strip() for part in value.split(",")))
 
 
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `recrawl`; most are the fields of a `SimulateRequest`."""
-    options = (
-        click.argument("worlds", metavar="[WORLD]...", nargs=-1),
-        click.option("--store", metavar="FILE", help="Use the changes that the visits of a store have seen."),
-        click.option("--policies", callback=_parts, default="learned,heuristic,uniform,proportional,adaptive-interval", show_default=True, metavar="NAME,...", help="Policies to compare; known-rates, which knows too much, is always shown beside them."),
-        click.option("--budgets", callback=_parts, default="10d", show_default=True, metavar="BUDGET,...", help="How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour."),
-        click.option("--host-limit", metavar="N/UNIT", help="The most fetches of one host: 100/day or 6/hour."),
-        click.option("--from", "start", callback=moment, metavar="TIME", help="Where in a history to begin."),
-        click.option("--days", type=float, metavar="N", help="How many days to simulate."),
-        click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, metavar="N", help="Seed of the random numbers: the same seed gives the same result."),
-        click.option("--empty", "is_empty", is_flag=True, help="Begin without copies, not with a fresh copy of every page."),
-        click.option("-o", "--output", "file", metavar="FILE", help="Write the records to a .jsonl or .csv file."),
-        click.option("--report", metavar="FILE", help="Write a report with curves over time: an .html file."),
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing about progress."),
-        output.output_options,
-    )  # fmt: skip
-    return all_options(options, command)
+@dataclass(frozen=True, slots=True)
+class SimulateOptions:
+    """What to simulate, as `SimulateRequest` has it."""
+
+    store: str | None = option("--store FILE", "Use the changes that the visits of a store have seen.")
+    policies: tuple[str, ...] = option(
+        "--policies NAME,...",
+        "Policies to compare; known-rates, which knows too much, is always shown beside them.",
+        default="learned,heuristic,uniform,proportional,adaptive-interval",
+        callback=_parts,
+        multiple=False,
+    )
+    budgets: tuple[str, ...] = option(
+        "--budgets BUDGET,...",
+        "How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour.",
+        default="10d",
+        callback=_parts,
+        multiple=False,
+    )
+    host_limit: str | None = option("--host-limit N/UNIT", "The most fetches of one host: 100/day or 6/hour.")
+    start: datetime | None = option("--from TIME", "Where in a history to begin.", callback=moment)
+    days: float | None = option("--days N", "How many days to simulate.", type=float)
+    seed: int = option(
+        "--seed N",
+        "Seed of the random numbers: the same seed gives the same result.",
+        default=1,
+        type=click.IntRange(0, 2**32 - 1),
+    )
+    is_empty: bool = option("--empty", "Begin without copies, not with a fresh copy of every page.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    file: str | None = option("-o --output FILE", "Write the records to a .jsonl or .csv file.")
+    report: str | None = option("--report FILE", "Write a report with curves over time: an .html file.")
+    quiet: bool = option("-q --quiet", "Say nothing about progress.")
 
 
 @click.group(cls=CommandGroup, examples=("honeyguide simulate recrawl poisson:pages=500,days=30",))
@@ -73,51 +98,43 @@ def simulate() -> None:
         "honeyguide simulate recrawl news:articles=20,days=10 --policies learned,uniform --budgets 12/hour --host-limit 2/hour",
     ),
 )
-@_options
-def recrawl(file: str | None, report: str | None, quiet: bool, **values: Any) -> None:
+@click.argument("worlds", metavar="[WORLD]...", nargs=-1)
+@takes(options=SimulateOptions, outputs=_Outputs)
+@output_options
+def recrawl(worlds: tuple[str, ...], options: SimulateOptions, outputs: _Outputs) -> None:
     """Compare recrawl policies by how fresh they keep the copies, in worlds whose changes are known.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
     seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
     """
-    values.pop("output")  # --format, which `given_format` and `emit` read from the context
-    file = None if file == "-" else file
-    kind = files.format_of(file, output.given_format()) if file else ""
+    file, report = None if outputs.file == "-" else outputs.file, outputs.report
+    kind = format_of(file, given_format()) if file else ""
     # What could only fail after the simulation is rejected now.
     if report and not report.lower().endswith(_REPORTS):
         what = f"{shown(report)} should end in {' or '.join(_REPORTS)}."
         raise click.BadParameter(what, param_hint="--report")
-    files.check_distinct((*values["worlds"], values["store"]), (file, report))
+    check_distinct((*worlds, options.store), (file, report))
     if file:
         check_table(Path(file), kind, OutcomeRecord)
     if report:
-        files.check_report(report, "simulate")
-    outcomes = _simulate(_request(values), quiet=quiet)
+        check_report(report, "simulate")
+    with rejected_options(_HINTS):
+        request = SimulateRequest(worlds, **asdict(options))
+    outcomes = _simulate(request, quiet=outputs.quiet)
     if report:
         write_sheet(curves_sheet(outcomes), Path(report))
     if file:
         write_table(Path(file), kind, map(outcome_record, outcomes), OutcomeRecord)
     else:
-        output.emit(map(outcome_record, outcomes), COLUMNS, lambda _: _show(outcomes))
-    if not quiet:
-        files.tell_written([name for name in (file, report) if name], len(outcomes), "outcome")
-
-
-def _request(values: Mapping[str, Any]) -> SimulateRequest:
-    """Turn options into a request; an invalid value is wrong usage, and named by its option."""
-    try:
-        return SimulateRequest(**values)
-    except InputError as error:
-        if not error.field:
-            raise
-        hint = _HINTS.get(error.field, f"--{error.field}")
-        raise click.BadParameter(f"{error.what}.", param_hint=hint) from None
+        emit(map(outcome_record, outcomes), COLUMNS, lambda _: _show(outcomes))
+    if not outputs.quiet:
+        tell_written((file, report), len(outcomes), "outcome")
 
 
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
     running = ["reading"]
     progress = Progress("simulation", total=request.runs, details=lambda _now: running[-1:])
-    with progress.shown(quiet=quiet, no_color=output.is_plain()):
+    with progress.shown(quiet=quiet, no_color=is_plain()):
 
         def on_policy(what: str) -> None:
             progress.done = len(running) - 1  # what ran before is done
@@ -132,7 +149,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     for (world, budget), group in groupby(outcomes, lambda item: (item.world, item.budget)):
         say(f"{world}, budget {budget}")
         say()
-        output.print_table(columns, map(_row, group))
+        print_table(columns, map(_row, group))
         say()
     for line in LEGEND:
         say(line)

@@ -6,16 +6,14 @@ Start reading at `watch`.
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections import Counter
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,9 +22,8 @@ from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
-from honeyguide.cli.command import MOST, PARTIAL, YEAR_S, Command, Number
+from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
-from honeyguide.cli.commands.runs import store_option
 from honeyguide.cli.crawl_work import (
     STOPPED,
     PrintedPages,
@@ -38,15 +35,16 @@ from honeyguide.cli.crawl_work import (
 from honeyguide.cli.options import (
     INTERRUPTED,
     TERMINATED,
-    all_options,
+    FetchOptions,
     check_distinct,
-    fetch_options,
+    concurrency_option,
     format_of,
+    format_option,
     moment,
-    policy_of,
+    store_option,
     until_stopped,
 )
-from honeyguide.cli.output import is_plain, line_for_people, no_color_option, note
+from honeyguide.cli.output import is_plain, line_for_people, no_color_option, note, usual_format
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.core.records import verdict_of
 
@@ -63,33 +61,65 @@ _STOPPED = {
     "rounds": "--rounds are done",
     **{reason: STOPPED[reason] for reason in (INTERRUPTED, TERMINATED)},
 }
-_REQUESTED = ("policy", "rest_s", "per_host", "concurrency", "sitemaps", "listen_s")  # as they are
-_OPTIONS = (
-    store_option,
-    click.option("--per-hour", type=click.IntRange(1, 10_000_000), required=True, metavar="N", help="Visit at most N pages in any hour."),
-    click.option("--cycle", "cycle_s", type=Number(1, YEAR_S), default=60.0, show_default=True, metavar="S", help="Seconds from one plan to the next."),
-    click.option("--rest", "rest_s", type=Number(0, YEAR_S), default=60.0, show_default=True, metavar="S", help="Visit no page sooner than S seconds after its last visit."),
-    click.option("--per-host", type=click.IntRange(1, MOST), metavar="N", help="Plan at most N pages of each host at a time."),
-    click.option("--sitemap", "sitemaps", multiple=True, metavar="URL|FILE", help="Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. May be repeated."),
-    click.option("--listen", "listen_s", type=Number(60, YEAR_S), default=3600.0, show_default=True, metavar="S", help="Seconds from one reading of sitemaps and feeds to the next."),
-    click.option("--until", callback=moment, metavar="TIME", help="Stop at this time; ISO 8601 with a zone."),
-    click.option("--rounds", type=click.IntRange(1, MOST), metavar="N", help="Stop after N plans."),
-    policy_option(LEARNED, ""),
-    click.option("--profile", default="news", show_default=True, metavar="NAME", help="The profile whose rules rank pages, with the policy heuristic."),
-    click.option("-o", "--output", "file", metavar="FILE", help="Write the records of all visits of the store to a file."),
-    click.option("--format", "output", type=click.Choice(["table", "jsonl", "csv"]), help="How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."),
-    click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
-)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """What is visited again, how often, and where visits go."""
+
+    store: str = store_option()
+    per_hour: int = option(
+        "--per-hour N",
+        "Visit at most N pages in any hour.",
+        type=click.IntRange(1, 10_000_000),
+        required=True,
+    )
+    cycle_s: float = option(
+        "--cycle S", "Seconds from one plan to the next.", type=Number(1, YEAR_S), default=60.0
+    )
+    rest_s: float = option(
+        "--rest S",
+        "Visit no page sooner than S seconds after its last visit.",
+        type=Number(0, YEAR_S),
+        default=60.0,
+    )
+    per_host: int | None = option("--per-host N", "Plan at most N pages of each host at a time.", type=COUNT)
+    sitemaps: tuple[str, ...] = option(
+        "--sitemap URL|FILE",
+        "Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. "
+        "May be repeated.",
+    )
+    listen_s: float = option(
+        "--listen S",
+        "Seconds from one reading of sitemaps and feeds to the next.",
+        type=Number(60, YEAR_S),
+        default=3600.0,
+    )
+    until: datetime | None = option(
+        "--until TIME", "Stop at this time; ISO 8601 with a zone.", callback=moment
+    )
+    rounds: int | None = option("--rounds N", "Stop after N plans.", type=COUNT)
+    policy: str = policy_option(LEARNED, "")
+    profile: str = option(
+        "--profile NAME", "The profile whose rules rank pages, with the policy heuristic.", default="news"
+    )
+    file: str | None = option("-o --output FILE", "Write the records of all visits of the store to a file.")
+    output: str | None = format_option()
+    quiet: bool = option("-q --quiet", "Print no progress and no summary.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetching(FetchOptions):
+    concurrency: int = concurrency_option("Requests at once.", 32)
 
 
 @click.command(
     cls=Command,
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
-@partial(all_options, _OPTIONS)
-@fetch_options("Requests at once.", 32)
+@takes(options=WatchOptions, fetching=_Fetching)
 @no_color_option
-def watch(**values: Any) -> None:
+def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
 
     The store is one that honeyguide crawl has made. Each cycle ranks what it knows, as honeyguide plan does, and visits
@@ -99,28 +129,33 @@ def watch(**values: Any) -> None:
     keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
     watch runs until it is stopped.
     """
-    file = None if values["file"] == "-" else values["file"]
-    check_distinct((), (file, values["store"]))
-    until = None if values["until"] is None else values["until"].timestamp()
-    tally = WatchTally(WatchBudget(values["per_hour"], values["cycle_s"], until, values["rounds"]))
-    with read_store(values["store"]) as store:
+    file = None if options.file == "-" else options.file
+    check_distinct((), (file, options.store))
+    until = None if options.until is None else options.until.timestamp()
+    tally = WatchTally(WatchBudget(options.per_hour, options.cycle_s, until, options.rounds))
+    with read_store(options.store) as store:
         show_hosts = len(sites_of(store, store.runs.list())) > 1
-        with closing(_output(file, values["output"], show_hosts=show_hosts)) as out:
+        with closing(_output(file, options.output, show_hosts=show_hosts)) as out:
             begin_output(out, _stored_pages(store))
             work = _Work(tally, out)
             request = WatchRequest(
                 budget=tally.budget,
-                profile=load_profile(values["profile"]),
+                profile=load_profile(options.profile),
+                policy=options.policy,
+                rest_s=options.rest_s,
+                per_host=options.per_host,
+                concurrency=fetching.concurrency,
+                sitemaps=options.sitemaps,
+                listen_s=options.listen_s,
                 on_page=work.take_page,
                 on_round=work.end_round,
                 on_note=note,
-                **{name: values[name] for name in _REQUESTED},
             )
-            with work.progress.shown(quiet=values["quiet"], no_color=is_plain()):
-                stopped = asyncio.run(work.run(watch_opened(store, request, policy_of(values))))
+            with work.progress.shown(quiet=options.quiet, no_color=is_plain()):
+                stopped = asyncio.run(work.run(watch_opened(store, request, fetching.policy)))
             out.end(_stored_pages(store))
     visits = tally.visits
-    if not values["quiet"]:
+    if not options.quiet:
         summary = tally.summary(time.monotonic())
         click.echo(line_for_people(f"{out.name}: {summary}" if out.name else summary), err=True)
         click.echo(line_for_people(f"Stopped: {_STOPPED[stopped]}."), err=True)
@@ -136,8 +171,7 @@ def watch(**values: Any) -> None:
 
 def _output(file: str | None, output: str | None, *, show_hosts: bool) -> Output:
     if file is None:
-        chosen = output or ("table" if sys.stdout.isatty() else "jsonl")
-        return PrintedPages(chosen, (), show_hosts=show_hosts, show_changes=True)
+        return PrintedPages(output or usual_format(), (), show_hosts=show_hosts, show_changes=True)
     return PageTable(Path(file), "csv") if format_of(file, output) == "csv" else PageFile(Path(file))
 
 

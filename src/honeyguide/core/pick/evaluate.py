@@ -242,10 +242,21 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A run, judged: its sites, and by site what changed since another run; None without one."""
+    """A run, judged: its sites, and by site what changed since another run; None without one.
+
+    `unlabelled` sites were not judged; `only_now` and `only_before` are the sites of one run alone, not compared.
+    """
 
     sites: tuple[SiteFigures, ...]
     changes: Mapping[str, Sequence[Change]] | None = None
+    unlabelled: tuple[str, ...] = ()
+    only_now: tuple[str, ...] = ()
+    only_before: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> list[str]:
+        """Labelled sites without a record, judged as no picks."""
+        return [site.site for site in self.sites if not site.has_record]
 
     @property
     def totals(self) -> Totals:
