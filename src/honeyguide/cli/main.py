@@ -49,7 +49,7 @@ COMMANDS = {
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("links", "Normalise, classify and explain URLs."),
     "profile": ("profile", "List, show, check and start profiles."),
-    "schema": ("profile", "Print the JSON Schema of records."),
+    "schema": ("profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }
 
 

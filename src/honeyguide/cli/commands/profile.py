@@ -139,7 +139,7 @@ def _note_replaced(file: str, replaced: Sequence[str]) -> None:
         note(f"{file}: replaces as a whole what it inherits: {', '.join(replaced)}")
 
 
-@click.command(cls=Command, examples=("honeyguide schema plan", "honeyguide schema signals > signals.json"))
+@click.command(cls=Command, examples=("honeyguide schema plan", "honeyguide schema signals"))
 @click.argument("name", type=click.Choice(SCHEMAS))
 def schema(name: str) -> None:
     """Print the JSON Schema of the records of pick, crawl or plan, or of the signals that plan reads."""
