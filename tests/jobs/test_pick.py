@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide import errors
+from honeyguide import FetchPolicy, errors, load_profile
+from honeyguide.adapters.http.robots import read_robots
 from honeyguide.app.pick import picker
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -24,7 +25,8 @@ from honeyguide.errors import (
     UnreachableError,
 )
 from honeyguide.jobs.pick import MAX_REPLACING, PickRequest, pick_all
-from honeyguide.ports.fetch import Fetched, Headers
+from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 if TYPE_CHECKING:
@@ -345,6 +347,60 @@ def test_only_heads_that_can_change_the_outcome_are_asked_for() -> None:
     heads = [url for url in fetcher.requests if "/services/" in url]
     assert len(set(heads)) <= 30 + 4 * 4
     assert not [url for url in fetcher.requests if "/a/b/c/d" in url]
+
+
+QUERY = load_profile("fire-protection").query.text
+
+
+class CountingFetcher(FakeFetcher):
+    """Notes which heads were asked for, and how many requests were in flight at once."""
+
+    def __init__(self, pages: dict[str, Answer]) -> None:
+        super().__init__(pages)
+        self.heads: list[str] = []
+        self.in_flight = self.most = 0
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        self.heads += [url.path] if part is Part.HEAD else []
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        try:
+            return await super().fetch(url, validators=validators, part=part)
+        finally:
+            self.in_flight -= 1
+
+
+def blend_heads(strong: int, weak: int, delay_s: float) -> CountingFetcher:
+    """Pick by blend from a site with pages that are the query itself, and others that are below them in the site."""
+    names = [f"services/fire-inspection-{i:02}" for i in range(strong)]
+    names += [f"a/b/services/fire-{i:02}" for i in range(weak)]
+    page = f"<title>{QUERY}</title><meta name=description content='{QUERY}'><p>{PROSE}"
+    links = "".join(f"<a href=/{name}>{QUERY}</a>" for name in names)
+    web: dict[str, Answer] = {"https://acme.example/": f"<nav>{links}</nav><p>Welcome. {PROSE}".encode()}
+    web |= {f"https://acme.example/{name}": f"{page} {name} {name} {name}".encode() for name in names}
+    fetcher, clock = CountingFetcher(web), FrozenClock()
+    polite = PoliteFetcher(fetcher, clock, read_robots, FetchPolicy(delay_s=delay_s, jitter=0))
+    record = asyncio.run(picker(PickRequest("blend"), polite, clock).pick("acme.example"))
+    assert len(record["selected"]) == 4
+    return fetcher
+
+
+def test_heads_are_not_read_once_they_change_nothing() -> None:
+    # PICK-11: after five perfect heads, no head can lift a page that lies deeper in the site.
+    fetcher = blend_heads(5, 20, 0.5)
+    assert sorted(fetcher.heads) == [f"/services/fire-inspection-{i:02}" for i in range(5)]
+
+
+@pytest.mark.parametrize(("delay_s", "most"), [(0.0, 5), (0.5, 1)])
+def test_heads_are_read_five_at_a_time_where_the_delay_allows(delay_s: float, most: int) -> None:
+    # PICK-11: without a delay; with one, a host is asked one thing after the other.
+    fetcher = blend_heads(12, 0, delay_s)
+    assert len(fetcher.heads) == 12
+    assert fetcher.most == most
 
 
 def test_content_and_evidence() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from honeyguide.core.fetching import addresses_of, failure_of, failure_of_answer, most_telling
 from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
 from honeyguide.core.page.page import Head
-from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates
+from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates, undecided
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-HEADS_AT_MOST = 30  # PICK-11
+HEADS_AT_MOST, HEADS_AT_ONCE = 30, 5  # PICK-11
 _NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
 _RULES_NAMED = 3  # in a sentence: those that rejected most
 _LARGE = 500  # links: selecting from more runs in a thread, so that other sites need not wait
@@ -152,14 +152,26 @@ class SitePick:
         scored = await self._compute(score_candidates, candidates, profile, strategy)
         if not profile.strategies[strategy].reads_heads:
             return scored
-        query = profile.query.text
-        best = {link.url: Head(query, query) for link in page.links}
-        perfect = await self._compute(score_candidates, candidates, profile, strategy, best)
-        urls = worth_asking(await self._rank(scored), await self._rank(perfect))
-        found = zip(urls, await asyncio.gather(*map(self._head, urls)), strict=True)
-        # PICK-11: a head that failed is not known.
-        heads = {url: head for url, head in found if head is not None}
-        return await self._compute(score_candidates, candidates, profile, strategy, heads)
+        perfect = Head(profile.query.text, profile.query.text)
+        bounds = {link.url: perfect for link in page.links}
+        highest = await self._compute(score_candidates, candidates, profile, strategy, bounds)
+        asked: set[Url] = set()
+        while len(asked) < HEADS_AT_MOST:
+            open_ = undecided(await self._rank(scored), await self._rank(highest), profile)
+            urls = [url for url in open_ if url not in asked][:HEADS_AT_ONCE]
+            if not urls:
+                break
+            asked.update(urls)
+            found = zip(urls, await asyncio.gather(*map(self._head, urls)), strict=True)
+            # PICK-11: a head that failed is not known.
+            heads = {url: head for url, head in found if head is not None}
+            read = [candidate for candidate in candidates if candidate.url in urls]
+            known = {
+                c.url: c for c in score_candidates(read, profile, strategy, heads) if c.score is not None
+            }
+            scored = [known.get(c.url, c) if c.score is not None else c for c in scored]
+            highest = [known.get(c.url, c) if c.score is not None else c for c in highest]
+        return scored
 
     async def _head(self, url: Url) -> Head | None:
         try:
@@ -296,20 +308,6 @@ class SitePick:
                 "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],
             }
         return record
-
-
-def worth_asking(now: Selection, perfect: Selection) -> list[Url]:
-    """Return the links whose head can still change the outcome, best first."""
-    # A head can only add points: the score without it is the lower bound, a perfect head the upper one.
-    best = {c.url: c.score.value for c in perfect.candidates if c.score is not None and c.is_good}
-    floor = sorted((c.score.value for c in now.selected if c.score is not None), reverse=True)
-    is_full = len(now.selected) == len(perfect.selected)
-    bar = floor[-1] if is_full and floor else 0.0
-    intrinsic = {
-        c.url: c.parts["intrinsic"].value for c in now.candidates if c.parts and "intrinsic" in c.parts
-    }
-    urls = [url for url, value in best.items() if value >= bar]
-    return sorted(urls, key=lambda url: (-intrinsic.get(url, 0.0), url.text))[:HEADS_AT_MOST]
 
 
 def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:

@@ -6,6 +6,7 @@ a `Strategy`. Start reading at `select_links`. Must not know: HTML, HTTP, which 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -250,13 +251,39 @@ def rank(
     return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
 
 
+def _strength(candidate: Candidate, profile: Profile, plan: Strategy) -> float:
+    """Return a score without the handicap of its bucket (PICK-17)."""
+    bucket = profile.kinds_of(plan).buckets.get(candidate.bucket or "")
+    return (candidate.score or 0.0) - (bucket.handicap if bucket and "bucket" in plan.order else 0.0)
+
+
+def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[Url]:
+    """Return the links whose heads can still change what is selected, those with the best intrinsic score first (PICK-11).
+
+    A head only adds points: `lowest` is the selection without the heads that are not known, in `highest` they are perfect.
+    """
+    plan = profile.strategies[lowest.strategy]
+    is_full = 0 < len(lowest.selected) == len(highest.selected)
+    kept = [c for c in lowest.selected if c.bucket in plan.reserve]
+    others = [_strength(c, profile, plan) for c in lowest.selected if c.bucket not in plan.reserve]
+    bar = min(others) if is_full and others else -math.inf
+    bars = {c.bucket: min(bar, _strength(c, profile, plan)) for c in reversed(kept)}
+    best = [
+        candidate
+        for candidate in highest.candidates
+        if candidate.is_good
+        and candidate.score is not None
+        and _strength(candidate, profile, plan) >= bars.get(candidate.bucket, bar) - plan.epsilon
+    ]
+    intrinsic = {c.url: (c.parts or {}).get("intrinsic", 0.0) for c in best}
+    return [c.url for c in sorted(best, key=lambda c: (-intrinsic[c.url], c.url.text))]
+
+
 def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool | float | str, ...]]:
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
-        value = candidate.score or 0.0
-        bucket = buckets.get(candidate.bucket or "")
-        value -= bucket.handicap if bucket and "bucket" in plan.order else 0.0
+        value = _strength(candidate, profile, plan)
         return half_up(value / plan.epsilon) if plan.epsilon else value
 
     def priority(candidate: Candidate) -> float:
