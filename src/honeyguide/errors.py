@@ -70,10 +70,11 @@ class InputError(HoneyguideError, ValueError):
 
 
 class FetchError(HoneyguideError):
-    """A page that could not be fetched; `rule` is its name in stores and records."""
+    """A page that could not be fetched; `rule` is its name in stores and records, `tries` counts the requests that failed."""
 
     rule = "fetch-error"
     retryable = False
+    tries = 1
 
     def __init_subclass__(cls, rule: str, *, retryable: bool = False) -> None:
         cls.rule = rule

@@ -113,6 +113,59 @@ def test_the_final_url_is_the_seed() -> None:
     assert record["counts"]["rejected_other_site"] == 1
 
 
+class SlowFetcher(FakeFetcher):
+    """A web where some paths never answer."""
+
+    def __init__(self, web: dict[str, Answer], hanging: tuple[str, ...]) -> None:
+        super().__init__(web)
+        self.hanging = hanging
+        self.cancelled: list[str] = []
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        if url.path in self.hanging:
+            self.requests.append(url.as_linked)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.append(url.path)
+                raise
+        return await super().fetch(url, validators=validators, part=part)
+
+
+def pick_slowly(*hanging: str, **asked: Any) -> tuple[Record, SlowFetcher, float]:
+    fetcher, clock = SlowFetcher(WEB, hanging), FrozenClock()
+    began = clock.now()
+    job = picker(PickRequest(timings=False, **asked), fetcher, clock)
+    return asyncio.run(job.pick("https://acme.example/")), fetcher, clock.now() - began
+
+
+def test_a_page_that_never_ends_does_not_hold_its_site_longer_than_the_time_of_a_site() -> None:
+    record, fetcher, passed_s = pick_slowly("/about")
+    assert passed_s == FetchPolicy().site_timeout_s == 300.0
+    late = "the site took more than 300 s; what was not fetched by then is missing"
+    assert (record["status"], record["reason"]) == ("partial", late)
+    assert paths(record) == ["/services", "/gutters", "/siding"]  # what was found by then
+    assert record["replaced"] == [{"url": "https://acme.example/about", "reason": late}]
+    rejected = {Url.parse(item["url"]).path: item["rejected"] for item in record["candidates"]}
+    assert rejected["/windows"] == {"rule": "untried", "reason": late}
+    assert fetcher.cancelled == ["/about"]
+    assert len(fetcher.requests) == record["requests"] == 5  # nothing is requested afterwards
+
+
+def test_a_homepage_that_never_ends_is_a_timeout() -> None:
+    record, fetcher, passed_s = pick_slowly("/")
+    assert (record["status"], passed_s) == ("timeout", 300.0)
+    assert "took more than 300 s" in (record["reason"] or "")
+    assert fetcher.cancelled == ["/"]
+
+
+def test_heads_that_never_end_cost_the_time_of_a_site_and_no_more() -> None:
+    record, _, passed_s = pick_slowly("/about", "/services", strategy="blend", query="about services")
+    assert (record["status"], passed_s) == ("partial", 300.0)
+
+
 STATUS_OF: dict[type[FetchError], str] = {
     FetchError: "unreachable",
     NameNotFoundError: "dns_failed",

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from honeyguide.core.text.pattern import Pattern
 
 __all__ = ["FetchPolicy", "Profile", "read_time"]  # front ends import them from here
-FETCH_OPTIONS = ("concurrency", "delay", "timeout", "retries", "user_agent", "contact", "allow_private")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -61,6 +60,7 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
     concurrency: int = 1,
     delay: float | None = None,
     timeout: float | None = None,
+    site_timeout: float | None = None,
     retries: int | None = None,
     user_agent: str | None = None,
     contact: str | None = None,
@@ -68,7 +68,12 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
 ) -> FetchPolicy:
     """Make a fetch policy of what differs from the defaults; `timeout` bounds the shorter ones, too."""
     plain = FetchPolicy()
-    changes: dict[str, Any] = {"delay_s": delay, "retries": retries, "total_timeout_s": timeout}
+    changes: dict[str, Any] = {
+        "delay_s": delay,
+        "retries": retries,
+        "total_timeout_s": timeout,
+        "site_timeout_s": site_timeout,
+    }
     if timeout is not None:
         for name in ("read_timeout_s", "connect_timeout_s"):
             changes[name] = min(getattr(plain, name), timeout)

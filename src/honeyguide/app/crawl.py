@@ -77,6 +77,9 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
         return await session.crawl(on_page, lambda run: on_run and on_run(store, run), on_note)
 
 
+MAX_WAIT_S = 10.0  # a site that asks a crawl for a longer pause is closed in the queue, because others can be fetched meanwhile
+
+
 @asynccontextmanager
 async def opened_fetcher(policy: FetchPolicy) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
     """Open a polite fetcher of the web, with the clock that it goes by."""
@@ -86,6 +89,7 @@ async def opened_fetcher(policy: FetchPolicy) -> AsyncIterator[tuple[PoliteFetch
     from honeyguide.jobs.politeness import PoliteFetcher
 
     clock = SystemClock()
+    policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S))
     async with HttpFetcher(policy) as http:
         yield PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy), clock
 

@@ -237,7 +237,7 @@ async def pick_sites(
     clock = SystemClock()
     async with HttpFetcher(policy) as http:
         polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
-        job = picker(request, polite, clock)
+        job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
         for place, row in enumerate(sites):
             if not isinstance(row, str) and row.problem:

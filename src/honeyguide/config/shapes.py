@@ -191,7 +191,7 @@ class CrawlShape(Shape):
     window: Annotated[int, ValueBounds(ge=1, le=10_000)] = 64
     max_attempts: Annotated[int, ValueBounds(ge=1, le=100)] = 3
     max_site_failures: Annotated[int, ValueBounds(ge=1)] = 10
-    retry_s: Positive = 60.0
+    retry_s: Positive = 30.0
     patience_s: Annotated[float, ValueBounds(ge=0, le=1e6)] = 120.0
     lease_s: Annotated[float, ValueBounds(ge=10, le=1e6)] = 600.0
     sightings: Annotated[int, ValueBounds(ge=1, le=100)] = 5

@@ -15,6 +15,7 @@ import asyncio
 from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import machine
@@ -29,11 +30,12 @@ from honeyguide.ports.fetch import PacedFetcher
 from honeyguide.ports.store import Intake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from honeyguide.core.crawl.frontier import Counts, Lease, Outcome, Run
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
     from honeyguide.core.why import Why
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader, Validators
     from honeyguide.ports.store import Queue, Store
@@ -143,6 +145,7 @@ class _Session:
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
         self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._tries: dict[Url, int] = {}  # requests for pages that are not done
         self._results: dict[int, tuple[Fetched | FetchError, float]] = {}
         self._arrived: deque[machine.Event] = deque()
         self._wake = asyncio.Event()
@@ -293,14 +296,8 @@ class _Session:
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
         elapsed_s = self._clock.now() - self._state.started_at
-        return CrawlSummary(
-            self._run.id,
-            stopped,
-            self._pages,
-            self._relevant,
-            elapsed_s,
-            self._store.ledger(self._run).counts(),
-        )
+        counts = self._store.ledger(self._run).counts()
+        return CrawlSummary(self._run.id, stopped, self._pages, self._relevant, elapsed_s, counts)
 
     # --- leases ---
 
@@ -333,17 +330,20 @@ class _Session:
     async def _fetch(self, lease: Lease, validators: Validators | None) -> None:
         """Fetch one page; whatever happens, its result is there afterwards."""
         got: Fetched | FetchError
+        tries = self._tries.get(lease.url, 0)
+        fetch: Callable[..., Awaitable[Fetched]] = self._crawler.fetcher.fetch
+        if self._paced is not None:
+            fetch = partial(self._paced.fetch, tries=max(1, self._rules.max_attempts - tries))
         async with self._slots:
             try:
-                got = await fetch_or_fail(
-                    lease.url, self._crawler.fetcher.fetch(lease.url, validators=validators)
-                )
+                got = await fetch_or_fail(lease.url, fetch(lease.url, validators=validators))
             except FetchError as error:
                 got = error
         at = self._clock.now()
+        self._tries[lease.url] = tries = tries + got.tries
         self._results[lease.claim] = got, at
         self._tasks.pop(lease.claim, None)
-        self._arrived.append(event_of(lease, got, at))
+        self._arrived.append(event_of(lease, got, at, tries))
         self._wake.set()
 
     # --- pages ---
@@ -351,6 +351,8 @@ class _Session:
     def _apply(self, lease: Lease, outcome: Outcome) -> None:
         """Take a result into the outputs and into the store."""
         result, at = self._results.pop(lease.claim)
+        if not isinstance(outcome, Retry):
+            self._tries.pop(lease.url, None)
         self._share_commit()
         with self._store.transaction():
             read = self._intake.read(lease, outcome, result, at)

@@ -324,12 +324,12 @@ class _PageReading:
         return tuple(one.digest for one in judged.findings.new if one.out is None and one.site == site)
 
 
-def event_of(lease: Lease, result: Fetched | FetchError, at: float) -> machine.Event:
-    """Tell the machine how a fetch ended, and whose doing that was."""
+def event_of(lease: Lease, result: Fetched | FetchError, at: float, tries: int) -> machine.Ended:
+    """Tell the machine how a fetch ended after so many requests in all, and whose doing that was."""
     claim = lease.claim
     if not isinstance(result, FetchError):
         rest_s = retry_after_s(result.headers.retry_after, at)
-        return machine.Answered(claim, result.status, at, rest_s, result.url.site)
+        return machine.Answered(claim, result.status, at, rest_s, result.url.site, tries)
     rest_s, is_refused, there = (
         result.retry_after_s,
         isinstance(result, ForbiddenError),
@@ -339,9 +339,10 @@ def event_of(lease: Lease, result: Fetched | FetchError, at: float) -> machine.E
     may_pass = rest_s is not None if is_refused else result.retryable
     if there is None:
         is_fetch = not isinstance(result, ForbiddenError | AskedToWaitError)
-        return machine.Failed(claim, Why(result.rule, result.why), at, may_pass, is_fetch, rest_s)
+        why = Why(result.rule, result.why)
+        return machine.Failed(claim, why, at, may_pass, is_fetch, rest_s, tries=tries)
     why = Why(result.rule, f"redirects to {there.text}: {result.why}")  # and that redirect was fetched
-    return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site)
+    return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site, tries=tries)
 
 
 def _led_to(lease: Lease, error: FetchError) -> Url | None:

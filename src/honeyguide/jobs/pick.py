@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from honeyguide.core.fetching import addresses_of, failure_of, failure_of_answer, most_telling
+from honeyguide.core.fetching import FetchPolicy, addresses_of, failure_of, failure_of_answer, most_telling
 from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates, undecided
@@ -20,7 +20,7 @@ from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
-from honeyguide.errors import FetchError, ForbiddenError, UrlError
+from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
 from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
@@ -83,6 +83,7 @@ class Picker:
     profile: Profile
     request: PickRequest
     options: SelectionOptions = field(default_factory=SelectionOptions)
+    site_timeout_s: float = FetchPolicy().site_timeout_s
 
     async def pick(self, site: str) -> PickRecord:
         """Make the record of a site; never raises for what a site does."""
@@ -105,6 +106,7 @@ class SitePick:
     page: Page | None = None
     pages: dict[Url, FetchedPick] = field(default_factory=dict)
     replaced: dict[Url, Why] = field(default_factory=dict)
+    is_late: bool = False
 
     async def run(self) -> PickRecord:
         """Pick from the site."""
@@ -117,8 +119,15 @@ class SitePick:
             empty = Why("empty", "the homepage has no text and no links")
             return self.record(Why("partial", _NO_SCRIPTS) if needs_scripts(page, home.body) else empty)
         selection = await self._fetch_selected(page, await self._scored(page))
+        if self.is_late:
+            return self.record(Why("partial", self._late), selection)
         nothing = None if selection.selected else _why_nothing(selection, page, home.body)
         return self.record(nothing, selection)
+
+    @property
+    def _late(self) -> str:
+        limit_s = self.picker.site_timeout_s
+        return f"the site took more than {limit_s:g} s; what was not fetched by then is missing"
 
     async def _reach(self) -> tuple[Fetched | None, Why | None]:
         """Try the addresses that a site may have, in order; the first that answers with a page is the homepage."""
@@ -141,8 +150,21 @@ class SitePick:
         return None, most_telling(failures)
 
     async def _get(self, url: Url, part: Part = Part.PAGE) -> Fetched:
+        """Fetch within the time of the site: a request that is still running then is cancelled."""
         self.requests += 1
-        return await fetch_or_fail(url, self.picker.fetcher.fetch(url, part=part))
+        clock, ends_at = self.picker.clock, self.started + self.picker.site_timeout_s
+        fetch = asyncio.ensure_future(fetch_or_fail(url, self.picker.fetcher.fetch(url, part=part)))
+        timer = asyncio.ensure_future(clock.sleep(max(0.0, ends_at - clock.now())))
+        try:
+            await asyncio.wait((fetch, timer), return_when=asyncio.FIRST_COMPLETED)
+            if fetch.done():
+                return fetch.result()
+        finally:
+            fetch.cancel()
+            timer.cancel()
+            await asyncio.gather(fetch, timer, return_exceptions=True)
+        self.is_late = True
+        raise TimedOutError(url.as_linked, self._late)
 
     async def _scored(self, page: Page) -> list[Candidate]:
         """Filter the links of the homepage once, and score them with the heads that can change the outcome."""
@@ -199,8 +221,9 @@ class SitePick:
             selection = await self._rank(scored, unwanted)
             new = [candidate.url for candidate in selection.selected if candidate.url not in self.pages]
             most = len(new) + MAX_REPLACING if most is None else most
-            if len(self.pages) + len(new) > most:
-                untried = Why("untried", f"{len(self.pages)} pages of the site were tried before it")
+            if len(self.pages) + len(new) > most or (new and self.is_late):
+                tried = f"{len(self.pages)} pages of the site were tried before it"
+                untried = Why("untried", self._late if self.is_late else tried)
                 unwanted |= {link.url: untried for link in home.links if link.url not in self.pages}
                 continue
             self.pages.update(zip(new, await asyncio.gather(*map(self._fetch, new)), strict=True))

@@ -46,12 +46,13 @@ _KEPT_ROBOTS_BYTES = (
 
 @dataclass(slots=True)
 class _Host:
-    """One host: its slots, the lock for starting a request, and its pace."""
+    """One host: its slots, the lock for starting a request, its pace, and how long its blocks were waited for in all."""
 
     in_flight: asyncio.Semaphore
     delay_s: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     pace: Pace = field(default_factory=Pace)
+    rested_s: float = 0.0
     users: int = 0
 
 
@@ -70,10 +71,14 @@ class _Origin:
 
 
 @dataclass(slots=True)
-class _TimeLeft:
-    """The time that the requests for one page may still take, on all hosts together. Waiting does not count."""
+class _Allowance:
+    """The time that the requests for one page may still take, on all hosts together, and how often a URL may be tried.
+
+    Waiting for our own delay does not count; a pause that a host asks for does, or it could hold us for hours.
+    """
 
     seconds: float
+    tries: int
 
 
 class PoliteFetcher:
@@ -92,11 +97,21 @@ class PoliteFetcher:
         self._origins: dict[str, _Origin] = {}
 
     async def fetch(
-        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+        self,
+        url: Url,
+        *,
+        validators: Validators | None = None,
+        part: Part = Part.PAGE,
+        tries: int | None = None,
     ) -> Fetched:
-        """Fetch a URL and follow its redirects; a hop that robots.txt or its address rules out is a `ForbiddenError`."""
+        """Fetch a URL and follow its redirects; a hop that robots.txt or its address rules out is a `ForbiddenError`.
+
+        No page is requested more than `tries` times, nor more often than the policy allows.
+        """
         here, elapsed_s, is_moved = url, 0.0, True
-        left = _TimeLeft(self._policy.trip_timeout_s)
+        left = _Allowance(
+            self._policy.trip_timeout_s, min(self._policy.retries + 1, tries or self._policy.retries + 1)
+        )
         hops: tuple[str, ...] = ()
         owner = (validators and validators.of) or url  # validators belong to one URL and are sent to no other
         while True:
@@ -120,7 +135,7 @@ class PoliteFetcher:
 
     async def robots(self, url: Url) -> Robots | None:
         """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""
-        return await self._rules(url, _TimeLeft(self._policy.trip_timeout_s))
+        return await self._rules(url, _Allowance(self._policy.trip_timeout_s, self._policy.retries + 1))
 
     @property
     def delay_s(self) -> float:
@@ -137,14 +152,14 @@ class PoliteFetcher:
         host = self._host(site)
         return SitePace(site, host.pace.ready_at, host.delay_s)
 
-    def _check_time(self, url: Url, left: _TimeLeft) -> None:
+    def _check_time(self, url: Url, left: _Allowance) -> None:
         if left.seconds <= 0:
             why = f"its redirects took more than {self._policy.trip_timeout_s:g} s"
             raise _dead_end(url, why, TimedOutError)
 
     # --- robots.txt ---
 
-    async def _obey(self, url: Url, left: _TimeLeft) -> None:
+    async def _obey(self, url: Url, left: _Allowance) -> None:
         """Reject what robots.txt disallows, and apply its Crawl-delay."""
         rules = await self._rules(url, left)
         if rules is None:
@@ -154,7 +169,7 @@ class PoliteFetcher:
         asked_s = min(rules.crawl_delay_s or 0.0, self._policy.max_crawl_delay_s)
         self._host(url.site).delay_s = max(self._policy.delay_s, asked_s)
 
-    async def _rules(self, url: Url, left: _TimeLeft) -> Robots | None:
+    async def _rules(self, url: Url, left: _Allowance) -> Robots | None:
         """Give the rules of an origin, from memory while they are fresh."""
         key = f"{url.scheme}://{url.site}"
         origin = self._origins.pop(key, None) or _Origin()
@@ -182,7 +197,7 @@ class PoliteFetcher:
                 return
             excess -= self._origins.pop(name, _Origin()).size_bytes
 
-    async def _fetch_robots(self, origin: _Origin, url: Url, left: _TimeLeft) -> None:
+    async def _fetch_robots(self, origin: _Origin, url: Url, left: _Allowance) -> None:
         """RFC 9309 2.3.1: 2xx is read, endless 3xx and 4xx mean no rules, 5xx and no answer close the origin."""
         rules, closed, lasts_s = None, None, self._policy.robots_retry_s
         origin.size_bytes = 0
@@ -204,7 +219,7 @@ class PoliteFetcher:
                 lasts_s = self._policy.robots_ttl_s
         origin.rules, origin.closed, origin.fresh_until = rules, closed, self._clock.now() + lasts_s
 
-    async def _follow_robots(self, url: Url, left: _TimeLeft) -> Fetched:
+    async def _follow_robots(self, url: Url, left: _Allowance) -> Fetched:
         """Fetch robots.txt and follow its redirects, to other hosts too; if they do not end, the last 3xx is the answer."""
         here = url
         for _ in range(_ROBOTS_REDIRECTS):
@@ -222,7 +237,7 @@ class PoliteFetcher:
     # --- retries ---
 
     async def _fetch_with_retries(
-        self, url: Url, validators: Validators | None, part: Part, left: _TimeLeft
+        self, url: Url, validators: Validators | None, part: Part, left: _Allowance
     ) -> Fetched:
         """Retry after failures that may pass. The pause holds no slot; after 429 and 503 the host is blocked anyway."""
         attempt = 0
@@ -232,27 +247,29 @@ class PoliteFetcher:
                 got = await self._fetch_once(url, validators, part, left)
             except FetchError as error:
                 if not error.retryable or self._is_last(url, attempt, part, left):
+                    error.tries = attempt - isinstance(error, AskedToWaitError)
                     raise
             else:
                 if got.status not in MAY_PASS or self._is_last(url, attempt, part, left):
-                    return got
+                    return got if attempt == 1 else replace(got, tries=attempt)
                 if got.status in PUSHED_BACK:
                     continue
             await self._clock.sleep(backoff_s(attempt, self._policy.backoff_s, self._policy.max_backoff_s))
 
-    def _is_last(self, url: Url, attempt: int, part: Part, left: _TimeLeft) -> bool:
+    def _is_last(self, url: Url, attempt: int, part: Part, left: _Allowance) -> bool:
         """Tell whether this try is the last: by number, by time, or because the host asks for a long pause.
 
         A head is only a hint (PICK-11): it is tried once.
         """
-        is_blocked = self._blocked_s(url) > self._policy.max_wait_s
-        return part is Part.HEAD or attempt > self._policy.retries or left.seconds <= 0 or is_blocked
+        is_blocked = self._blocked_s(url) > min(self._policy.max_wait_s, left.seconds)
+        most = left.tries if part is Part.PAGE else self._policy.retries + 1
+        return part is Part.HEAD or attempt >= most or left.seconds <= 0 or is_blocked
 
     async def _fetch_once(
-        self, url: Url, validators: Validators | None, part: Part, left: _TimeLeft
+        self, url: Url, validators: Validators | None, part: Part, left: _Allowance
     ) -> Fetched:
         """Make one request in a slot, and pace the host by the answer."""
-        async with self._slot(url) as host:
+        async with self._slot(url, left) as host:
             started = self._clock.now()
             try:
                 got = await self._fetcher.fetch(url, validators=validators, part=part)
@@ -273,14 +290,16 @@ class PoliteFetcher:
     # --- slots ---
 
     @asynccontextmanager
-    async def _slot(self, url: Url) -> AsyncIterator[_Host]:
+    async def _slot(self, url: Url, left: _Allowance) -> AsyncIterator[_Host]:
         """Hold one slot of the host and one of all; both are released, even if cancelled."""
         host = self._host(url.site)
         host.users += 1
+        rested_s = host.rested_s
         try:
             async with host.in_flight:
                 async with host.turn:
-                    await self._start(url, host)
+                    await self._start(url, host, left.seconds + rested_s)
+                left.seconds -= host.rested_s - rested_s
                 try:
                     yield host
                 finally:
@@ -288,13 +307,19 @@ class PoliteFetcher:
         finally:
             host.users -= 1
 
-    async def _start(self, url: Url, host: _Host) -> None:
-        """Wait until the host may be requested and a slot is free; returns with the slot held and the start recorded."""
+    async def _start(self, url: Url, host: _Host, most_rested_s: float) -> None:
+        """Wait until the host may be requested and a slot is free; returns with the slot held and the start recorded.
+
+        All pauses of the host together may be `most_rested_s` long: those that others wait for in line before us count.
+        """
         while True:
             while (wait_s := host.pace.wait_s(self._clock.now())) > 0:
-                if (blocked_s := self._blocked_s(url)) > self._policy.max_wait_s:
+                if (blocked_s := self._blocked_s(url)) > min(
+                    self._policy.max_wait_s, most_rested_s - host.rested_s
+                ):
                     why = f"its host asked us to come back in {blocked_s:.0f} s"
                     raise AskedToWaitError(url.as_linked, why, retry_after_s=blocked_s)
+                host.rested_s += blocked_s
                 await self._clock.sleep(wait_s)
             await self._everywhere.acquire()
             now = self._clock.now()

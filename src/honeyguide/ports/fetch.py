@@ -52,7 +52,7 @@ class Fetched:
 
     `url` answered; `request_url` was requested first, and `hops` are the URLs that redirected, in order. `is_moved` says
     that all redirects are permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx;
-    `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`).
+    `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`); `tries` counts the requests for `url`.
     """
 
     url: Url
@@ -64,6 +64,7 @@ class Fetched:
     hops: tuple[str, ...] = ()
     elapsed_s: float = 0.0
     is_moved: bool = False
+    tries: int = 1
 
 
 class Fetcher(Protocol):
@@ -76,8 +77,18 @@ class Fetcher(Protocol):
 
 
 @runtime_checkable
-class PacedFetcher(Fetcher, Protocol):
-    """A fetcher that pauses between two requests to a site, at least for `delay_s`."""
+class PacedFetcher(Protocol):
+    """A fetcher that pauses between two requests to a site, at least for `delay_s`, and tries again what may pass."""
+
+    async def fetch(
+        self,
+        url: Url,
+        *,
+        validators: Validators | None = None,
+        part: Part = Part.PAGE,
+        tries: int | None = None,
+    ) -> Fetched:
+        """Return a `Fetched`, or raise a `FetchError` and nothing else; no page is requested more than `tries` times."""
 
     @property
     def delay_s(self) -> float:

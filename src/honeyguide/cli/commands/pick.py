@@ -19,7 +19,7 @@ import click
 
 from honeyguide.app.files import PICK_COLUMNS, STDIN, NoColumnError, PickFile, PickRun, csv_rows, named_rows
 from honeyguide.app.pick import PickRequest, pick_sites
-from honeyguide.cli.command import Command, option, takes
+from honeyguide.cli.command import Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.options import (
     ALL_FORMATS,
@@ -77,6 +77,11 @@ class _PickChoice(ChoiceOptions):
 @dataclass(frozen=True, slots=True)
 class _Fetching(FetchOptions):
     concurrency: int = concurrency_option("How many sites are processed in parallel.", 16)
+    site_timeout: float | None = option(
+        "--site-timeout S",
+        "Seconds for one site; what was found by then is kept.  [default: 300]",
+        type=Number(1, 86_400),
+    )
 
 
 @click.command(

@@ -54,13 +54,17 @@ class LeasesClaimed:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer came; `rest_s` is how long its host asked us to stay away, `site` that host, if redirects led to it."""
+    """An answer came after `tries` requests of this process; `rest_s` is how long its host asked us to stay away.
+
+    `site` is that host, if redirects led to it.
+    """
 
     claim: int
     status: int
     now: float
     rest_s: float | None = None
     site: str | None = None
+    tries: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Failed:
     is_fetch: bool = True
     rest_s: float | None = None
     site: str | None = None
+    tries: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,7 @@ class CrawlState(NamedTuple):
     closed: frozenset[str] = frozenset()
     stopping: str | None = None
     is_claiming: bool = False
+    fetched_at: float = 0.0  # the last page that was fetched
 
 
 def step(state: CrawlState, event: Event) -> tuple[CrawlState, tuple[Command, ...]]:
@@ -225,11 +231,10 @@ def _take(state: CrawlState, granted: Claimed, now: float) -> tuple[CrawlState, 
         state, more = _advance(state, now)
         return state, fetches + more
     rest = granted.rest
-    if (
-        state.stopping is None
-        and rest.until is not None
-        and rest.until - now <= state.limits.rules.patience_s
-    ):
+    # Pages that fail again and again do not hold the end: patience counts from the last page that was fetched.
+    since = max(state.started_at, state.fetched_at) if rest.why == "resting" else now
+    is_soon = rest.until is not None and rest.until - since <= state.limits.rules.patience_s
+    if state.stopping is None and rest.until is not None and is_soon:
         return state, (Wait(rest.until),)
     return state, (Stop(state.stopping or _why(rest, state.limits)),)
 
@@ -270,6 +275,7 @@ def _end(state: CrawlState, slot: Slot) -> tuple[CrawlState, tuple[Command, ...]
     """Turn how a lease ended into its outcome, and into what it says of its site."""
     lease, ended = slot.lease, slot.ended
     if ended is None or (isinstance(ended, Answered) and _is_page(ended.status)):
+        state = state._replace(fetched_at=ended.now if ended else state.fetched_at)
         return _answered(state, lease.site), (Finish(lease, Done()),)
     if isinstance(ended, Answered):
         why = Why(f"http-{ended.status}", f"answered {ended.status}")
@@ -294,7 +300,7 @@ def _is_page(status: int) -> bool:
 def _outcome(state: CrawlState, lease: Lease, ended: Ended, dropped: Dropped) -> Outcome:
     rules = state.limits.rules
     was_asked = dropped.is_fetch or dropped.why.rule != AskedToWaitError.rule
-    if was_asked and lease.attempt >= rules.max_attempts:
+    if was_asked and max(lease.attempt, ended.tries) >= rules.max_attempts:
         return dropped
     pause_s = ended.rest_s or backoff_s(lease.attempt, rules.retry_s, _MOST_DOUBLED_S)
     return Retry(ended.now + pause_s, dropped.why, dropped.is_fetch)

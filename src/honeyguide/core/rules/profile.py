@@ -105,7 +105,7 @@ class CrawlRules:
     window: int = 64
     max_attempts: int = 3
     max_site_failures: int = 10
-    retry_s: float = 60.0
+    retry_s: float = 30.0
     patience_s: float = 120.0
     lease_s: float = 600.0
     sightings: int = 5
