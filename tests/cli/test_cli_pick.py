@@ -103,6 +103,34 @@ def test_csv_on_standard_output(run: Run) -> None:
     assert [(row["site"], row["selected_rank"]) for row in rows] == [(sites[0], "1"), (sites[0], "2")]
 
 
+AREAS = b"""<nav><a href=/services/fire-alarms>Fire alarms</a><a href=/service-areas>Areas</a><a href=/locations>Places</a>
+<a href=/blog/fire-drill>Fire alarm and sprinkler drill</a><a href=/x/y/z?q=1>x</a></nav>"""
+COUNTED = {
+    "links": 5, "filtered": 2, "candidates": 3, "above_threshold": 1, "selected": 1, "rejected_service_area": 2,
+    "rejected_blog": 1, "rejected_blog_quota": 0,
+}  # fmt: skip
+
+
+def test_the_counts_of_the_prd_are_logged_and_in_every_format(run: Run) -> None:
+    # PICK-20: candidates, filtered, above threshold, selected, the blog rule, service areas.
+    pages = {"/": response(AREAS), "/services/fire-alarms": response(PAGE)}
+    asked = ("--strategy", "blend", *QUICK)
+    with served(LoopbackServer(pages)) as sites:
+        table, lines = (run("pick", *sites, *asked, "--format", name, "-v") for name in ("csv", "jsonl"))
+        deep, silent = (run("pick", *sites, *asked, *more).stderr for more in (("-vv",), ()))
+    (row,) = csv.DictReader(table.stdout.splitlines())
+    assert {name: int(row[f"counts_{name}"]) for name in COUNTED} == COUNTED
+    assert records(lines.stdout)[0]["counts"].items() >= COUNTED.items()
+    said = (
+        "5 links, 2 filtered, 3 candidates, 1 above threshold, 1 selected, 2 rejected by service area, "
+        "1 rejected by blog, 0 rejected by blog quota"
+    )
+    assert f"{sites[0]}: {said}\n" in lines.stderr
+    assert "1 rejected by threshold" not in lines.stderr
+    assert "1 rejected by threshold" in deep
+    assert said not in silent
+
+
 def test_lists_from_everywhere_each_site_once(run: Run) -> None:
     with served(site(), site(), site()) as sites:
         Path("sites.csv").write_text(f"name,website\nA,{sites[1]}\nB,\nC,{sites[0]}\n")

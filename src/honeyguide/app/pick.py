@@ -6,6 +6,7 @@ are made (`core.pick.evaluate`). Start reading at `select_links`, `pick_sites` a
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import asdict, replace
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.adapters.files.rows import parse_object
+from honeyguide.adapters.output.tables import PICK_COUNTS
 from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
 from honeyguide.core.page.page import Head, Page
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     Changes = Mapping[str, Sequence[Change]]
 
 __all__ = ["Change", "Evaluation", "PickCounts", "PickRequest"]  # front ends import them from here
+_LOG = logging.getLogger("honeyguide.pick")
 SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
 EVAL_COLUMNS = columns(EvalRecord)
 MAX_HEADS = 20_000  # as many as a page may have links
@@ -239,13 +242,29 @@ async def pick_sites(
         polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
         job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
+
+        def finish(place: int, record: Record) -> None:
+            log_counts(record)
+            on_record(place, record)
+
         for place, row in enumerate(sites):
             if not isinstance(row, str) and row.problem:
-                on_record(place, job.fail(row.text, Why("unreachable", row.problem)))
+                finish(place, job.fail(row.text, Why("unreachable", row.problem)))
             else:
                 usable.append((place, row if isinstance(row, str) else row.text))
         names = [site for _, site in usable]
-        await pick_all(job, names, at_once, lambda index, record: on_record(usable[index][0], record))
+        await pick_all(job, names, at_once, lambda index, record: finish(usable[index][0], record))
+
+
+def log_counts(record: Record) -> None:
+    """Log how many links each step of a pick had; a level deeper, what every rule rejected (PICK-20)."""
+    counts: dict[str, int] = record["counts"]
+    words = {name: name.replace("rejected_", "rejected by ").replace("_", " ") for name in counts}
+    said = [f"{counts[name]:,} {words[name]}" for name in PICK_COUNTS if name in counts]
+    rules = [f"{count:,} {words[name]}" for name, count in counts.items() if name.startswith("rejected_")]
+    _LOG.info("%s: %s", record["site"], ", ".join(said) or record["reason"])
+    if rules:
+        _LOG.debug("%s: %s", record["site"], ", ".join(rules))
 
 
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:

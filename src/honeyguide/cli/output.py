@@ -138,6 +138,19 @@ def say(line: str = "") -> None:
     click.echo(line_for_people(line))
 
 
+def log_to_stderr(verbose: int) -> None:
+    """Print what the packages log on standard error: `-v` what they did, `-vv` with details."""
+    import logging  # `honeyguide --help` needs none
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(line_for_people(self.format(record)), err=True)
+
+    log = logging.getLogger("honeyguide")
+    log.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)])
+    log.handlers = [Lines()]
+
+
 def note(line: str) -> None:
     """Print a note about the data on standard error."""
     click.echo(f"Note: {line_for_people(line)}", err=True)

@@ -42,18 +42,13 @@ if TYPE_CHECKING:
 
 MARKDOWN = "markdown"  # of a page: only in JSON lines
 _NO_CELLS = (MARKDOWN, "curve", "hosts")  # too long for a cell
+PICK_COUNTS = (
+    "links", "filtered", "candidates", "above_threshold", "selected", "rejected_service_area", "rejected_blog",
+    "rejected_blog_quota",
+)  # fmt: skip
 _NESTED = {
     "selected": columns(SelectedRecord, MARKDOWN, "headings", "evidence"),
-    "counts": (
-        "links",
-        "filtered",
-        "candidates",
-        "above_threshold",
-        "selected",
-        "rejected_service_area",
-        "rejected_blog",
-        "rejected_blog_quota",
-    ),
+    "counts": PICK_COUNTS,
     "options": tuple(fields(PickOptions)),
 }
 _PICK_CELLS = [

@@ -32,7 +32,15 @@ from honeyguide.cli.options import (
     format_option,
     reports_option,
 )
-from honeyguide.cli.output import is_plain, no_color_option, note, printed_line, say, usual_format
+from honeyguide.cli.output import (
+    is_plain,
+    log_to_stderr,
+    no_color_option,
+    note,
+    printed_line,
+    say,
+    usual_format,
+)
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable
@@ -61,6 +69,13 @@ class _Options:
     retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
     reports: tuple[str, ...] = reports_option()
     quiet: bool = option("-q --quiet", "Print no progress.")
+    verbose: int = option(
+        "-v --verbose",
+        "Log the counts of each site to standard error; -vv also what every rule rejected.",
+        default=0,
+        count=True,
+        show_default=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +120,7 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
 
     If interrupted, run the same command again: finished sites are kept.
     """
+    log_to_stderr(options.verbose)
     destination, output = _destination(options)
     loaded = choice.load()
     request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
@@ -178,7 +194,9 @@ class _Work:
             step=total * LINE_EVERY_SHARE,
             details=lambda _now: not_ok_words(statuses),
         )
-        with progress.shown(quiet=self.options.quiet or not missing, no_color=is_plain()):
+        with progress.shown(
+            quiet=self.options.quiet or self.options.verbose > 0 or not missing, no_color=is_plain()
+        ):
 
             def finish(index: int, record: Record) -> None:
                 with nullcontext() if self.sink.name else progress.paused():
