@@ -62,7 +62,8 @@ def test_a_page_as_markdown_text_and_headings() -> None:
         ("<p><b>a <i>b</b> c</i></p>", "**a b** c"),
         ("<h2>C #</h2><h3><a href=/a>Card</a><a href=#c>¶</a></h3>", "## C \\#\n\n### [Card](https://acme.example/a)"),
         ("<a href=/a><h3>Card</h3><p>All about it</p></a>", "### [Card](https://acme.example/a)\n\nAll about it"),
-        ("<a href=/a><img src=i.png alt='A pump'></a>", "[A pump](https://acme.example/a)"),
+        ("<a href=/a><img src=i.png alt='A pump'>P1</a>", "[A pump P1](https://acme.example/a)"),
+        ("<p><a href=/a>a</a><a href=/b>b</a></p>", "[a](https://acme.example/a) [b](https://acme.example/b)"),
         ("<p><img src=/i.png alt='A [pump]'><img src=/j.png></p>", r"![A \[pump\]](https://acme.example/i.png)"),
         ("<ol start=3><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ol>", "3. a\n   - b\n4. c\n\n   d"),
         ("<blockquote><p>a</p><ul><li>b</ul></blockquote><p>c", "> a\n>\n> - b\n\nc"),
@@ -136,6 +137,7 @@ def _hrefs(tree: str) -> list[str | None]:
         (f"<div id=content>{PROSE}</div><div>Imprint</div>", "Pumps", "Imprint"),
         (f"{PROSE}<div hidden>secret</div><div style='display:none'>secret</div><button>Go</button>", "Pumps", "secret"),
         (f"<div class=menu>{PROSE * 20}</div>", "Pumps", "nothing"),
+        ("<p>Small</p><div class=menu>A <a href=/b>B</a> of all we do</div>", "Small", "all we do"),
     ],
 )  # fmt: skip
 def test_the_main_part(body: str, kept: str, left_out: str) -> None:

@@ -8,7 +8,6 @@ from it, `writer` and `inline` write it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from honeyguide.adapters.html.charset import to_utf8
@@ -22,13 +21,11 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 from honeyguide.ports.fetch import Content
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 MAX_HTML_BYTES = 2 * 2**20  # of a page are read: real ones stay under 1 MB, and the cost grows with the size
 MAX_HEADINGS = 200
 MAX_HEADING_CHARS = 300
-_FEW_CHARS = 1_000  # of text: names of elements may have hidden the content
+_FEW_CHARS = 1_000  # of text outside of links: names of elements may have hidden the content
+_SOME_CHARS = 300  # with less, a small page has no more to say
 _MUCH_MORE = 3  # times the text without them: then they have
 _OTHER_SCHEMES = ("mailto:", "tel:")
 _UNSAFE = re.compile(r"[<>\\\s\x00-\x1f]")
@@ -37,29 +34,25 @@ _MAX_HREF = 2_000  # characters
 
 
 def main_content(body: bytes, url: Url, content_type: str | None = None) -> Content:
-    """Read the main content of a page from its bytes as sent; never raises."""
+    """Read the main content of a page from its bytes as sent; never raises.
+
+    The only heading of the first level comes first if it stands outside of the main part.
+    """
     markup = to_utf8(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
         return Content("", "", ())
     tree = ContentTree(mark_styling(bound_size(markup)))
-    resolve = _Hrefs(tree.base(), url).resolve
-    content = _render(tree, resolve, use_names=True)
-    if len(content.text) < _FEW_CHARS:
-        whole = _render(tree, resolve, use_names=False)
-        if len(whole.text) >= _MUCH_MORE * len(content.text):
-            return whole
-    return content
-
-
-def _render(tree: ContentTree, resolve: Callable[[str], str], *, use_names: bool) -> Content:
-    """Write the main part; the only heading of the first level comes first if it stands outside of it."""
-    tokens = tree.tokens(use_names=use_names)
-    written = write(tokens, main_part(tokens), resolve)
-    markdown, text, headings = written.markdown, written.text, written.headings
-    if not written.has_title and (title := tree.title()):
-        markdown, text = f"# {escape(title)}\n\n{markdown}".rstrip(), f"{title}\n{text}".rstrip()
-        headings = (title, *headings)
-    return Content(text, markdown, _bounded(headings))
+    part = main_part(tree.tokens(use_names=True))
+    if part.prose_chars() < _FEW_CHARS:
+        whole = main_part(tree.tokens(use_names=False))
+        if whole.prose_chars() >= max(_MUCH_MORE * part.prose_chars(), _SOME_CHARS):
+            part = whole
+    written = write(part, _Hrefs(tree.base(), url).resolve)
+    title = "" if written.has_title else tree.title()
+    if not title:
+        return Content(written.text, written.markdown, _bounded(written.headings))
+    markdown = f"# {escape(title)}\n\n{written.markdown}".rstrip()
+    return Content(f"{title}\n{written.text}".rstrip(), markdown, _bounded((title, *written.headings)))
 
 
 class _Hrefs:

@@ -120,6 +120,8 @@ class InlineText:
             return
         is_code = self._code is not None
         self._end_code()
+        if self._parts and self._parts[-1].startswith("]("):
+            self.gap(" ")  # style sheets usually set links side by side apart
         self._url = url
         self._opens.append(_LINK)
         if is_code:
@@ -143,7 +145,7 @@ class InlineText:
         if not alternative or self._code is not None:
             return
         if self._url:
-            self.text(alternative)
+            self.text(f" {alternative} ")
         elif url := self._resolve(source):
             self._emit(f"![{escape(alternative, is_linked=True)}]({url})", "")
 

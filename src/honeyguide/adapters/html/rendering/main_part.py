@@ -6,7 +6,7 @@ know: how tokens are made or written. Start reading at `main_part`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.html.rendering.tokens import Box, Kind, Tokens
 
@@ -26,14 +26,26 @@ _INLINE = frozenset(
 )
 
 
-def main_part(tokens: Tokens) -> tuple[int, int]:
-    """Return the first token of the main part, and the one after its last."""
-    everything = (0, len(tokens.kinds))
+class PagePart(NamedTuple):
+    """A part of a page: its first token, and the one after its last."""
+
+    tokens: Tokens
+    first: int
+    last: int
+
+    def prose_chars(self) -> int:
+        """Count the characters of text outside of links."""
+        kinds, values = self.tokens.kinds, self.tokens.values
+        return sum(len(values[at].strip()) for at in range(self.first, self.last) if kinds[at] == Kind.TEXT)
+
+
+def main_part(tokens: Tokens) -> PagePart:
+    """Choose the main part of a page."""
     box = _marked(tokens) or _named(tokens)
     if box is not None:
-        return box.first, box.last
+        return PagePart(tokens, box.first, box.last)
     part = _without_edges(tokens)
-    return part if _has_prose(tokens, *part) else everything
+    return part if _has_prose(part) else PagePart(tokens, 0, len(tokens.kinds))
 
 
 def _marked(tokens: Tokens) -> Box | None:
@@ -71,12 +83,12 @@ def _chars(box: Box) -> int:
     return box.chars
 
 
-def _without_edges(tokens: Tokens) -> tuple[int, int]:
+def _without_edges(tokens: Tokens) -> PagePart:
     """Return what is between a row of links at the top and one at the end of a page."""
     count = len(tokens.kinds)
     first = _edge(tokens, range(count))
     last = count - _edge(tokens, range(count - 1, first - 1, -1))
-    return first, last
+    return PagePart(tokens, first, last)
 
 
 def _edge(tokens: Tokens, order: Iterable[int]) -> int:
@@ -105,10 +117,10 @@ def _edge(tokens: Tokens, order: Iterable[int]) -> int:
     return passed if links >= _ROW_LINKS and linked >= _ROW_SHARE * chars else 0
 
 
-def _has_prose(tokens: Tokens, first: int, last: int) -> bool:
+def _has_prose(part: PagePart) -> bool:
     """Tell whether a part has a block of prose at all: an index page has none."""
-    prose = 0
-    for at in range(first, last):
+    tokens, prose = part.tokens, 0
+    for at in range(part.first, part.last):
         kind = tokens.kinds[at]
         if kind == Kind.TEXT:
             prose += len(tokens.values[at].strip())

@@ -14,6 +14,7 @@ from honeyguide.adapters.html.rendering.inline import LINE_BREAK, InlineText, es
 from honeyguide.adapters.html.rendering.tokens import Kind
 
 if TYPE_CHECKING:
+    from honeyguide.adapters.html.rendering.main_part import PagePart
     from honeyguide.adapters.html.rendering.tokens import TableToken, Tokens
 
 MAX_INDENT = 24  # characters before a line; deeper lists are not indented further
@@ -47,9 +48,9 @@ class _Container(NamedTuple):
     prefix: str  # with those of the containers around it
 
 
-def write(tokens: Tokens, part: tuple[int, int], resolve: Callable[[str], str]) -> Written:
-    """Write a part of the tokens; `resolve` makes an href absolute, or empty if nobody can follow it."""
-    return _Writer(tokens, resolve).run(*part)
+def write(part: PagePart, resolve: Callable[[str], str]) -> Written:
+    """Write a part of a page; `resolve` makes an href absolute, or empty if nobody can follow it."""
+    return _Writer(part.tokens, resolve).run(part.first, part.last)
 
 
 class _Writer:
