@@ -83,6 +83,47 @@ def test_a_head_that_says_nothing_is_not_known() -> None:
     assert candidate.parts["contextual"].unknown == ("head_title", "head_description")
 
 
+FIVE = "Click here for more"
+MANY = "How we keep your whole building safe"
+
+
+@pytest.mark.parametrize(
+    ("rule", "href", "anchor", "position", "points"),
+    [
+        ("PICK-12", "/team", "Team", NAV, {"depth-1": 2, "clean-url": 0.5, "short-anchor": 1.5, "navigation": 2}),
+        ("PICK-12", "/a/team", "read more", Position.MAIN, {"depth-2": 1.5, "clean-url": 0.5, "generic-anchor": 0.25, "main": 1.5}),
+        ("PICK-12", "/a/b/team", MANY, Position.FOOTER, {"depth-3": 0.5, "clean-url": 0.5, "long-anchor": 0.5, "footer": 0.5}),
+        ("PICK-12", "/a/b/c/team?x=1", "", Position.FOOTER, {"footer": 0.5}),
+        ("PICK-12", "/a/b/c/team?x=1", FIVE, Position.FOOTER, {"short-anchor": 1.5, "footer": 0.5}),
+        ("PICK-12", "/a/b/c/team?x=1", MANY[:-5], Position.FOOTER, {"short-anchor": 1.5, "footer": 0.5}),
+        ("PICK-12", "/about?x=1", "", Position.FOOTER, {"depth-1": 2, "footer": 0.5, "about-path": 2}),
+        ("PICK-12", "/services?x=1", "", Position.FOOTER, {"depth-1": 2, "footer": 0.5, "services-path": 3}),
+    ],
+)  # fmt: skip
+def test_intrinsic_points(
+    rule: str, href: str, anchor: str, position: Position, points: dict[str, float]
+) -> None:
+    (candidate,) = blend(link(href, anchor, position=position)).candidates
+    assert candidate.parts is not None
+    intrinsic = candidate.parts["intrinsic"]
+    assert {reason.rule: reason.points for reason in intrinsic.reasons} == points, rule
+    assert intrinsic == sum(points.values())
+
+
+def test_intrinsic_has_the_best_position_and_at_most_10() -> None:
+    # PICK-12
+    places = (
+        Occurrence("Fire inspection", position=NAV),
+        Occurrence("Fire inspection", position=Position.MAIN),
+    )
+    (candidate,) = blend(Link(Url.parse("/services-fire-inspection", HOME), places, 0)).candidates
+    assert candidate.parts is not None
+    intrinsic = candidate.parts["intrinsic"]
+    paid = {reason.rule: reason.points for reason in intrinsic.reasons}
+    assert (paid["navigation"], "main" in paid, paid["linked-often"], paid["range"]) == (2, False, 0.5, -0.5)
+    assert intrinsic == 10.0
+
+
 def test_boosts_are_capped() -> None:
     # PICK-12: all slug boosts together pay at most 4 of 10, so alone they stay under the threshold.
     (candidate,) = blend(link("/a/b/services-maintenance-fire?x=1", "", position=Position.FOOTER)).candidates
@@ -179,24 +220,38 @@ def test_bucket_priority_order() -> None:
     ]  # fmt: skip
 
 
-def test_products_stand_behind_services_unless_clearly_ahead() -> None:
-    # PICK-17
+@pytest.mark.parametrize(
+    ("rule", "title", "description", "ahead", "order"),
+    [
+        ("PICK-17", "Fire", "x", -0.12, ["services", "products"]),
+        (
+            "PICK-17",
+            "Fire protection sprinkler inspection",
+            "Fire protection sprinkler",
+            0.0928,
+            ["services", "products"],
+        ),
+        (
+            "PICK-17",
+            "Fire protection sprinkler inspection testing",
+            "Fire protection",
+            0.106,
+            ["products", "services"],
+        ),
+    ],
+)
+def test_products_stand_behind_services_unless_clearly_ahead(
+    rule: str, title: str, description: str, ahead: float, order: list[str]
+) -> None:
+    # Clearly is by 0.10.
     heads = {
-        "https://acme.example/products/a": Head("Fire alarm"),
-        "https://acme.example/services/a": Head("Alarm"),
+        "https://acme.example/products/a": Head(title, description),
+        "https://acme.example/services/a": Head("Alarm", "x"),
     }
-    near = blend(link("/products/a", "Alarm", 0), link("/services/a", "Alarm", 1), heads=heads)
-    assert [c.bucket for c in near.selected] == ["services", "products"]
-    title = "Fire protection sprinkler inspection testing alarm suppression"
-    far = blend(
-        link("/products/a", title, 0),
-        link("/services/a", "Alarm", 1),
-        heads={
-            "https://acme.example/products/a": Head(title, title),
-            "https://acme.example/services/a": Head("x", "y"),
-        },
-    )
-    assert [c.bucket for c in far.selected] == ["products", "services"]
+    chosen = blend(link("/products/a", "Alarm", 0), link("/services/a", "Alarm", 1), heads=heads)
+    totals = {path: candidate.score or 0.0 for path, candidate in by_path(chosen).items()}
+    assert totals["/products/a"] - totals["/services/a"] == pytest.approx(ahead, abs=1e-4)
+    assert [candidate.bucket for candidate in chosen.selected] == order, rule
 
 
 def test_equal_within_epsilon_goes_by_bucket() -> None:

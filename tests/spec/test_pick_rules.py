@@ -122,7 +122,7 @@ def test_filters(rule: str, href: str, out: str) -> None:
     ],
 )
 def test_service_area_anchors(rule: str, anchor: str) -> None:
-    for strategy in ("rules", "blend"):
+    for strategy in ("rules", "blend", "portfolio"):
         selection = pick(("/services/inspection", anchor), strategy=strategy)
         assert selection.selected == (), rule
         assert selection.counts["rejected_service_area"] == 1

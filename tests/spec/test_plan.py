@@ -122,9 +122,32 @@ def test_levels(rule: str, relevance: float, hub: bool, visited_h: float, level:
     assert score_url(row, now=NOW).level.name == level, rule
 
 
-def test_level_very_low() -> None:
-    # PLAN-2
-    assert score_url({**ROW, "last_visited": NOW, "hub_depth": 9}, now=NOW).level.name == "very low"
+@pytest.mark.parametrize(
+    ("rule", "signals", "score", "level"),
+    [
+        ("PLAN-2", {"last_changed": NOW, "is_hub": True}, 80, "very high: crawl immediately"),
+        ("PLAN-2", {"last_changed": NOW, "topic_relevance": 0.6}, 79, "high: crawl soon"),
+        ("PLAN-2", {"is_hub": True}, 60, "high: crawl soon"),
+        ("PLAN-2", {"topic_relevance": 0.6}, 59, "medium: normal schedule"),
+        ("PLAN-2", {"last_visited": NOW - timedelta(hours=2)}, 40, "medium: normal schedule"),
+        (
+            "PLAN-2",
+            {"last_visited": NOW - timedelta(hours=2), "hub_depth": 4, "topic_relevance": 0.27},
+            39,
+            "low: defer",
+        ),
+        ("PLAN-2", {"last_visited": NOW}, 20, "low: defer"),
+        (
+            "PLAN-2",
+            {"last_visited": NOW, "hub_depth": 4, "topic_relevance": 0.27},
+            19,
+            "very low: skip or deprioritize",
+        ),
+    ],
+)
+def test_bounds_of_levels(rule: str, signals: dict[str, object], score: float, level: str) -> None:
+    result = score_url({**ROW, **signals}, now=NOW)
+    assert (result.score.value, f"{result.level.name}: {result.level.advice}") == (score, level), rule
 
 
 @pytest.mark.parametrize("top", [None, 2, 4, 9])
@@ -170,3 +193,12 @@ def test_now_is_a_parameter() -> None:
     assert scored(now=NOW, last_visited=seen)[0] == 20
     assert scored(now=NOW + timedelta(days=8), last_visited=seen)[0] == 65
     assert score_url({**ROW, "last_visited": seen}).score.value == 65
+    assert score_url({**ROW, "last_visited": datetime.now(UTC)}).score.value == 20
+
+
+def test_scoring_changes_nothing_but_its_result() -> None:
+    # PLAN-4: the rows are left as they are, and the same call gives the same answer.
+    rows = [{**ROW, "lastChanged": NOW.isoformat()}, {**ROW, "url": "https://news.example/b", "is_hub": True}]
+    before = [dict(row) for row in rows]
+    assert repr(rank_urls(rows, now=NOW)) == repr(rank_urls(rows, now=NOW))
+    assert rows == before

@@ -115,6 +115,12 @@ def test_every_term_of_the_guide(term: str, category: str, score: float) -> None
     for href in (f"/{term}", f"/our/x{term.upper()}y.html"):
         candidate = only(select("rules", href))
         assert (candidate.category, total(candidate)) == (category, score)
+    assert candidate.score is not None
+    boost = {"A-boost": 20} if score == 100 else {}  # 80 and 20, not more that is cut off at 100
+    assert {reason.rule: reason.points for reason in candidate.score.reasons} == {
+        category: score - sum(boost.values()),
+        **boost,
+    }
 
 
 @pytest.mark.parametrize(
@@ -172,6 +178,11 @@ def test_the_settings_of_the_guide_are_read_from_json(tmp_path: Path) -> None:
 
 
 # --- PRD --------------------------------------------------------------------------------------------------------
+
+
+def test_the_guide_takes_four_pages() -> None:
+    hrefs = [f"/services/{letter}" for letter in "abcdef"]
+    assert selected_paths(select("rules", *hrefs)) == hrefs[:4]
 
 
 def test_blend_takes_four_pages() -> None:
@@ -247,6 +258,12 @@ def test_top_level_service_pages_of_the_prd() -> None:
     }
 
 
+@pytest.mark.parametrize("href", ["/homes/inspection", "/homes/kitchen-hoods"])
+def test_pages_further_down_are_neither_service_pages_by_their_slug_nor_dropped_for_it(href: str) -> None:
+    candidate = only(select("blend", (href, QUERY)))
+    assert (candidate.bucket, rejection(candidate)) == ("other", None)
+
+
 @pytest.mark.parametrize(
     ("href", "bucket"),
     [
@@ -293,13 +310,33 @@ def test_a_page_is_selected_from_a_total_of_0_30_on() -> None:
     assert [rejection(kept), rejection(dropped)] == [None, "threshold"]
 
 
-def test_a_blog_page_is_strong_by_its_score_too() -> None:
-    words = "fire sprinkler testing alarm suppression"  # no tier-1 word
-    strong = select(
-        "blend", ("/blog/a", words), heads={"https://acme.com/blog/a": Head(f"{words} {QUERY[:4]}", QUERY)}
-    )
-    assert total(only(strong)) >= 0.60
-    assert selected_paths(strong) == ["/blog/a"]
+@pytest.mark.parametrize(
+    ("title", "description", "anchor", "score", "rejected"),
+    [
+        (
+            "fire sprinkler testing alarm",
+            QUERY.removesuffix(" suppression"),
+            "fire sprinkler",
+            0.5978,
+            "blog",
+        ),
+        (
+            "fire sprinkler testing alarm",
+            "fire protection sprinkler inspection",
+            "fire sprinkler testing alarm suppression",
+            0.6015,
+            None,
+        ),
+    ],
+)
+def test_a_blog_page_is_strong_by_its_score_too(
+    title: str, description: str, anchor: str, score: float, rejected: str | None
+) -> None:
+    # None of the words is of tier 1; from 0.60 on the total is enough.
+    heads = {"https://acme.com/blog/a": Head(title, description)}
+    page = only(select("blend", ("/blog/a", anchor), place="main", heads=heads))
+    assert total(page) == pytest.approx(score, abs=1e-4)
+    assert rejection(page) == rejected
 
 
 def test_scores_of_every_link_are_there_and_in_their_ranges() -> None:

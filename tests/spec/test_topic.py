@@ -27,6 +27,9 @@ FOCUSED = load_profile("docs").traversals["focused"]
         ("TOPIC-1", "https://a.example/x", "", "", "navigation", 2),
         ("TOPIC-1", "https://a.example/x", "", "", "main", 3),
         ("TOPIC-1", "https://a.example/x", "", "", "footer", 0),
+        ("TOPIC-1", "https://a.example/docs/asyncio", "", "", None, 5),
+        ("TOPIC-1", "https://a.example/asyncio", "coroutines", "", None, 6),
+        ("TOPIC-1", "https://a.example/x", "asyncio", "asyncio", "navigation", 9),
         ("TOPIC-1", "https://a.example/docs/asyncio", "asyncio", "asyncio", "main", 10),
     ],
 )
