@@ -18,6 +18,7 @@ import spec_ids
 import honeyguide
 from honeyguide.app.tools.profiles import show_profile
 from honeyguide.cli.main import root
+from honeyguide.config.extend import SHORT_KEYS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "source-documents.md"
 SPAN = re.compile(r"`([^`]+)`")
@@ -86,6 +87,8 @@ def settings() -> dict[str, Any]:
 
 def is_setting(text: str) -> bool:
     """Look for a key of the profile, with the names of the tables above it."""
+    if text in SHORT_KEYS:
+        return True
     try:
         reduce(lambda table, key: table[key], text.split("."), settings())
     except (KeyError, TypeError):
