@@ -88,6 +88,23 @@ class Profiles(Files):
             expect(0 < len(str(error)) <= MAX_MESSAGE, "a message without end")
 
 
+class JsonProfiles(Profiles):
+    """Profiles in JSON."""
+
+    name = "json-profiles"
+    suffix = "json"
+    pieces = pieces_of(
+        '{ } [ ] : , " null true false 0 4 -1 1e400 NaN Infinity 99999999999999999999 "\\ud800" "\\u0000" "a" "x*" "$a" ␣ [[[[[[[[[[',
+        '"schema":1, "extends":"company", "extends":"base", "extends":"case.json", "name":"a", "description":"b", "page_cap":4, "page_cap":',
+        '"disallowed_paths":["/a"], "disallowed_paths":{"add":["/a"]}, "terms":{ "strategy":{"rules":{ "cap":2 "reserve":["about"] "replace":[',
+        '"strategy":{"blend":{"quota":{"blog":0}}} "scorecard":{ "filter":[{"id":"homepage","remove":true}], "when":{"path":{"has":["x"]}}',
+    )
+    seeds = (
+        b'{"extends": "company", "page_cap": 4, "disallowed_paths": ["/privacy"]}',
+        b'{"extends": "company", "strategy": {"blend": {"cap": 2, "reserve": ["about", "contact"], "quota": {"about": 0}}}}',
+    )
+
+
 class Patterns(Documents):
     """Patterns: refused, or matched in time that grows with the text and no faster."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzzing.addresses import Hrefs, Urls
-from fuzzing.files import Csv, JsonLines, Parquet, Patterns, Profiles
+from fuzzing.files import Csv, JsonLines, JsonProfiles, Parquet, Patterns, Profiles
 from fuzzing.stores import Stores
 from fuzzing.web import Html, Markdown, Robots, Sitemaps
 
@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 TARGETS: dict[str, Callable[[], Target]] = {
     target.name: target
     for target in (
-        Urls, Hrefs, Html, Robots, Sitemaps, Markdown, Profiles, Patterns, Csv, JsonLines, Parquet, Stores,
+        Urls, Hrefs, Html, Robots, Sitemaps, Markdown, Profiles, JsonProfiles, Patterns, Csv, JsonLines, Parquet, Stores,
     )
 }  # fmt: skip
