@@ -15,7 +15,7 @@ _NAMES = {
     "app.runs": "open_store",
     "app.simulate": "SimulateRequest simulate_policies",
     "app.tools.pages": "classify extract_links parse_markdown parse_page score_link score_links score_page",
-    "app.tools.schemas": "load_schema",
+    "app.tools.profiles": "load_schema",
     "app.watch": "watch_store",
     "config": "load_profile",
     "core.crawl.frontier": "Budgets",

@@ -22,7 +22,7 @@ from honeyguide.app.tools.pages import parse_page as parse_page
 from honeyguide.app.tools.pages import score_link as score_link
 from honeyguide.app.tools.pages import score_links as score_links
 from honeyguide.app.tools.pages import score_page as score_page
-from honeyguide.app.tools.schemas import load_schema as load_schema
+from honeyguide.app.tools.profiles import load_schema as load_schema
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.core.crawl.frontier import Budgets as Budgets

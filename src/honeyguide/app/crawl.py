@@ -22,13 +22,7 @@ from honeyguide.core.recrawl.history import UNCHANGED
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import (
-    AddressRefusedError,
-    AskedToWaitError,
-    ForbiddenError,
-    InputError,
-    UrlError,
-)
+from honeyguide.errors import AddressRefusedError, AskedToWaitError, ForbiddenError, InputError, UrlError
 from honeyguide.jobs.crawl import PageAttachments
 from honeyguide.jobs.request import CrawlRequest, latest_runs, traversal_of
 from honeyguide.ports.store import Store

@@ -14,14 +14,7 @@ from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
 from honeyguide.adapters.output.page_file import Folder, PageFile, PageTable, StoredPages, with_extras
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
-from honeyguide.adapters.output.tables import (
-    MARKDOWN,
-    PICK_COLUMNS,
-    check_table,
-    column_names,
-    csv_rows,
-    write_table,
-)
+from honeyguide.adapters.output.tables import MARKDOWN, check_table, column_names, csv_rows, write_table
 from honeyguide.adapters.output.write import check_replaceable
 
 if TYPE_CHECKING:
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Fetched
 
 __all__ = [
-    "MARKDOWN", "PICK_COLUMNS", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
+    "MARKDOWN", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
     "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "kind_of", "name_of",
     "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip

@@ -6,7 +6,6 @@ Start reading at `open_known` and `StoreTable`. polars and sqlite3 are imported 
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.policies import load_policy
-from honeyguide.app.runs import open_store
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import site_of
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals, field_name
@@ -29,7 +27,6 @@ from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Sequence
-    from pathlib import Path
 
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.bulk.batches import ParquetFile
@@ -153,16 +150,6 @@ def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in unread[:_COMPARED_COLUMNS]:
         if near := get_close_matches(name.lower(), missing, 1, _SIMILAR):
             yield name, near[0]
-
-
-@contextmanager
-def read_store(path: str | Path, *, read_only: bool = False) -> Iterator[Store]:
-    """Open a store that is there, and close it."""
-    store = open_store(path, create=False, read_only=read_only)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 @dataclass(frozen=True, slots=True)

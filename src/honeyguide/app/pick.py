@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import name_of, read_lines
@@ -231,15 +230,10 @@ async def pick_sites(
     at_once: int = 16,
 ) -> None:
     """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place."""
-    from honeyguide.adapters.clock import SystemClock  # the network's libraries cost a third of a second
-    from honeyguide.adapters.http.client import HttpFetcher
-    from honeyguide.adapters.http.robots import read_robots
+    from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.jobs.pick import pick_all
-    from honeyguide.jobs.politeness import PoliteFetcher
 
-    clock = SystemClock()
-    async with HttpFetcher(policy) as http:
-        polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
+    async with opened_fetcher(policy) as (polite, clock):
         job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
 

@@ -18,7 +18,8 @@ from honeyguide.adapters.policies import policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import check_table, write_table
-from honeyguide.app.known import StoreTable, open_known, read_store
+from honeyguide.app.known import StoreTable, open_known
+from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.records.answers import PlanChangeRecord
 from honeyguide.core.records.fields import PlanRecord, columns
@@ -117,7 +118,7 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     query = _checked(
         PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
     )
-    with read_store(path, read_only=True) as store:
+    with opened_store(path, read_only=True) as store:
         return StoreTable(store, chosen, policy, str(path)).plan(query)
 
 
@@ -158,18 +159,17 @@ def open_plan(
     """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings."""
     profile, policy = request.profile, request.policy
     if request.store is not None:
-        with read_store(request.store, read_only=not request.can_enqueue) as store:
+        with opened_store(request.store, create=False, read_only=not request.can_enqueue) as store:
             stored = StoreTable(store, profile, policy or LEARNED, request.store)
             yield PlanSession(stored, profile, request.store, stored)
         return
-    kind, check_urls = request.input_format, request.check_urls
     ranker = open_known(
         request.files,
         profile,
-        kind=kind,
+        kind=request.input_format,
         policy=policy,
         reject=reject,
-        check_urls=check_urls,
+        check_urls=request.check_urls,
         on_note=on_note,
     )
     yield PlanSession(ranker, profile, ", ".join(map(name_of, request.files)))
@@ -220,7 +220,6 @@ class PlanSession:
         self, urls: Sequence[str], now: datetime, on_note: Callable[[str], None] | None = None
     ) -> Scheduled:
         """Schedule URLs of a store in its runs, in this order; `on_note` receives runs whose profile is gone."""
-        from honeyguide.app.runs import profile_of_run  # only for those who crawl
         from honeyguide.jobs.request import latest_runs
         from honeyguide.jobs.watch import schedule
 

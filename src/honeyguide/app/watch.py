@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from honeyguide.app.crawl import opened_fetcher, reopen_refused, sitemap_request
-from honeyguide.app.known import Excluded, StoreTable, read_store
-from honeyguide.app.runs import resume_request
+from honeyguide.app.known import Excluded, StoreTable
+from honeyguide.app.runs import opened_store, resume_request
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Store
 
-__all__ = ["Round", "WatchBudget", "WatchRequest", "read_store"]  # front ends import them from here
+__all__ = ["Round", "WatchBudget", "WatchRequest"]  # front ends import them from here
 
 
 async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
     """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
-    with read_store(path) as store:
+    with opened_store(path, create=False) as store:
         return await watch_opened(store, request, policy)
 
 

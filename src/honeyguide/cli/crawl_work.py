@@ -7,8 +7,6 @@ Must not know: which options go together (`crawl.py`), how a crawl works (`app.c
 from __future__ import annotations
 
 import asyncio
-import csv
-import sys
 import time
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
@@ -24,8 +22,6 @@ from honeyguide.app.files import (
     PageFile,
     PageTable,
     StoredPages,
-    column_names,
-    csv_rows,
     with_extras,
     with_links,
 )
@@ -41,7 +37,7 @@ from honeyguide.cli.options import (
     reports_option,
     until_stopped,
 )
-from honeyguide.cli.output import is_plain, line_for_people, note, number, printed_line, say
+from honeyguide.cli.output import RecordPrinter, is_plain, line_for_people, note, number, say
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
 from honeyguide.core.records.fields import PageRecord
@@ -52,14 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from honeyguide.app.crawl import (
-        CrawlResult,
-        PageAttachments,
-        Profile,
-        Run,
-        Store,
-        WaitingSeed,
-    )
+    from honeyguide.app.crawl import CrawlResult, PageAttachments, Profile, Run, Store, WaitingSeed
     from honeyguide.core.records import Record
 
     Output: TypeAlias = "PrintedPages | PageFile | PageTable"
@@ -104,8 +93,7 @@ class OutputOptions:
     reports: tuple[str, ...] = reports_option()
     restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
     due: bool = option(
-        "--due",
-        "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store.",
+        "--due", "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."
     )
     run: int | None = option(
         "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
@@ -356,11 +344,9 @@ class PrintedPages:
         self, output: str, extras: tuple[str, ...], *, show_hosts: bool = False, show_changes: bool = False
     ) -> None:
         self.name = ""
-        self._output = output
+        self._printer = None if output == "table" else RecordPrinter(output, PageRecord)
         self._show_hosts, self._show_changes = show_hosts, show_changes
         self._extras = extras
-        self._csv = csv.writer(sys.stdout, lineterminator="\n")
-        self._has_header = False
 
     def follow(self, _store: StoredPages) -> int:
         """Leave the pages of earlier processes to the store."""
@@ -368,17 +354,10 @@ class PrintedPages:
 
     def append(self, record: Record, values: Record) -> None:
         """Print a page."""
-        if self._output == "table":
+        if self._printer is None:
             say(page_line(record, show_hosts=self._show_hosts, show_changes=self._show_changes))
-            return
-        if self._output == "jsonl":
-            sys.stdout.write(printed_line(with_extras(record, values, self._extras)) + "\n")
         else:
-            if not self._has_header:
-                self._csv.writerow(column_names(PageRecord))
-                self._has_header = True
-            self._csv.writerows(csv_rows(record, PageRecord))
-        sys.stdout.flush()
+            self._printer.print(with_extras(record, values, self._extras))
 
     def end(self, _store: StoredPages) -> None:
         """Everything is printed."""

@@ -125,6 +125,28 @@ def write_records(output: str, records: Iterable[Record], columns: Sequence[str]
         writer.writerow(csv_row(record, columns))
 
 
+class RecordPrinter:
+    """Standard output for records of a type as they come: JSON lines, or CSV whose header comes with the first."""
+
+    def __init__(self, output: str, kind: Any) -> None:
+        self._kind = kind
+        self._csv = csv.writer(sys.stdout, lineterminator="\n") if output == "csv" else None
+        self._has_header = False
+
+    def print(self, record: Record) -> None:
+        """Print a record; a reader at the other end of a pipe gets it now."""
+        from honeyguide.app.files import column_names, csv_rows  # as above
+
+        if self._csv is None:
+            sys.stdout.write(printed_line(record) + "\n")
+        else:
+            if not self._has_header:
+                self._csv.writerow(column_names(self._kind))
+                self._has_header = True
+            self._csv.writerows(csv_rows(record, self._kind))
+        sys.stdout.flush()
+
+
 def printed_line(record: Record) -> str:
     """Write one record as JSON for standard output, whose encoding may not have all letters."""
     from honeyguide.core.records import json_line  # as above
@@ -163,6 +185,16 @@ class Column:
     name: str
     right: bool = False
     keep: bool = False
+
+    @classmethod
+    def number(cls, name: str) -> Column:
+        """Make a column of numbers."""
+        return cls(name, right=True, keep=True)
+
+    @classmethod
+    def whole(cls, name: str) -> Column:
+        """Make a column of text that never wraps."""
+        return cls(name, keep=True)
 
     def least_width(self, cells: Iterable[str]) -> int:
         """Return how narrow the column may become: a number keeps all its digits, text a few letters."""

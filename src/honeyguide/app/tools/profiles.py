@@ -1,4 +1,4 @@
-"""Profiles: listed, shown, checked and started.
+"""Profiles: listed, shown, checked and started; and the JSON Schemas that `tools/make_reference.py` makes of records.
 
 Owns: the records of these uses, and the starter text. Must not know: what a profile may contain (`honeyguide.config` does).
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.records.answers import ProfileRecord
 
+SCHEMAS = ("pick", "crawl", "plan", "signals")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 
 
@@ -82,6 +84,22 @@ def write_profile(path: Path, text: str, *, force: bool) -> None:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be written: {why}", file=str(path)) from None
+
+
+# --- schemas ---
+
+
+def load_schema(name: str) -> dict[str, Any]:
+    """Load the JSON Schema of the records of `pick`, `crawl` or `plan`, or of the `signals` that plan reads."""
+    schema: dict[str, Any] = json.loads(schema_text(name))
+    return schema
+
+
+def schema_text(name: str) -> str:
+    """Read a schema as it is shipped."""
+    if name not in SCHEMAS:
+        raise InputError(f"no schema is named {name!r}; there are {', '.join(SCHEMAS)}", field="name")
+    return (files("honeyguide") / "schemas" / f"{name}.json").read_text("utf-8")
 
 
 _HEAD = """\

@@ -29,9 +29,9 @@ NEXT = (
     ("honeyguide select --demo --all", "every link of a page, with its verdict"),
     ("honeyguide profile show company", "the rules that decided here"),
 )
-REJECTED = (Column("Links", right=True, keep=True), Column("Rule", keep=True), Column("Why, and which"))
-RANKED = (Column("Score", right=True, keep=True), Column("Bucket", keep=True), Column("Page and points"))
-PICKED = (Column("#", right=True, keep=True), *RANKED[:2], Column("Page and title"))
+REJECTED = (Column.number("Links"), Column.whole("Rule"), Column("Why, and which"))
+RANKED = (Column.number("Score"), Column.whole("Bucket"), Column("Page and points"))
+PICKED = (Column.number("#"), *RANKED[:2], Column("Page and title"))
 
 
 @click.command(cls=Command, examples=("honeyguide demo",))
@@ -67,7 +67,7 @@ def demo() -> None:
     say()
     say(f"{record['requests']} requests were made, robots.txt was obeyed, and nothing left this machine.")
     _heading("Try next")
-    print_table((Column("", keep=True), Column("")), NEXT)
+    print_table((Column.whole(""), Column("")), NEXT)
 
 
 def _pick() -> Record:

@@ -15,13 +15,7 @@ import click
 from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import STDIN, name_of, read_lines
 from honeyguide.app.tools import pages as scores
-from honeyguide.app.tools.pages import (
-    NOWHERE,
-    link_records,
-    load_page,
-    url_record,
-    verdict_record,
-)
+from honeyguide.app.tools.pages import NOWHERE, link_records, load_page, url_record, verdict_record
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     address,
@@ -116,11 +110,7 @@ def note_address(loaded: LoadedPage) -> None:
 
 def _show(records: Iterable[Record], page: str) -> None:
     rows = [_row(record, page) for record in records]
-    columns = (
-        Column("Position", keep=True),
-        Column("Times", right=True, keep=True),
-        Column("Verdict", keep=True),
-    )
+    columns = (Column.whole("Position"), Column.number("Times"), Column.whole("Verdict"))
     print_table((*columns, Column("Link and text")), rows)
     say()
     say(f"{len(rows):,} links on {page}")
@@ -233,7 +223,7 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
 
 
 def _show_links(records: Iterable[Record]) -> None:
-    columns = (Column("Score", right=True, keep=True), Column("URL and why"))
+    columns = (Column.number("Score"), Column("URL and why"))
     texts = ((r, "\n  ".join([display(r["url"]), *point_lines(r)])) for r in records)
     print_table(columns, ([number(record["relevance_score"]), text] for record, text in texts))
 
@@ -271,7 +261,7 @@ def _show_score(records: Iterable[Record], name: str) -> None:
         if not record["points"]:
             say("No rule paid anything.")
             return
-        columns = (Column("Points", right=True, keep=True), Column("Why"), Column("Rule", keep=True))
+        columns = (Column.number("Points"), Column("Why"), Column.whole("Rule"))
         rows = ([points(paid["points"]), paid["reason"], paid["rule"]] for paid in record["points"])
         print_table(columns, rows)
 
@@ -333,7 +323,7 @@ def classify(hrefs: tuple[str, ...], base: str, seed: str | None) -> None:
 
 
 def _show_verdicts(records: Iterable[Record]) -> None:
-    columns = (Column("Link"), Column("Verdict", keep=True), Column("Rule", keep=True), Column("Why"))
+    columns = (Column("Link"), Column.whole("Verdict"), Column.whole("Rule"), Column("Why"))
     rows = (
         [r["href"], r["verdict"], r["id"], " ".join(filter(None, (r["rule"], r["detail"])))] for r in records
     )
@@ -364,7 +354,7 @@ def _show_steps(records: Iterable[Record]) -> None:
         if record["steps"]:
             rows = [["", "as given", record["steps"][0]["before"]]]
             rows += [[step["rule"], step["name"], step["after"]] for step in record["steps"]]
-            print_table((Column("Rule", keep=True), Column("Step", keep=True), Column("URL")), rows)
+            print_table((Column.whole("Rule"), Column.whole("Step"), Column("URL")), rows)
             say()
         else:
             note("nothing changes: the URL is normalised already")

@@ -6,7 +6,6 @@ Owns: the options, and what is printed during a run. Must not know: how sites ar
 from __future__ import annotations
 
 import asyncio
-import csv
 import sys
 import time
 from collections import Counter
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from honeyguide.app.files import PICK_COLUMNS, STDIN, NoColumnError, PickFile, PickRun, csv_rows, named_rows
+from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli.command import Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
@@ -33,11 +32,11 @@ from honeyguide.cli.options import (
     reports_option,
 )
 from honeyguide.cli.output import (
+    RecordPrinter,
     is_plain,
     log_to_stderr,
     no_color_option,
     note,
-    printed_line,
     say,
     usual_format,
 )
@@ -82,10 +81,7 @@ class _Options:
 class _PickChoice(ChoiceOptions):
     content: bool = option("--content", "Add Markdown, headings, keywords and evidence of each chosen page.")
     timings: bool = option(
-        "--no-timings",
-        "Omit elapsed_s, so that equal runs give equal bytes.",
-        default=True,
-        flag_value=False,
+        "--no-timings", "Omit elapsed_s, so that equal runs give equal bytes.", default=True, flag_value=False
     )
 
 
@@ -258,13 +254,11 @@ class PrintedRecords:
     def __init__(self, output: str, total: int, *, keep: bool) -> None:
         self.missing = list(range(total))
         self.is_table = output == "table"
-        self._output = output
+        self._printer = RecordPrinter(output, PickRecord)
         self._waiting: dict[int, Record] = {}
         self._next = 0
         self._keep = keep
         self._kept: list[Record] = []
-        self._csv = csv.writer(sys.stdout, lineterminator="\n")
-        self._has_header = False
 
     def statuses(self) -> Counter[str]:
         """No earlier run finished anything."""
@@ -282,14 +276,9 @@ class PrintedRecords:
             self._kept.append(record)
         if self.is_table:
             show_record(record)
-        elif self._output == "csv":
-            if not self._has_header:
-                self._csv.writerow(PICK_COLUMNS)
-                self._has_header = True
-            self._csv.writerows(csv_rows(record, PickRecord))
+            sys.stdout.flush()
         else:
-            sys.stdout.write(printed_line(record) + "\n")
-        sys.stdout.flush()  # a reader at the other end of a pipe gets it now
+            self._printer.print(record)
 
     def records(self) -> Iterator[Record]:
         """Give what was printed."""

@@ -17,13 +17,7 @@ import click
 
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
-from honeyguide.app.plan import (
-    OWN_POLICIES,
-    PlanQuery,
-    PlanRequest,
-    plan_record,
-    policy_names,
-)
+from honeyguide.app.plan import OWN_POLICIES, PlanQuery, PlanRequest, plan_record, policy_names
 from honeyguide.cli.command import COUNT, Command, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
@@ -174,7 +168,8 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             if row is None:
                 absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
                 raise InputError(f"{shown(options.explain)} {absent}", file=session.name)
-            show_explained(session.explain(row, options.now))
+            record = session.explain(row, options.now)
+            emit([record], tuple(record), _show_explained)
             return
         query = PlanQuery(
             now=options.now,
@@ -192,11 +187,13 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
         _warn(found)
         write_plan_reports(options.reports, found, session, query)
         if options.diff is not None:
-            show_diff(app_plan.diff_plan(options.diff, found, session, options.now), len(found.entries))
+            changes = app_plan.diff_plan(options.diff, found, session, options.now)
+            emit(changes, columns(PlanChangeRecord), lambda _: _show_diff(changes, len(found.entries)))
         elif file is not None:
             app_plan.write_plan(file, written, found)
         else:
-            show_plan(found)
+            records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
+            emit(records, columns(PlanRecord), lambda entries: _show_plan(entries, found))
         if not options.quiet:
             tell_written((file, *options.reports), len(found.entries), "URL")
         if options.enqueue:
@@ -289,15 +286,9 @@ _FRACTION = re.compile(r"(T[0-9]{2}:[0-9]{2}:[0-9]{2})\.[0-9]+")
 _BAR = 40  # characters of the longest bar
 
 
-def show_plan(plan: Plan) -> None:
-    """Print the entries, and for people also how many URLs each level has."""
-    records: Iterator[Record] = ({**plan_record(entry)} for entry in plan.entries)
-    emit(records, columns(PlanRecord), lambda records: _show_plan(records, plan))
-
-
 def _show_plan(records: Iterable[Record], plan: Plan) -> None:
-    numbers = Column("#", right=True, keep=True), Column("Score", right=True, keep=True)
-    print_table((*numbers, Column("Level", keep=True), Column("URL and why")), map(_row, records))
+    numbers = Column.number("#"), Column.number("Score")
+    print_table((*numbers, Column.whole("Level"), Column("URL and why")), map(_row, records))
     say()
     say(f"{len(plan.entries):,} of {plan.rows:,} URLs")
     say()
@@ -312,12 +303,8 @@ def _row(record: Record) -> list[str]:
     return [str(record["rank"]), number(record["score"]), record["level"], "\n".join(lines)]
 
 
-def show_explained(record: Record) -> None:
-    """Print the rank of one URL, its signals, and what every rule of the card pays it."""
-    emit([record], tuple(record), _show_explained)
-
-
 def _show_explained(records: Iterable[Record]) -> None:
+    """Print the rank of one URL, its signals, and what every rule of the card pays it."""
     (record,) = records
     say(display(record["url"]))
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
@@ -333,7 +320,7 @@ def _show_explained(records: Iterable[Record]) -> None:
     say()
     paid = ("-" if rule["points"] is None else points(rule["points"]) for rule in record["rules"])
     rules = [[one, rule["rule"], rule["reason"]] for one, rule in zip(paid, record["rules"], strict=True)]
-    print_table((Column("Points", right=True), Column("Rule", keep=True), Column("Reason")), rules)
+    print_table((Column("Points", right=True), Column.whole("Rule"), Column("Reason")), rules)
     if record["unknown"]:
         say()
         say(f"Not known: {', '.join(record['unknown'])}")
@@ -350,17 +337,13 @@ def _shown(value: Any) -> str:
     return _FRACTION.sub(r"\1", str(value))
 
 
-def show_diff(changes: Sequence[Record], total: int) -> None:
-    """Print what entered, left and changed since an earlier plan, and which rules caused it."""
-    emit(changes, columns(PlanChangeRecord), lambda _: _show_diff(changes, total))
-
-
 def _show_diff(changes: Sequence[Record], total: int) -> None:
+    """Print what entered, left and changed since an earlier plan, and which rules caused it."""
     rows = []
     for change in changes:
         scores = f"{number(change['score_before'])} to {number(change['score'])}"
         rows.append([change["change"], scores, "\n".join([display(change["url"]), *_causes(change)])])
-    print_table((Column("Change", keep=True), Column("Score", keep=True), Column("URL and why")), rows)
+    print_table((Column.whole("Change"), Column.whole("Score"), Column("URL and why")), rows)
     say()
     kinds = Counter(change["change"] for change in changes)
     counts = [f"{kinds[kind]:,} {kind}" for kind in ("entered", "left", "changed")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from honeyguide.app.tools import profiles
-from honeyguide.app.tools.schemas import SCHEMAS, schema_text
+from honeyguide.app.tools.profiles import SCHEMAS, schema_text
 from honeyguide.cli.command import Command, CommandGroup, option, takes
 from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import Column, emit, note, output_options, print_table, say
@@ -36,12 +36,7 @@ def list_() -> None:
 
 
 def _show_list(records: Iterable[Record]) -> None:
-    columns = (
-        Column("Name", keep=True),
-        Column("Description"),
-        Column("Strategies"),
-        Column("Hash", keep=True),
-    )
+    columns = (Column.whole("Name"), Column("Description"), Column("Strategies"), Column.whole("Hash"))
     rows = ([r["name"], r["description"], ", ".join(r["strategies"]) or "-", r["hash"]] for r in records)
     print_table(columns, rows)
 

@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 _TABLE = (
-    Column("Run", right=True, keep=True),
-    Column("Started", keep=True),
-    Column("Pages", right=True, keep=True),
-    Column("Stopped", keep=True),
-    Column("Profile", keep=True),
+    Column.number("Run"),
+    Column.whole("Started"),
+    Column.number("Pages"),
+    Column.whole("Stopped"),
+    Column.whole("Profile"),
     Column("Command"),
 )
 _UNKNOWN = "working, or killed"

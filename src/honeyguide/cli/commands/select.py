@@ -40,12 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.app.tools.pages import Page
     from honeyguide.core.records import Record
 
-CHOSEN = (
-    Column("#", right=True, keep=True),
-    Column("Score", right=True, keep=True),
-    Column("Bucket", keep=True),
-    Column("Page and why"),
-)
+CHOSEN = (Column.number("#"), Column.number("Score"), Column.whole("Bucket"), Column("Page and why"))
 _ROW_FORMATS = ("csv", "jsonl", "parquet")
 
 
@@ -228,7 +223,7 @@ def _show(found: selecting.PageSelection, profile: Profile, *, everything: bool)
     say()
     funnel = [[f"-{count}", rule, why] for rule, why, count in found.funnel(profile)]
     rows = [[str(found.total), "links", ""], *funnel, [str(count), "selected", ""]]
-    print_table((Column("", right=True, keep=True), Column("", keep=True), Column("")), rows)
+    print_table((Column.number(""), Column.whole(""), Column("")), rows)
     if unknown := found.unknown(profile):
         say()
         say(
@@ -320,13 +315,13 @@ def _unjudged(judged: Evaluation, picks: str, gold: str) -> Iterator[str]:
 
 
 def _show_evaluation(judged: Evaluation) -> None:
-    counts = tuple(Column(name, right=True, keep=True) for name in ("Picks", "Core", "Good", "Junk"))
+    counts = tuple(Column.number(name) for name in ("Picks", "Core", "Good", "Junk"))
     rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
-    print_table((Column("Site"), *counts, Column("Verdict", keep=True)), rows)
+    print_table((Column("Site"), *counts, Column.whole("Verdict")), rows)
     say()
     totals = judged.totals
     rows = [[name, *_cells(tally)] for name, tally in (*totals.buckets.items(), ("all", totals.picks))]
-    print_table((Column("Bucket"), *counts, Column("Precision", right=True, keep=True)), rows)
+    print_table((Column("Bucket"), *counts, Column.number("Precision")), rows)
     say()
     say(
         f"{totals.good} of {totals.sites} sites good ({_percent(totals.good_share)}), {totals.core} by core pages alone"
@@ -354,4 +349,4 @@ def _show_changes(changes: Changes) -> None:
     say(f"Picks changed on {len(changes)} {'site' if len(changes) == 1 else 'sites'}:")
     say()
     rows = [[site, c.kind, f"{c.url}\n  {c.why}"] for site, found in changes.items() for c in found]
-    print_table((Column("Site"), Column("Page", keep=True), Column("and why")), rows)
+    print_table((Column("Site"), Column.whole("Page"), Column("and why")), rows)

@@ -20,8 +20,8 @@ import click
 from honeyguide.app.crawl import CrawlTally, load_profile
 from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
-from honeyguide.app.runs import all_pages, sites_of
-from honeyguide.app.watch import WatchBudget, WatchRequest, read_store, watch_opened
+from honeyguide.app.runs import all_pages, opened_store, sites_of
+from honeyguide.app.watch import WatchBudget, WatchRequest, watch_opened
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
 from honeyguide.cli.crawl_work import (
@@ -133,7 +133,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     check_distinct((), (file, options.store))
     until = None if options.until is None else options.until.timestamp()
     tally = WatchTally(WatchBudget(options.per_hour, options.cycle_s, until, options.rounds))
-    with read_store(options.store) as store:
+    with opened_store(options.store, create=False) as store:
         show_hosts = len(sites_of(store, store.runs.list())) > 1
         with closing(_output(file, options.output, show_hosts=show_hosts)) as out:
             begin_output(out, _stored_pages(store))
