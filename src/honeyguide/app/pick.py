@@ -329,11 +329,10 @@ def _site_record(site: str, judged: SiteFigures | None, changes: Changes | None)
     """Make a record; without labels its figures are unknown, without another run its changes are."""
     figures = dict.fromkeys(EVAL_COLUMNS[3:-3])
     if judged is not None:
-        figures |= {
-            "verdict": verdict(judged), "picks": len(judged.labels), "core": judged.core, "good": judged.good,
-            "junk": judged.junk, "core_pages": judged.core_pages, "labels": [label or "unlabelled" for label in judged.labels],
-            "has_record": judged.has_record,
-        }  # fmt: skip
+        known = ("core", "good", "junk", "core_pages", "has_record")
+        labels = [label or "unlabelled" for label in judged.labels]
+        figures |= {"verdict": verdict(judged), "picks": len(labels), "labels": labels}
+        figures |= {name: getattr(judged, name) for name in known}
     found = None if changes is None else changes.get(site, [])
     kinds = {
         kind: None

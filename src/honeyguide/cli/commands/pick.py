@@ -1,6 +1,7 @@
 """`honeyguide pick`: the pages worth a visit of many sites.
 
-Owns: the options, and what is printed during a run. Must not know: how sites are picked (`app.pick`), how files survive a kill (`app.files`).
+Owns: the options, and what is printed during a run. Must not know: how sites are picked (`app.pick`), how
+files survive a kill (`app.files`).
 """
 
 from __future__ import annotations
