@@ -49,8 +49,8 @@ def show_profile(name: str, *, as_json: bool) -> tuple[str, tuple[str, ...]]:
 
 def check_profile(file: str) -> tuple[Record, tuple[str, ...]]:
     """Load a profile; return a record with everything that is wrong with it, and the terms that no rule uses."""
-    record: Record = {"schema": SCHEMA, "file": file, "ok": False, "name": None, "hash": None}
-    record |= {"replaced": [], "problems": []}
+    unknown: Record = {"ok": False, "name": None, "hash": None, "replaced": [], "problems": []}
+    record: Record = {"schema": SCHEMA, "file": file, **unknown}
     try:
         loaded = load_profile(file)
         extended = read_profile(file)
