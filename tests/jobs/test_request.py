@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from honeyguide.config import load_profile
-from honeyguide.core.crawl.frontier import Run, key_of
+from honeyguide.core.crawl.frontier import Run
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.request import CrawlRequest, resumed_request, spec_of
+from honeyguide.jobs.request import CrawlRequest, key_of, resumed_request, spec_of
 
 HOME = Url.parse("https://a.example/")
 

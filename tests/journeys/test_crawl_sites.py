@@ -259,6 +259,35 @@ def test_hybrid_skips_by_letters_and_focused_by_words() -> None:
     assert set(crawl(site, traversal="focused").urls) == {"/", "/fire", *odd}
 
 
+def test_the_best_links_are_fetched_within_a_small_budget() -> None:
+    # TOPIC-5, ADAPTIVE "Waiting": eight links of a site may be in flight, and none while a better one is.
+    children = [f"/fire/{n}" for n in range(5)]
+    weak = [f"/weak-{n}" for n in range(9)]
+    site = pages(
+        {
+            "/": html("Home", *weak, "/fire"),
+            "/fire": html("Fire", *children, text="fire " * 10),
+            **{path: html("Fire") for path in children},
+            **{path: html("Weak") for path in weak},
+        }
+    )
+    for concurrency in (1, 8, 32):
+        done = crawl(site, concurrency=concurrency, budgets=Budgets(max_pages=7))
+        assert done.urls == ["/", "/fire", *children]
+        assert [record["priority"] for record in done.records] == [0, 10, *[13] * 5]
+
+
+def test_a_link_does_not_wait_for_another_site() -> None:
+    # A good page in flight holds back weaker links of its own site alone.
+    weak = [f"https://b.example/weak-{n}" for n in range(4)]
+    homes = {f"{A}/": html("Home", "/fire", "/weak"), "https://b.example/": html("Home", *weak)}
+    web = Web(lambda url: homes.get(url.text, html("Page")), dice(1))
+    done = crawl(web, seeds=tuple(map(Url.parse, homes)), concurrency=16)
+    assert web.asked[2:-1] == [f"{A}/fire", *weak]
+    assert (web.asked[-1], web.most) == (f"{A}/weak", 5)
+    assert done.urls == ["/", "https://b.example/", "/fire", *weak, "/weak"]
+
+
 def test_links_with_one_key_are_one_link() -> None:
     # Section 2: a rule matches if any occurrence does, whichever spelling of the address comes first (URL-7).
     home = b'<title>x</title><p><a href="/p?utm_source=nav">zz</a></p><p>fire <a href="/p">fire</a></p>'

@@ -12,7 +12,7 @@ twice, but never loses one.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -320,8 +320,9 @@ class _Session:
                 kept += fresh
                 if len(fresh) == len(granted.leases):
                     break
-                outstanding = Counter(ask.outstanding) + Counter(lease.site for lease in fresh)
-                ask = replace(ask, limit=ask.limit - len(fresh), outstanding=outstanding)
+                window = (slot.lease for slot in self._state.window)
+                in_flight = machine.ranks_by_site((*window, *kept))
+                ask = replace(ask, limit=ask.limit - len(fresh), in_flight=in_flight)
         return Claimed(tuple(kept), granted.rest)
 
     def _trap(self, lease: Lease) -> Why | None:

@@ -10,9 +10,10 @@ import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.core.crawl.frontier import Budgets, RunSpec, key_of
+from honeyguide.core.crawl.frontier import Budgets, RunSpec
 from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.rules.topic import topic_of
@@ -152,6 +153,16 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
         profile_hash=profile.own_hash,
         request=_to_json(request, profile),
     )
+
+
+def key_of(parts: Iterable[object]) -> str:
+    """Give the key of a run from all that makes it the same run.
+
+    >>> key_of(("focused", None)) == key_of(["focused", None]) != key_of(("focused", "None"))
+    True
+    """
+    text = repr(tuple(parts)).encode("utf-8", "backslashreplace")
+    return blake2b(text, digest_size=8).hexdigest()
 
 
 def latest_runs(runs: Iterable[Run]) -> list[Run]:

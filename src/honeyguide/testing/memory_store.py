@@ -7,7 +7,6 @@ Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not kn
 from __future__ import annotations
 
 # ruff: noqa: D102 - ports/store.py says what the methods promise
-from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
@@ -62,36 +61,37 @@ class MemoryQueue(MemoryRun):
     def claim(self, request: ClaimRequest) -> Claimed:
         self._sweep(request.now)
         leases: list[Lease] = []
-        outstanding = Counter(request.outstanding)
+        in_flight = dict(request.in_flight)
         most = request.budgets.max_pages
         leased = sum(site.leased for site in self.sites_.values())
         left = request.limit if most is None else min(request.limit, most - self.totals["fetched"] - leased)
-        while len(leases) < left and (entry := self._best(request, outstanding)) is not None:
+        while len(leases) < left and (entry := self._best(request, in_flight)) is not None:
             self.totals["claims"] += 1
             entry.claim, entry.attempts = self.totals["claims"], entry.attempts + 1
             self.site_of(entry).leased += 1
             leases.append(self._take(entry, request))
-            outstanding[leases[-1].site] += 1
-        if leases:
-            return Claimed(tuple(leases))
+            in_flight[leases[-1].site] = (*in_flight.get(leases[-1].site, ()), entry.rank)
+        if leases or in_flight:
+            return Claimed(tuple(leases), NoClaim("waiting"))
         others = {e.worker for e in self.by_id if e.state == State.LEASED and e.worker != self._worker}
         held = min((self._workers[worker] for worker in others if worker in self._workers), default=None)
         is_full = left <= 0 < request.limit
         return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
 
-    def _best(self, request: ClaimRequest, outstanding: Mapping[str, int]) -> MemoryEntry | None:
-        external, ready = self.external_pages(), []
-        for site in self.sites_.values():
-            spent, used = external if site.is_external else None, site.fetched + site.leased
-            if (
-                site.blocked_until <= request.now
-                and self._may_ask(site, request)
-                and is_open(request, site.name, used, outstanding[site.name], spent)
-            ):
-                ready.append(site.name)
+    def _best(self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]) -> MemoryEntry | None:
+        external = self.external_pages()
         entries = (e for e in self.by_id if e.is_ready and (e.rank < 0 or not request.only_due))
-        best = ((e.rank, e.id, e) for e in entries if (e.found.site or e.url.site) in ready)
-        return min(best, default=(0, 0, None))[2]
+        heads: dict[str, MemoryEntry] = {}  # the best of each site
+        for entry in sorted(entries, key=lambda e: (e.rank, e.id)):
+            heads.setdefault(entry.found.site or entry.url.site, entry)
+        for name, entry in heads.items():
+            site = self.sites_[name]
+            spent = external if site.is_external else None
+            head = WaitingSite(name, 0.0, site.fetched + site.leased, rank=entry.rank)
+            is_free = site.blocked_until <= request.now and self._may_ask(site, request)
+            if is_free and is_open(request, head, in_flight.get(name, ()), spent):
+                return entry
+        return None
 
     def _may_ask(self, site: MemorySite, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
@@ -112,6 +112,7 @@ class MemoryQueue(MemoryRun):
             priority=found.priority, link_score=found.score, weak_pages=found.weak_pages, hub_depth=found.hub_depth,
             parent=parent, attempt=entry.attempts, is_seed=found.is_seed, is_external=site.is_external,
             is_recrawl=entry.visits > 0, is_known=self._history.get(found.digest) is not None, start_at=starts,
+            rank=entry.rank,
         )  # fmt: skip
 
     def _left_behind(self, now: float, me: int | None = None) -> list[MemoryEntry]:

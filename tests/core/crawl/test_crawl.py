@@ -77,7 +77,7 @@ def test_what_was_left_behind_is_fetched_first_and_the_window_filled_up() -> Non
     assert isinstance(fetch, Fetch)
     assert isinstance(other, Fetch)
     assert isinstance(claim, AskForLeases)
-    assert (claim.ask.limit, claim.ask.outstanding) == (2, {"a.example": 2})
+    assert (claim.ask.limit, claim.ask.in_flight) == (2, {"a.example": (0, 0)})
 
 
 def test_results_apply_in_claim_order() -> None:

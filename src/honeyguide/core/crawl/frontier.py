@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.core.crawl.traps import ShapeLimit
     from honeyguide.core.url.url import Tracking, Url
@@ -74,6 +74,7 @@ class Lease(NamedTuple):
     is_recrawl: bool = False
     is_known: bool = True
     start_at: float = 0.0
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +197,10 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A request for leases: at most `limit`, at most `per_site` outstanding of one site, none of closed sites.
+    """A request for leases: at most `limit`, at most `per_site` in flight of one site, none of closed sites.
 
+    `in_flight` has the ranks of the leases of each site. With `waits`, a URL is granted only if none of its site with a
+    better rank is in flight, because that one may lead to something better.
     `only_due` asks for what was scheduled, and nothing else. `delay_s` is the pause between two requests to a site: while
     it is not zero, one worker at a time has a site. None means that the fetcher keeps no pace.
     """
@@ -206,11 +209,12 @@ class ClaimRequest:
     limit: int
     until: float
     per_site: int = 1_000_000
-    outstanding: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    in_flight: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
     closed: frozenset[str] = frozenset()
     budgets: Budgets = field(default_factory=Budgets)
     only_due: bool = False
     delay_s: float | None = None
+    waits: bool = False
 
 
 class SitePace(NamedTuple):
@@ -251,14 +255,19 @@ def digest_of(url: Url, tracking: Tracking) -> int:
 _SHARED_S = 0.25  # how long to wait for another process that holds the last leases
 
 
-def is_open(ask: ClaimRequest, site: str, used: int, outstanding: int, external: int | None) -> bool:
-    """Tell whether a site may be asked: not closed, not at its limits. `external` is what other sites used up already.
+def is_open(ask: ClaimRequest, site: WaitingSite, in_flight: Sequence[int], external: int | None) -> bool:
+    """Tell whether a site may be asked: not closed, not at its limits, and nothing better of it is in flight.
 
-    >>> is_open(ClaimRequest(0.0, 1, 9.0, per_site=2), "a.example", 10, 1, None)
-    True
+    `external` is what other sites used up already. What is scheduled has ranks below 0 and waits for nothing, because no
+    page changes its order.
+
+    >>> [is_open(ClaimRequest(0.0, 1, 9.0, waits=True), WaitingSite("a.example", 0.0, 10, rank=rank), (5,), None) for rank in (4, 5, 6, -6)]
+    [True, True, False, True]
     """
     most = ask.budgets.max_pages_per_host
-    if site in ask.closed or outstanding >= ask.per_site or (most is not None and used >= most):
+    if site.site in ask.closed or len(in_flight) >= ask.per_site or (most is not None and site.used >= most):
+        return False
+    if ask.waits and site.rank >= 0 and in_flight and site.rank > min(in_flight):
         return False
     return external is None or external < ask.budgets.external_pages
 
@@ -277,12 +286,13 @@ def start_at(request: ClaimRequest, next_at: float, delay_s: float | None, *, is
 
 
 class WaitingSite(NamedTuple):
-    """A site with queued URLs: when the first may be fetched, and how many pages of its budget are used."""
+    """A site with queued URLs: when the first may be fetched, its rank, and how many pages of the budget are used."""
 
     site: str
     until: float
     used: int
     is_external: bool = False
+    rank: int = 0
 
 
 def rest_of(
@@ -300,7 +310,7 @@ def rest_of(
     times = [
         one.until
         for one in listed
-        if one.until > ask.now and is_open(ask, one.site, one.used, 0, external if one.is_external else None)
+        if one.until > ask.now and is_open(ask, one, (), external if one.is_external else None)
     ]
     if times:
         return NoClaim("resting", min(times))
@@ -388,13 +398,3 @@ class Counts(NamedTuple):
     fetched: int
     external_links: int
     due: int = 0
-
-
-def key_of(parts: Iterable[object]) -> str:
-    """Give the key of a run from all that makes it the same run.
-
-    >>> key_of(("focused", None)) == key_of(["focused", None]) != key_of(("focused", "None"))
-    True
-    """
-    text = repr(tuple(parts)).encode("utf-8", "backslashreplace")
-    return blake2b(text, digest_size=8).hexdigest()

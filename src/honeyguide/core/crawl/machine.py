@@ -5,14 +5,14 @@ stop. Must not know: the store, fetching, clocks (`now` comes with the events), 
 
 The order of a run must not depend on the network. So claiming and applying alternate by one rule: as many leases are
 taken as the window allows, and the *oldest* result is applied only when no more can be claimed, whichever result came first.
-How many requests are in flight at once is then a matter of speed alone.
+How many requests are in flight at once is then a matter of speed alone. A link is claimed only if nothing of its site that
+came before it is in flight (`is_open`): what is being fetched may lead to a better one (TOPIC-5).
 
 Start reading at `step`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, assert_never
@@ -24,7 +24,7 @@ from honeyguide.core.why import Why
 from honeyguide.errors import AskedToWaitError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.core.crawl.frontier import Claimed, Lease, NoClaim, Outcome
 
@@ -263,12 +263,20 @@ def _claim(state: CrawlState, now: float) -> tuple[CrawlState, tuple[Command, ..
     rules = state.limits.rules
     if state.stopping is not None:
         return _advance(state, now) if state.window else (state, (Stop(state.stopping),))
-    outstanding = Counter(slot.lease.site for slot in state.window)
+    in_flight = ranks_by_site(slot.lease for slot in state.window)
     ask = ClaimRequest(
         now, rules.window - len(state.window), now + rules.lease_s, rules.lookahead,
-        outstanding, state.closed, state.limits.budgets, state.limits.only_due,
+        in_flight, state.closed, state.limits.budgets, state.limits.only_due, waits=True,
     )  # fmt: skip
     return state._replace(is_claiming=True), (AskForLeases(ask),)
+
+
+def ranks_by_site(leases: Iterable[Lease]) -> dict[str, tuple[int, ...]]:
+    """Give the ranks of leases by their site."""
+    found: dict[str, tuple[int, ...]] = {}
+    for lease in leases:
+        found[lease.site] = (*found.get(lease.site, ()), lease.rank)
+    return found
 
 
 def _end(state: CrawlState, slot: Slot) -> tuple[CrawlState, tuple[Command, ...]]:

@@ -139,8 +139,25 @@ class LimitsContract:
 
     def test_a_site_gives_no_more_than_the_lookahead(self) -> None:
         frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)), found("https://b.example/x"))
-        granted = frontier.claim(ask(limit=9, per_site=3, outstanding={"a.example": 1}))
+        granted = frontier.claim(ask(limit=9, per_site=3, in_flight={"a.example": (0,)}))
         assert paths(granted.leases) == ["/0", "/1", "/x"]
+
+    def test_a_url_waits_for_what_came_before_it_on_its_site(self) -> None:
+        # TOPIC-5: equals go together, what is better overtakes, other sites do not wait.
+        urls = (found("/a", priority=9), found("/b", priority=9), found("/c"), found("https://b.example/x"))
+        frontier = self.make_frontier(*urls)
+        first, second, other = frontier.claim(ask(limit=9, waits=True)).leases
+        assert paths((first, second, other)) == ["/a", "/b", "/x"]
+        assert first.rank == second.rank < other.rank
+        in_flight = {"a.example": (first.rank, second.rank), "b.example": (other.rank,)}
+        nothing = frontier.claim(ask(limit=9, waits=True, in_flight=in_flight))
+        assert (nothing.leases, nothing.rest.why) == ((), "waiting")
+        better = Findings(new=[found("/d", priority=10)])
+        frontier.commit_page(first, Intake(Done(), findings=better))
+        in_flight["a.example"] = (second.rank,)
+        assert paths(frontier.claim(ask(limit=9, waits=True, in_flight=in_flight)).leases) == ["/d"]
+        frontier.commit_page(second, Intake(Done()))
+        assert paths(frontier.claim(ask(limit=9, waits=True)).leases) == ["/c"]
 
     def test_a_site_at_its_limit_is_not_waited_for(self) -> None:
         other = found("https://b.example/b")._replace(is_external=True)

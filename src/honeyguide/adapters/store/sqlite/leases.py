@@ -58,6 +58,12 @@ class _Head(NamedTuple):
     run_leased: int
     run_claims: int
     is_late: int
+    rank: int
+
+    @property
+    def waiting(self) -> WaitingSite:
+        used = self.fetched + self.leased
+        return WaitingSite(self.name, self.blocked_until, used, bool(self.is_external), self.rank)
 
 
 class _Left(NamedTuple):
@@ -72,6 +78,7 @@ class _Left(NamedTuple):
     worker: int | None
     next_at: float
     delay_s: float | None
+    rank: int
 
 
 class SqliteLeases(SqliteLedger):
@@ -100,19 +107,23 @@ class SqliteLeases(SqliteLedger):
         self._db.begin_write()
         self._is_paced = request.delay_s is not None
         leases: list[Lease] = []
-        outstanding = dict(request.outstanding)
+        in_flight = dict(request.in_flight)
+        head: _Head | None = None
         while len(leases) < request.limit:
-            head, is_last = self._best_site(request, outstanding)
+            head, is_last = self._best_site(request, in_flight)
             if head is None or (head.is_late and not leases):
                 break
             if _pages_left(request, head.run_fetched, head.run_leased) <= 0:
                 break
             lease = self._lease(head, request)
             leases.append(lease)
-            outstanding[lease.site] = now_out = outstanding.get(lease.site, 0) + 1
-            if is_last and now_out >= request.per_site:
+            in_flight[lease.site] = ranks = (*in_flight.get(lease.site, ()), lease.rank)
+            if is_last and len(ranks) >= request.per_site:
                 break
-        return Claimed(tuple(leases)) if leases else self._claim_nothing(request)
+        if leases:
+            return Claimed(tuple(leases))
+        # While something is in flight, whoever asks applies its result first: why nothing is granted does not matter yet.
+        return Claimed((), NoClaim("waiting")) if head is None and in_flight else self._claim_nothing(request)
 
     def _claim_nothing(self, request: ClaimRequest) -> Claimed:
         """Queue again what is due or was left behind, and claim once more; or say why there is nothing."""
@@ -128,7 +139,9 @@ class SqliteLeases(SqliteLedger):
             return self.claim(request)
         return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
 
-    def _best_site(self, request: ClaimRequest, outstanding: Mapping[str, int]) -> tuple[_Head | None, bool]:
+    def _best_site(
+        self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
+    ) -> tuple[_Head | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
         external: int | None = None
         values = (self._run, _below(request), request.now, self._workers.id)
@@ -137,11 +150,10 @@ class SqliteLeases(SqliteLedger):
             if head.is_external and external is None:
                 external = self._external()
             spent = external if head.is_external else None
-            out = outstanding.get(head.name, 0)
             if (
                 head.blocked_until <= request.now
                 and self._may_ask(head, request)
-                and is_open(request, head.name, head.fetched + head.leased, out, spent)
+                and is_open(request, head.waiting, in_flight.get(head.name, ()), spent)
             ):
                 return head, next(rows, None) is None
         return None, True
@@ -188,7 +200,7 @@ class SqliteLeases(SqliteLedger):
             entry=at.entry, claim=claim, url=Url.parse(url), site=at.name, depth=depth, lane=lane, priority=priority,
             link_score=score, weak_pages=weak_pages, hub_depth=hub_depth, parent=None if parent is None else _text(parent),
             attempt=attempts, is_seed=bool(is_seed), is_external=bool(at.is_external), is_recrawl=visits > 0,
-            is_known=bool(known), start_at=starts,
+            is_known=bool(known), start_at=starts, rank=at.rank,
         )  # fmt: skip
 
     # --- what others left ---
@@ -243,11 +255,9 @@ class SqliteLeases(SqliteLedger):
         """Say why nothing was granted; others hold pages until `held`."""
         values = (self._run, _below(request), request.now, self._workers.id)
         heads = map(_Head._make, self._db.all(self._sql["sites_by_head"], values))
-        queued = [
-            WaitingSite(head.name, head.blocked_until, head.fetched + head.leased, bool(head.is_external))
-            for head in heads
-        ]
-        queued += map(WaitingSite._make, self._db.all(self._sql["next_due"], (self._run, request.only_due)))
+        queued = [head.waiting for head in heads]
+        due = self._db.all(self._sql["next_due"], (self._run, request.only_due))
+        queued += [WaitingSite(*row) for row in due]
         external = self._external() if any(one.is_external for one in queued) else 0
         return rest_of(request, queued, external, held)
 

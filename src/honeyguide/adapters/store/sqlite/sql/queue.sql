@@ -27,7 +27,7 @@ SELECT s.id, s.name, s.is_external, s.blocked_until, s.fetched, s.leased, s.head
   r.fetched, r.leased, r.claims,
   (EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.state = 1
     AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > ?3 OR w.id = ?4)))
-  OR EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.due_at <= ?3 AND e.state IN (0, 2)))
+  OR EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.due_at <= ?3 AND e.state IN (0, 2))), s.head_rank
 FROM site s JOIN run r ON r.id = s.run
 WHERE s.run = ?1 AND s.head_entry IS NOT NULL AND s.head_rank < ?2 ORDER BY s.head_rank, s.head_entry;
 
@@ -60,7 +60,7 @@ UPDATE site SET next_at = max(next_at, ?), delay_s = ?, worker = nullif(worker, 
 UPDATE site SET fetched = fetched + iif(id = ?1, 1, -1) WHERE id IN (?1, ?2);
 
 -- name: leased
-SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s FROM entry e JOIN site s ON s.id = e.site
+SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s, e.rank FROM entry e JOIN site s ON s.id = e.site
 WHERE e.run = ?1 AND e.state = 1
 AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > ?2 OR w.id = ?3)) ORDER BY e.claim;
 
