@@ -1,7 +1,7 @@
 """Reports for people: one file, HTML or Markdown.
 
 Owns: `write_report`, which streams the records of a pick into a file, and `write_sheet` for every other report; a file is
-put in place when it is whole. Must not know: what a report says (`pick.py`, `crawl.py`, `plan.py`, `curves.py` build its
+put in place when it is whole. Must not know: what a report says (`pick.py`, `crawl.py`, `plan.py` build its
 `Sheet`), or how it looks (`html.py`, `markdown.py`).
 """
 

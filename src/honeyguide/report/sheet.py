@@ -1,8 +1,8 @@
 """A report as a tree: figures, facts, counts, pages, groups, tables and charts; plain, harmless and bounded.
 
 Owns: the nodes of a report, and reading text, numbers and pages from records, which come from pages, so nothing in them is
-trusted. Must not know: HTML, Markdown, files, any command. Start reading at `Sheet`; `pick.py`, `crawl.py`, `plan.py` and
-`curves.py` build sheets, `html.py` and `markdown.py` only render them.
+trusted. Must not know: HTML, Markdown, files, any command. Start reading at `Sheet`; `pick.py`, `crawl.py` and `plan.py`
+build sheets, `html.py` and `markdown.py` only render them.
 """
 
 from __future__ import annotations
