@@ -41,11 +41,16 @@ _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of e
 # --- options ---
 
 
+def concurrency_option(about: str, default: int) -> Any:
+    """Declare --concurrency, which means something else to each command."""
+    return option("--concurrency N", about, default=default, type=click.IntRange(1, 512))
+
+
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """How to fetch: what differs from the fetch policy. Commands have their own --concurrency."""
+    """How to fetch: what differs from the fetch policy. Some commands have their own --concurrency."""
 
-    concurrency: int = 1
+    concurrency: int = concurrency_option("Requests at once.", 32)
     delay: float | None = option(
         "--delay S", "Seconds between two requests to one host.  [default: 0.5]", type=Number(0, 3600)
     )
@@ -67,11 +72,6 @@ class FetchOptions:
     def policy(self) -> FetchPolicy:
         """The fetch policy with these changes."""
         return fetch_policy(**asdict(self))
-
-
-def concurrency_option(about: str, default: int) -> Any:
-    """Declare --concurrency, which means something else to each command."""
-    return option("--concurrency N", about, default=default, type=click.IntRange(1, 512))
 
 
 def store_option() -> Any:

@@ -37,7 +37,6 @@ from honeyguide.cli.options import (
     TERMINATED,
     FetchOptions,
     check_distinct,
-    concurrency_option,
     format_of,
     format_option,
     moment,
@@ -108,16 +107,11 @@ class WatchOptions:
     quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option("Requests at once.", 32)
-
-
 @click.command(
     cls=Command,
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
-@takes(options=WatchOptions, fetching=_Fetching)
+@takes(options=WatchOptions, fetching=FetchOptions)
 @no_color_option
 def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
