@@ -28,7 +28,9 @@ from honeyguide.core.crawl.traps import shape_trap
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.ranking import RowTable
+from honeyguide.core.text.fold import compose
 from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.host import parse_host
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
 from honeyguide.simulation.generated import generate_world
@@ -58,6 +60,21 @@ def crawl_segments(over: int, limit: int) -> None:
     assert _trapped(url, "max_segments", limit) == "TRAP-2"
 
 
+def host_chars(over: int, _limit: int) -> None:
+    with pytest.raises(UrlError, match="its international host is longer than"):
+        Url.parse(f"https://{'ü.' * (over // 2)}example/")
+
+
+def label_chars(over: int, _limit: int) -> None:
+    parse_host.cache_clear()
+    with pytest.raises(UrlError, match="not a valid international name"):
+        Url.parse(f"https://{'ü' * (over + 1)}.example/")
+
+
+def marks_in_a_row(over: int, _limit: int) -> None:
+    assert compose("q" + "\u0301" * (over + 1)).count("\u0301") == over
+
+
 def pattern_chars(over: int, _limit: int) -> None:
     compile_pattern.cache_clear()
     with pytest.raises(PatternError, match="longer than"):
@@ -66,8 +83,8 @@ def pattern_chars(over: int, _limit: int) -> None:
 
 def pattern_steps(_over: int, _limit: int) -> None:
     compile_pattern.cache_clear()
-    with pytest.raises(PatternError, match="too large"):
-        compile_pattern(r"\pL{1,40}")
+    with pytest.raises(PatternError, match="steps for each character"):
+        compile_pattern("(?:.?){200}z")
 
 
 def _profile(text: str, folder: str) -> str:

@@ -285,6 +285,11 @@ def links(over: int, _limit: int) -> None:
     assert [rule for _, rule in page.skipped] == ["limit"]
 
 
+def international_hosts(over: int, _limit: int) -> None:
+    page = parse_page("".join(f"<a href=https://ü{n}.example/>x</a>" for n in range(over + 1)), HOME)
+    assert [rule for _, rule in page.skipped] == ["limit"]
+
+
 def occurrences(over: int, _limit: int) -> None:
     (link,) = parse_page("<a href=/a>x</a>" * (over + 1), HOME).links
     assert len(link.occurrences) <= over

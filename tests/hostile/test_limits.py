@@ -164,6 +164,13 @@ LIMITS = [
     Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.page:MAX_LINKS", sites.links, 500),
     Limit(
+        "international hosts of a page",
+        "1,000",
+        "adapters.html.page:MAX_INTERNATIONAL",
+        sites.international_hosts,
+        50,
+    ),
+    Limit(
         "links of a Markdown text", "20,000", "app.tools.pages:MAX_MARKDOWN_LINKS", sites.markdown_links, 500
     ),
     Limit(
@@ -216,10 +223,15 @@ LIMITS = [
         sites.content_heading_chars,
     ),
     Limit("URL", "65,536 characters", "core.url.steps:MAX_CHARS", files.url_chars),
+    Limit("international host", "1,000 characters", "core.url.host:MAX_NAME_CHARS", files.host_chars),
+    Limit(
+        "part of an international host", "63 characters", "core.url.host:MAX_LABEL_CHARS", files.label_chars
+    ),
+    Limit("marks in a row", "32", "core.text.fold:MAX_RUN", files.marks_in_a_row),
     Limit("URL in a crawl", "2,000 characters", "traps:max_url_chars", files.crawl_url_chars),
     Limit("path segments in a crawl", "20", "traps:max_segments", files.crawl_segments),
     Limit("pattern", "4,000 characters", "core.text.pattern:MAX_PATTERN_CHARS", files.pattern_chars),
-    Limit("compiled pattern", "16,000 steps", "core.text.pattern:MAX_PROGRAM_STEPS", files.pattern_steps),
+    Limit("compiled pattern", "1,500 steps", "core.text.pattern:MAX_STEPS", files.pattern_steps),
     Limit("profile", "262,144 bytes", "config.files:MAX_PROFILE_BYTES", files.profile_bytes),
     Limit("profiles that extend each other", "8", "config.extend:MAX_EXTENDS", files.profile_extends),
     Limit("nesting of conditions", "20", "config.conditions:MAX_DEPTH", files.profile_conditions),

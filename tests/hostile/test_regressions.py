@@ -28,7 +28,7 @@ from honeyguide.config.files import MAX_PROBLEMS
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap
 from honeyguide.core.recrawl.plan import PlanQuery
-from honeyguide.core.text.pattern import MAX_PROGRAM_STEPS, compile_pattern
+from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatchError, StoreError
@@ -204,9 +204,30 @@ def test_mistakes_are_counted_where_there_are_too_many(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_grows_when_compiled_is_refused() -> None:
-    with pytest.raises(PatternError, match="too large"):
-        compile_pattern("a{1000}" * 100 + "b")
-    assert compile_pattern("a.{900}b").engine.programsize < MAX_PROGRAM_STEPS
+    for pattern in ("a{1000}" * 100 + "b", "a.{900}b", "(?:.?){900}z"):
+        with pytest.raises(
+            PatternError, match=r"steps for each character of a page, and at most 1,500|too large"
+        ):
+            compile_pattern(pattern)
+    assert compile_pattern("a.{0,100}b").search("a to b")
+
+
+@pytest.mark.parametrize("letters", [3_990, 1_600])
+def test_a_word_that_repeats_itself_is_no_word(letters: int) -> None:
+    for pattern in ("a" * letters + "!?b", "|".join(["a" * letters, *"bcdefghijklmnopqrstuvwxyz" * 2])):
+        with pytest.raises(PatternError, match="steps for each character of a page"):
+            compile_pattern(pattern[:4_000])
+
+
+def test_as_many_words_as_fit_into_a_pattern_are_allowed() -> None:
+    words = "|".join(
+        f"{name}{tail}"
+        for name in ("alarm", "sprinkler", "hydrant")
+        for tail in map("q{:x}".format, range(110))
+    )
+    for pattern in (words, rf"\b(?:{words})s?\b", f"{words}|fire.{{0,50}}door"):
+        assert compile_pattern(pattern).search("a hydrantq6ds b")
+        assert compile_pattern(pattern).count("a hydrantq6ds b") == 1
 
 
 def test_half_a_character_is_no_match_and_no_error() -> None:

@@ -26,6 +26,7 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
+from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, option
 from honeyguide.cli.options import (
     INTERRUPTED,
@@ -170,10 +171,13 @@ class Work:
         async def crawled() -> str:
             return (await self.session.crawl(on_page, lambda run: self._begin(run, out), note)).stopped
 
+        hard_stop.limit(self.job.request.max_time_s)
         try:
             return asyncio.run(until_stopped(crawled()))
         except KeyboardInterrupt:
             return INTERRUPTED
+        finally:
+            hard_stop.release()
 
     def _begin(self, run: Run, out: Output) -> None:
         """Bring the output in step with the run, and count what earlier processes did."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import __version__
+from honeyguide.cli import hard_stop
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
 from honeyguide.core.text.printable import printable
@@ -105,6 +106,8 @@ def root() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
+    if args is None:  # a process of its own
+        hard_stop.guard()
     gc.set_threshold(_MANY_OBJECTS)
     # All files are closed by then, and the last searches for cycles would take a fifth of a short run.
     atexit.register(gc.freeze)

@@ -270,7 +270,7 @@ TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it
 
 async def until_stopped(work: Awaitable[str]) -> str:
     """Await work, which returns why it ended: `interrupted` after Ctrl-C, `terminated` after SIGTERM."""
-    task = asyncio.current_task()
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
     reasons = [INTERRUPTED]
 
     def stop() -> None:
@@ -278,10 +278,13 @@ async def until_stopped(work: Awaitable[str]) -> str:
         if task is not None:
             task.cancel()
 
-    # Not on Windows, nor outside the main thread.
-    with suppress(NotImplementedError, RuntimeError, ValueError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    # Not `loop.add_signal_handler`, which would take the file of `hard_stop` away. Only the main thread gets signals.
+    with suppress(ValueError):
+        signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(stop))
     try:
         return await work
     except asyncio.CancelledError:
         return reasons[-1]
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
+MAX_INTERNATIONAL = 1_000  # distinct hosts in other letters of a page: each takes half a millisecond to read
 MAX_OCCURRENCES = 20  # kept of one link: further ones add nothing
 MAX_SKIPPED = 1_000  # hrefs that are no pages; a last entry counts the others
 MAX_SKIPPED_HREF = 200  # characters
@@ -135,6 +136,7 @@ class _Links:
         self._by_stem: dict[str, list[Occurrence]] = {}  # by the part before the fragment
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
+        self._international: set[str] = set()  # hosts in other letters, and hrefs that have no valid one
         by_href, by_stem, order = self._by_href, self._by_stem, 0
         for number, node, attributes in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
@@ -193,10 +195,16 @@ class _Links:
         # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
         if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
             return verdict.rule
+        if len(self._international) >= MAX_INTERNATIONAL and _may_be_international(stem):
+            return LIMIT
         try:
             url = Url.parse(href, self._base)
         except UrlError:
+            if _may_be_international(stem):
+                self._international.add(stem)
             return "unparsable"
+        if "xn--" in url.host:
+            self._international.add(url.host)
         if _needs_only_folder(stem):
             if len(_KNOWN) >= _MOST_KNOWN:
                 _KNOWN.clear()
@@ -208,6 +216,10 @@ def _needs_only_folder(stem: str) -> bool:
     """Tell whether an href resolves alike on all pages of a folder: it has a path, and no scheme or a whole URL."""
     is_path = stem[:1].isalnum() or stem[:1] in ("/", ".")
     return is_path and stem[-1] > " " and (":" not in stem or stem.startswith(_ABSOLUTE))
+
+
+def _may_be_international(stem: str) -> bool:
+    return (not stem.isascii() or "%" in stem) and any(mark in stem for mark in (":", "//", "\\"))
 
 
 class Metadata:

@@ -19,6 +19,7 @@ import click
 
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick import PickRequest, pick_sites
+from honeyguide.cli import hard_stop
 from honeyguide.cli.command import Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.options import (
@@ -228,6 +229,8 @@ class _Work:
             return False
         except BaseExceptionGroup as group:  # of tasks that failed together: one error is enough
             raise _first(group) from None
+        finally:
+            hard_stop.release()
         return True
 
     def _report(self, progress: Progress, summary: str, *, is_done: bool) -> None:

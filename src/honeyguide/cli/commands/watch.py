@@ -22,6 +22,7 @@ from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
 from honeyguide.app.watch import WatchBudget, WatchRequest, watch_opened
+from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
 from honeyguide.cli.crawl_work import (
@@ -147,6 +148,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
             )
             with work.progress.shown(quiet=options.quiet, no_color=is_plain()):
                 stopped = asyncio.run(work.run(watch_opened(store, request, fetching.policy)))
+            hard_stop.release()
             out.end(_stored_pages(store))
     visits = tally.visits
     if not options.quiet:

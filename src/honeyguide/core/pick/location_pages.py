@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from honeyguide.core.rules.facts import plain, stem_of
+from honeyguide.core.text.fold import compose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,7 +190,7 @@ def ascii_form(text: str) -> str:
     """
     if text.isascii():
         return text
-    spelled = unicodedata.normalize("NFD", text.translate(_GERMAN))
+    spelled = compose(text.translate(_GERMAN), "NFD")
     return "".join(c for c in spelled if not unicodedata.combining(c))
 
 

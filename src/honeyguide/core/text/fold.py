@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,13 @@ _ORDINARY = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n", b"abcdefghijklmnopq
 _JOINING = frozenset(map(chr, range(0x1100, 0x1200)))  # the parts of Korean syllables
 _REMEMBERED = 10_000  # characters
 _LONG = 500  # characters: from here on the fast way pays for plain ASCII, too
+_MANY_REPLACED = 64  # different characters that the fast way replaces: each is one pass over the text
+# Sorting marks is quadratic in the length of a run of them. The class is wider than marks, because `re` has none for them:
+# no letters, digits, spaces or ASCII.
+MAX_RUN = 32  # marks in a row; real text has at most five, and Unicode's own format for streams allows 30
+_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_RUN + 1},}}")
+_RUN_IN_SAMPLE = re.compile(r"[^\w\s\x00-\x7f]{2}")
+_NARROW_MARKS = {"\uff9e": "\u3099", "\uff9f": "\u309a"}  # letters by their class, marks by their normal form
 
 
 def fold(text: str) -> str:
@@ -66,12 +73,14 @@ def _fold_ordinary(text: str) -> str | None:
     if b"  " in folded or folded[:1] == b" " or folded[-1:] == b" ":
         return None
     whole = folded.decode("utf-8", "surrogatepass")
+    replaced = 0
     for char in set(data.translate(None, _PRINTED).decode("utf-8", "surrogatepass")):
         to = _ALONE[char]
-        if to is None:
+        if to is None or replaced > _MANY_REPLACED:
             return None
         if to != char:
             whole = whole.replace(char, to)
+            replaced += 1
     return whole
 
 
@@ -97,8 +106,30 @@ def fold_case(text: str) -> str:
         return text.lower()
     if "\n" in text:  # lines fold independently, and most are ASCII
         return "\n".join([line.lower() if line.isascii() else fold_case(line) for line in text.split("\n")])
-    lower = unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
+    lower = compose(text).replace("İ", "i").lower()
     return _FOLDED.sub(lambda match: _REPLACED[match[0]], lower)
+
+
+def compose(text: str, form: Literal["NFKC", "NFD"] = "NFKC") -> str:
+    """Normalise text by Unicode's rules; of marks in a row the first `MAX_RUN` stay, so that it takes linear time."""
+    if len(text) > MAX_RUN:
+        if form == "NFKC":
+            for narrow, mark in _NARROW_MARKS.items():
+                text = text.replace(narrow, mark)
+        # Of a run that is too long, two neighbours are in the sample; most text needs no closer look.
+        if _RUN_IN_SAMPLE.search(text[:: MAX_RUN // 2]):
+            text = _RUN.sub(_cut_run, text)
+    return unicodedata.normalize(form, text)
+
+
+def _cut_run(run: re.Match[str]) -> str:
+    """Drop marks beyond the limit; other characters of a run, such as dashes, stay."""
+    kept, marks = [], 0
+    for char in run[0]:
+        marks = marks + 1 if unicodedata.category(char)[0] == "M" else 0
+        if marks <= MAX_RUN:
+            kept.append(char)
+    return "".join(kept)
 
 
 def tokens(folded: str) -> list[str]:
@@ -176,7 +207,7 @@ def _plain(text: str) -> str:
     """Fold everything but case: the text stays readable, and its positions are those of the folded text."""
     if not text.isascii():
         hidden = {ord(char): None for char in set(text) if not fold_case(char)}
-        text = unicodedata.normalize("NFKC", text.translate(hidden))
+        text = compose(text.translate(hidden))
     return " ".join(text.split())
 
 

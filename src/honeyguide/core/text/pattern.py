@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
-_MAX_PROGRAM_BYTES = 4 << 20  # of memory that RE2 may use for a compiled pattern
-MAX_PROGRAM_STEPS = 16_000  # of a compiled pattern; the most words that fit into a pattern make 12,000
+# RE2 is linear, but each character may cost as many steps as a pattern has. Words cost one or two, however many there are;
+# the rest must fit into the memory for states, or a page of a million characters takes 10 to 50 seconds instead of two.
+MAX_STEPS = 1_500  # of a compiled pattern, besides those of its words
+_MAX_PROGRAM_BYTES = 8 << 20  # of memory that RE2 may use for a compiled pattern
+_WORD = re.compile(r"\\.|\[[^\]]*\]|\{[^}]*\}|([^\W_]{2,30})")
 _MANY_TERMS = 40  # from here on, RE2 is faster than trying one alternative after the other
+_MANY_LETTERS = 400  # in all terms: from here on, trying each of them at each character may take seconds
 _FEW_TERMS = 16  # up to here, counting term by term is faster than the engine
 _SPECIAL = set("\\.^$*+?()[]{}")
 # A pattern that matches all texts of one of these rows says nothing about a page.
@@ -92,12 +96,10 @@ def _literal(source: str, folded: str) -> Pattern:
         why, doubled = "an empty alternative matches everything", source.find("||")
         position = doubled if doubled >= 0 else 0 if source.startswith("|") else len(source) - 1
         raise PatternError(source, why, position=position, hint="remove the extra |")
-    if len(terms) < _MANY_TERMS:
-        engine = re.compile("|".join(map(re.escape, terms)))
-        return Pattern(source, terms, engine, _joints(terms))
-    import re2  # here, because it is a compiled library that most topics never need
-
-    return Pattern(source, terms, re2.compile("|".join(map(re2.escape, terms))))
+    joints = _joints(terms) if len(terms) < _MANY_TERMS else None
+    if len(terms) < _MANY_TERMS and len(folded) <= _MANY_LETTERS:
+        return Pattern(source, terms, re.compile("|".join(map(re.escape, terms))), joints)
+    return Pattern(source, terms, _compile(source, "|".join(map(re.escape, terms))), joints)
 
 
 def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -119,7 +121,15 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _regular(source: str, folded: str) -> Pattern:
-    import re2  # here, as above
+    engine = _compile(source, folded)
+    if any(all(map(engine.search, probes)) for probes in _PROBES):
+        raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
+    return Pattern(source, None, engine)
+
+
+def _compile(source: str, folded: str) -> Any:
+    """Compile with RE2; refuse a pattern that takes too many steps for each character."""
+    import re2  # here, because it is a compiled library that most topics never need
 
     options = re2.Options()
     options.case_sensitive = False
@@ -127,14 +137,16 @@ def _regular(source: str, folded: str) -> Pattern:
     options.max_mem = _MAX_PROGRAM_BYTES
     try:
         engine = re2.compile(folded, options=options)
-        if engine.programsize > MAX_PROGRAM_STEPS:
-            raise PatternError(source, "too large", hint="use fewer alternatives or smaller repetitions")
-        matches_all = any(all(map(engine.search, probes)) for probes in _PROBES)
     except re2.error as error:
         raise _refusal(source, error) from None
-    if matches_all:
-        raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
-    return Pattern(source, None, engine)
+    words = {match[1] for match in _WORD.finditer(folded) if match[1]}
+    steps = engine.programsize - len("".join(words).encode())
+    if steps > MAX_STEPS:
+        why = (
+            f"takes up to {steps:,} steps for each character of a page, and at most {MAX_STEPS:,} are allowed"
+        )
+        raise PatternError(source, why, hint="use fewer or smaller repetitions, such as .{0,50}")
+    return engine
 
 
 # What RE2 refuses, and advice for people who know other engines.

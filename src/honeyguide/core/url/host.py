@@ -18,6 +18,12 @@ _BASES = {1: 16, 2: 8, 3: 10}
 _JOINERS = "\u200c\u200d"
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _ACE = "xn--"
+MAX_NAME_CHARS = (
+    1_000  # of an international name as written; the DNS allows 253, but mapping may shorten a name
+)
+MAX_LABEL_CHARS = (
+    63  # of an international label: the DNS has no longer one, and Punycode takes quadratic time
+)
 
 
 @lru_cache(maxsize=256)  # a crawl meets few hosts and many URLs
@@ -43,6 +49,8 @@ def _to_ascii(name: str) -> str:
     """Map a Unicode name by UTS 46: non-transitional, CheckBidi and CheckJoiners on, the other checks off."""
     import idna  # here, because its tables are large and most hosts are ASCII
 
+    if len(name) > MAX_NAME_CHARS:
+        raise UrlError(name, f"its international host is longer than {MAX_NAME_CHARS:,} characters")
     try:
         labels = [_read_label(label) for label in idna.uts46_remap(name, std3_rules=False).split(".")]
         bidi = any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for label in labels for char in label)
@@ -58,7 +66,9 @@ def _to_ascii(name: str) -> str:
 
 
 def _read_label(label: str) -> str:
-    """Decode a Punycode label; raises ValueError if it decodes to plain ASCII."""
+    """Decode a Punycode label; raises ValueError if it decodes to plain ASCII, or if a label is too long."""
+    if len(label) > MAX_LABEL_CHARS and not (label.isascii() and not label.startswith(_ACE)):
+        raise ValueError(label)
     if not label.startswith(_ACE):
         return label
     decoded = label[len(_ACE) :].encode("ascii").decode("punycode")
