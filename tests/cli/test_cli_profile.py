@@ -88,6 +88,13 @@ def test_the_words_of_a_new_profile_matter(run: Run) -> None:
     assert run("select", "--demo", "--profile", "mine.toml").stdout.replace("zebra", "") != before
 
 
+def test_init_writes_no_toml_into_a_json_file(run: Run) -> None:
+    result = run("profile", "init", "mine", "-o", "mine.json")
+    assert result.exit_code == 1
+    assert "mine.json: would be read as JSON, but this profile is TOML; name a .toml file" in result.stderr
+    assert not Path("mine.json").exists()
+
+
 def test_check_says_which_term_nothing_uses(run: Run) -> None:
     run("profile", "init", "mine")
     with Path("mine.toml").open("a", encoding="utf-8") as file:

@@ -75,6 +75,8 @@ def start_profile(name: str, extends: str) -> tuple[str, tuple[str, ...]]:
 
 def write_profile(path: Path, text: str, *, force: bool) -> None:
     """Write a profile to a new file, or with `force` over an old one."""
+    if path.suffix == ".json":
+        raise InputError("would be read as JSON, but this profile is TOML; name a .toml file", file=str(path))
     try:
         with path.open("w" if force else "x", encoding="utf-8", newline="\n") as target:
             target.write(text)
