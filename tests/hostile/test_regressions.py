@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import sys
@@ -22,7 +23,7 @@ from honeyguide.adapters.files.sites import MAX_SITES, read_sites
 from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
-from honeyguide.adapters.store.sqlite.store import SqliteStore
+from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
 from honeyguide.app.known import open_known
 from honeyguide.config.files import MAX_PROBLEMS
 from honeyguide.core.crawl.frontier import Done
@@ -326,6 +327,9 @@ def damaged(path: Path, *statements: str) -> Path:
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, x AS key FROM c"
 
+FORGED = "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES "
+RETOLD = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+
 
 @pytest.mark.parametrize(
     "statement",
@@ -333,6 +337,10 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
         f"DROP TABLE run; CREATE VIEW run AS {ENDLESS}",
         "CREATE TRIGGER t AFTER UPDATE ON entry BEGIN DELETE FROM entry; END",
         "CREATE VIEW v AS SELECT 1",
+        f"{FORGED}('trigger', 'sqlite_t', 'entry', 0, 'CREATE TRIGGER sqlite_t AFTER UPDATE ON entry BEGIN SELECT 1; END')",
+        f"{FORGED}('view', 'sqlite_stat1', 'sqlite_stat1', 0, 'CREATE VIEW sqlite_stat1 AS SELECT 1')",
+        f"ANALYZE; {RETOLD}'CREATE TABLE sqlite_stat1(tbl,idx,stat AS (1))' WHERE name = 'sqlite_stat1'",
+        f"{RETOLD}'CREATE TABLE sqlite_sequence(name,seq,more AS (1))' WHERE name = 'sqlite_sequence'",
         "ALTER TABLE site ADD COLUMN more TEXT",
         "DROP INDEX entry_identity",
         "DROP TABLE tally",
@@ -342,6 +350,33 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 def test_a_store_with_another_schema_is_refused(statement: str, tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatchError, match="name another file"):
         SqliteStore(damaged(tmp_path / "s.db", statement))
+
+
+def test_a_file_of_others_with_our_mark_is_refused_and_not_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            f"CREATE TABLE mine (a); PRAGMA user_version = {VERSION}; PRAGMA application_id = {APPLICATION_ID}"
+        )
+    before = path.read_bytes()
+    with pytest.raises(SchemaMismatchError, match="has other tables"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["s.db"]
+
+
+def test_a_log_of_others_is_not_moved_over(tmp_path: Path) -> None:
+    path, copy = tmp_path / "s.db", tmp_path / "copy.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            f"PRAGMA journal_mode = WAL; PRAGMA application_id = {APPLICATION_ID}; CREATE TABLE mine (a)"
+        )
+        for end in ("", "-wal"):
+            shutil.copyfile(f"{path}{end}", f"{copy}{end}")
+    before = [Path(f"{copy}{end}").read_bytes() for end in ("", "-wal")]
+    with pytest.raises(SchemaMismatchError):
+        SqliteStore(copy)
+    assert [Path(f"{copy}{end}").read_bytes() for end in ("", "-wal")] == before
 
 
 def test_statistics_are_no_other_schema(tmp_path: Path) -> None:

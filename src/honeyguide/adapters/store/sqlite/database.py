@@ -6,6 +6,7 @@ Must not know: what the tables mean. Start reading at `Database`.
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import struct
@@ -19,10 +20,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 from honeyguide.adapters.store.sqlite.files import (
     Opened,
     check_unchanged,
-    connect,
     hold,
+    identity_of,
     let_go,
-    open_to_read,
+    open_to_write,
 )
 from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError, shown
 
@@ -34,6 +35,10 @@ _LOOK_S = 0.001  # between two looks whether it is our turn to write
 P = ParamSpec("P")
 R = TypeVar("R")
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a text of the file is none
+_GONE = (
+    "was deleted or replaced while it was in use, and what was done since then is lost;"
+    " run the same command again, which begins with a new store if there is none"
+)
 _DAMAGED = "holds what Honeyguide never writes; restore it from a copy, or name another file"
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -56,16 +61,19 @@ class Database:
     Rows and counts that nobody reads before the commit wait for it (`later`, `count`), because many pages share one.
     """
 
-    def __init__(self, path: str, busy_s: float = BUSY_S, *, read_only: bool = False) -> None:
+    def __init__(
+        self, path: str, busy_s: float = BUSY_S, open_file: Callable[[str], Opened] = open_to_write
+    ) -> None:
         self.path = path
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
         self._rows: dict[str, list[Sequence[Any]]] = {}
         self._counts: dict[str, dict[tuple[Any, ...], int]] = {}
         with self.translated():
-            # It never waits for others by itself: `_run` does.
-            self._opened = open_to_read(path) if read_only else Opened(connect(path))
+            self._opened = open_file(path)
             self._connection = self._opened.connection
+        self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
+        self._identity = identity_of(self._file)
         hold(path)
         self._is_open = True
 
@@ -185,6 +193,8 @@ class Database:
         """Commit."""
         self.write_waiting()
         if self.is_open:
+            if identity_of(self._file) != self._identity:
+                raise StoreError(self.path, _GONE)
             with self.translated():
                 self._run("COMMIT")
 
@@ -292,26 +302,31 @@ def _damaged(reader: Any) -> StoreError:
     return StoreError(path, _DAMAGED)
 
 
-# What SQLite keeps for itself, such as the statistics of ANALYZE, begins with sqlite_.
-_SCHEMA = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' LIMIT 1000"
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 1000"
+# What SQLite itself adds when somebody runs ANALYZE.
+_STATISTICS = frozenset(
+    ("table", name, name, f"CREATE TABLE {name}({columns})")
+    for name, columns in (("sqlite_stat1", "tbl,idx,stat"), ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"))
+)
+_Schema = frozenset[tuple[str, ...]]
 
 
 def check_schema(db: Database, script: str) -> None:
     """Refuse a file whose tables, indexes, views and triggers are not exactly those that the script makes."""
-    if _by_words(db.all(_SCHEMA)) != _expected(script):
+    if _by_words(db.all(_SCHEMA)) - _STATISTICS != _expected(script):
         raise SchemaMismatchError(
             db.path, "has other tables than a Honeyguide store; restore it from a copy, or name another file"
         )
 
 
 @cache
-def _expected(script: str) -> frozenset[tuple[str, str, str]]:
+def _expected(script: str) -> _Schema:
     with closing(sqlite3.connect(":memory:")) as made:
         for statement in statements(script):
             made.execute(statement)
         return _by_words(made.execute(_SCHEMA))
 
 
-def _by_words(rows: Iterable[tuple[object, ...]]) -> frozenset[tuple[str, str, str]]:
+def _by_words(rows: Iterable[tuple[object, ...]]) -> _Schema:
     """Compare statements by their words; how they are laid out means nothing."""
-    return frozenset((str(kind), str(name), " ".join(str(sql).split())) for kind, name, sql in rows)
+    return frozenset((*map(str, names), " ".join(str(sql).split())) for *names, sql in rows)

@@ -46,6 +46,16 @@ class Opened:
     state: tuple[int, int] | None = None
 
 
+def open_to_write(path: str) -> Opened:
+    """Open a store, or make the file."""
+    return Opened(connect(path))
+
+
+def open_to_check(path: str) -> Opened:
+    """Open a file that may be anybody's: nothing of it is changed, neither by reading nor by letting go."""
+    return Opened(connect(path, "mode=ro" if has_log(path) else _UNLOCKED))
+
+
 def open_to_read(path: str) -> Opened:
     """Open a store in the first way that works here."""
     for way in _ways(path):
@@ -116,8 +126,22 @@ def is_held(path: str) -> bool:
 
 def has_log(path: str) -> bool:
     """Tell whether a store has a log: without it, the file may lack what was committed."""
+    return log_bytes(path) > 0
+
+
+def log_bytes(path: str) -> int:
+    """Tell how long the log of a store is; -1 if it has none."""
     real = os.path.realpath(path)  # SQLite follows links, too, before it looks beside a file
-    return any(_state(real + end)[1] > 0 for end in _LOGS)
+    return max(_state(real + end)[1] for end in _LOGS)
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Tell which file a path names; None if there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - the path as it is; pathlib would tidy it
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _ways(path: str) -> Iterator[str]:

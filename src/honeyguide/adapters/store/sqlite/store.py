@@ -24,7 +24,14 @@ from honeyguide.adapters.store.sqlite.database import (
     reads,
     sql_text,
 )
-from honeyguide.adapters.store.sqlite.files import has_log, is_held
+from honeyguide.adapters.store.sqlite.files import (
+    has_log,
+    is_held,
+    log_bytes,
+    open_to_check,
+    open_to_read,
+    open_to_write,
+)
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
 from honeyguide.adapters.store.sqlite.queue import SqliteQueue
 from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
@@ -43,8 +50,13 @@ _SETTINGS = (
     "journal_mode = WAL",  # once in a file's life
     "synchronous = NORMAL",
     *_READING,
-    "wal_autocheckpoint = 4000",  # pages: moving the log over is cheaper in larger portions
-    "journal_size_limit = 67108864",
+    "wal_autocheckpoint = 0",  # see `_mark_log`
+)
+_NO_LIMIT = 2**62
+_LOG_BYTES = 16 * 2**20  # moving the log over is cheaper in larger portions
+_LOG_MISSING = (
+    "was copied without its log, so it lacks what was committed last; copy the file that ends in -wal, too,"
+    " or stop the crawl that works on the store before it is copied"
 )
 _NOT_OURS = "is no Honeyguide store; name another file"
 _NEWER = "was written by a newer Honeyguide (version {} of the store); upgrade, or name another file"
@@ -54,12 +66,20 @@ _OLDER = "was written by an older Honeyguide (version {} of the store), which th
 class SqliteStore:
     """A `Store` in a file; made if it is not there, or only read."""
 
+    _sql = queries("runs")
+
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S, read_only: bool = False) -> None:
         self.path = str(path)
-        _check_file(Path(path), read_only=read_only)
-        self._db = Database(self.path, busy_s, read_only=read_only)
+        self._log_limit = _NO_LIMIT if read_only else 0
+        is_new = not _check_file(Path(path), read_only=read_only)
+        was_logged = is_held(self.path) or log_bytes(self.path) >= 0
+        if not is_new and not read_only and not is_held(self.path):
+            self._check_first(busy_s)
+        self._db = Database(self.path, busy_s, open_to_read if read_only else open_to_write)
         try:
             self._prepare(read_only=read_only)
+            if self._has_more():
+                self._check_log(was_logged=was_logged, read_only=read_only)
         except BaseException:  # put in order whatever it is, and raised again
             self._db.close()
             raise
@@ -92,6 +112,28 @@ class SqliteStore:
         """Commit."""
         with self.transaction():
             self._db.flush()
+        if log_bytes(self.path) > self._log_limit:
+            self._mark_log()
+
+    def _mark_log(self) -> None:
+        """Move the log over to the file, and note in the file that the log has more from now on."""
+        self._db.write(self._sql["set_more"], (1,))
+        self._db.flush()
+        self._db.one("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.write(self._sql["set_more"], (0,))
+        self._db.flush()
+        self._log_limit = log_bytes(self.path) + _LOG_BYTES
+
+    def _has_more(self) -> bool:
+        return bool(self._db.one(self._sql["has_more"])[0])
+
+    def _check_log(self, *, was_logged: bool, read_only: bool) -> None:
+        """Refuse a file whose log is missing; one whose log is there but empty is all that a kill has left."""
+        if not was_logged:
+            raise StoreError(self.path, _LOG_MISSING)
+        if not read_only:
+            self._db.write(self._sql["set_more"], (0,))
+            self._db.flush()
 
     def _forget(self) -> None:
         """Forget what was undone."""
@@ -121,25 +163,41 @@ class SqliteStore:
 
     # --- opening ---
 
+    def _check_first(self, busy_s: float) -> None:
+        """Check whose file it is before anything of it is changed."""
+        self._db = Database(self.path, busy_s, open_to_check)
+        try:
+            self._check(read_only=False)
+        finally:
+            self._db.close()
+
     def _prepare(self, *, read_only: bool) -> None:
         """Check whose file it is; a new one gets its tables."""
+        version = self._check(read_only=read_only)
+        for pragma in _READING if read_only else _SETTINGS:
+            self._db.one(f"PRAGMA {pragma}")
+        if not version:
+            self._create()
+            check_schema(self._db, sql_text("schema.sql"))
+
+    def _check(self, *, read_only: bool) -> int:
+        """Refuse what is not ours; returns the version, which a file has that has tables."""
         application, version = self._pragma("application_id"), self._pragma("user_version")
         has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
         if application != APPLICATION_ID and (application or has_tables or read_only):
             raise SchemaMismatchError(self.path, _NOT_OURS)
         if version != VERSION and (version or has_tables):
             raise SchemaMismatchError(self.path, (_NEWER if version > VERSION else _OLDER).format(version))
-        for pragma in _READING if read_only else _SETTINGS:
-            self._db.one(f"PRAGMA {pragma}")
-        if not version:
-            self._create()
-        check_schema(self._db, sql_text("schema.sql"))
+        if version:
+            check_schema(self._db, sql_text("schema.sql"))
+        return version
 
     def _create(self) -> None:
         """Make the tables; another process may have been faster."""
         self._db.begin_write()
         if not self._pragma("user_version"):
             self._db.script(sql_text("schema.sql"))
+            self._db.write(self._sql["add_log"])
             self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()
@@ -187,13 +245,13 @@ class SqliteRuns:
         return [_run(row) for row in self._db.all(self._sql["all"])]
 
 
-def _check_file(path: Path, *, read_only: bool) -> None:
-    """Refuse what SQLite would misread: other files, and databases that were cut off."""
+def _check_file(path: Path, *, read_only: bool) -> bool:
+    """Refuse what SQLite would misread: other files, and databases that were cut off; False if there is none yet."""
     try:
         if not read_only and (not path.exists() or (path.is_file() and path.stat().st_size == 0)):
-            return
+            return False
         if is_held(str(path)):
-            return  # it was checked when it was first opened; a second look would drop the locks on it
+            return True  # it was checked when it was first opened; a second look would drop the locks on it
         head = b"" if path.is_fifo() else _head(path)  # a pipe would be waited for without end
         is_logged = has_log(str(path))
     except (OSError, ValueError) as error:
@@ -208,6 +266,7 @@ def _check_file(path: Path, *, read_only: bool) -> None:
     # With a log the file may lawfully be behind: whoever was killed in the middle of moving it over left both.
     if len(head) < 100 or (not is_logged and path.stat().st_size < expected):
         raise StoreError(str(path), "is cut off; restore it from a copy, or name another file")
+    return True
 
 
 def _head(path: Path) -> bytes:

@@ -1,3 +1,12 @@
+-- name: add_log
+INSERT INTO log (has_more) VALUES (0);
+
+-- name: has_more
+SELECT has_more FROM log;
+
+-- name: set_more
+UPDATE log SET has_more = ?;
+
 -- name: latest
 -- The run that a command resumes: the newest of its key.
 SELECT * FROM run WHERE key = ? ORDER BY id DESC LIMIT 1;

@@ -1,6 +1,10 @@
 -- The store. `PRAGMA application_id` says that a file is ours, `PRAGMA user_version` which version of this file made it.
 -- Types and ranges are checked by SQLite, whoever writes: times lie in the years 1 to 9999, numbers are finite.
 
+-- One row. `has_more` is 1 in the file itself while its log (-wal) has more, and 0 in the log: so a file that was copied without
+-- its log says so, and whoever moves the whole log over to the file sets it to 0.
+CREATE TABLE log (has_more INTEGER NOT NULL CHECK (has_more IN (0, 1))) STRICT;
+
 -- A run is one command: the same command resumes it. `key` covers command, topic and profile, but no budget.
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
