@@ -34,7 +34,7 @@ def url(path: str) -> str:
 
 def begun(store: Store, key: str, queued: str = "", out: str = "") -> Run:
     """Start a run that has met some pages: queued ones, and ones that a rule put out."""
-    run = store.runs.begin(RunSpec(key, key, None, "docs", "x"), NOW, fresh=True)
+    run = store.runs.begin(RunSpec(key, key, None, "docs", "x"), NOW, restart=True)
     rows = [
         Discovered(parsed, digest_of(parsed, TRACKING), "a.example", 9, "broad", 1.0, 5.0, 1, out=why)
         for paths, why in ((queued, None), (out, Why("irrelevant", "too little")))

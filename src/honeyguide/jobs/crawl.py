@@ -89,7 +89,7 @@ class Crawler:
             raise InputError(
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
-        run = self.store.runs.begin(spec, self.clock.now(), fresh=request.restart)
+        run = self.store.runs.begin(spec, self.clock.now(), restart=request.restart)
         session = _Session(self, request, context, run, on_page)
         stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:

@@ -195,8 +195,8 @@ class History(Protocol):
 class Runs(Protocol):
     """The runs of a store. A run is one command: giving the same command again resumes it."""
 
-    def begin(self, spec: frontier.RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Resume the run of that key, or start one; `fresh` always starts one."""
+    def begin(self, spec: frontier.RunSpec, now: float, *, restart: bool = False) -> Run:
+        """Resume the run of that key, or start one; `restart` always starts one."""
 
     def end(self, run: Run, why: str, now: float) -> None:
         """Note why a worker stopped working on a run."""

@@ -171,9 +171,9 @@ class MemoryRuns:
     def __init__(self) -> None:
         self.data: dict[int, MemoryRun] = {}
 
-    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
+    def begin(self, spec: RunSpec, now: float, *, restart: bool = False) -> Run:
         found = [run for run in self.list() if run.spec.key == spec.key]
-        if found and not fresh:
+        if found and not restart:
             return found[-1]
         run = Run(len(self.data) + 1, spec, now, now)
         self.data[run.id] = MemoryRun(run)

@@ -66,10 +66,10 @@ def paths(leases: Sequence[Lease]) -> list[str]:
     return [lease.url.path for lease in leases]
 
 
-def drain(frontier: Queue, now: float = 0.0) -> list[str]:
+def drain(queue: Queue, now: float = 0.0) -> list[str]:
     """Claim and finish one after the other until there is nothing left."""
     order: list[str] = []
-    while leases := frontier.claim(ask(now)).leases:
+    while leases := queue.claim(ask(now)).leases:
         order += paths(leases)
-        frontier.commit_page(leases[0], Intake(Done()))
+        queue.commit_page(leases[0], Intake(Done()))
     return order

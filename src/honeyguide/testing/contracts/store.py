@@ -45,305 +45,297 @@ class StoreContract(LimitsContract):
         """Make an empty store."""
         raise NotImplementedError
 
-    def make_frontier(self, *links: Discovered) -> RunQueue:
-        """Make a frontier with something in it."""
+    def make_queue(self, *links: Discovered) -> RunQueue:
+        """Make a queue with something in it."""
         store = self.make_store()
-        frontier = cast("RunQueue", store.queue(store.runs.begin(spec(), 0.0)))
-        frontier.add(links)
-        return frontier
+        queue = cast("RunQueue", store.queue(store.runs.begin(spec(), 0.0)))
+        queue.add(links)
+        return queue
 
     # --- order ---
 
     def test_best_first_and_oldest_on_ties(self) -> None:
-        frontier = self.make_frontier(
-            found("/a"), found("/b", priority=7), found("/c"), found("/d", "tail", 9)
-        )
-        assert drain(frontier) == ["/b", "/a", "/c", "/d"]
+        queue = self.make_queue(found("/a"), found("/b", priority=7), found("/c"), found("/d", "tail", 9))
+        assert drain(queue) == ["/b", "/a", "/c", "/d"]
 
     def test_deep_is_newest_wave_first_and_best_first_within_it(self) -> None:
-        frontier = self.make_frontier(
+        queue = self.make_queue(
             found("/old", "deep", 13, wave=1),
             found("/new", "deep", 8, wave=2),
             found("/newer", "deep", 9, wave=2),
             found("/broad", "broad", 10),
         )
-        assert drain(frontier) == ["/newer", "/new", "/old", "/broad"]
+        assert drain(queue) == ["/newer", "/new", "/old", "/broad"]
 
     def test_claims_are_numbered_and_batches_keep_the_order(self) -> None:
-        frontier = self.make_frontier(*(found(f"/{n}") for n in range(5)))
-        first = frontier.claim(ask(limit=3)).leases
-        second = frontier.claim(ask(limit=3)).leases
+        queue = self.make_queue(*(found(f"/{n}") for n in range(5)))
+        first = queue.claim(ask(limit=3)).leases
+        second = queue.claim(ask(limit=3)).leases
         assert paths(first + second) == ["/0", "/1", "/2", "/3", "/4"]
         assert [lease.claim for lease in first + second] == [1, 2, 3, 4, 5]
 
     def test_the_site_whose_best_url_is_best_comes_first(self) -> None:
-        frontier = self.make_frontier(
+        queue = self.make_queue(
             found("/a"), found("https://b.example/x", priority=6), found("https://b.example/y", priority=4)
         )
-        assert drain(frontier) == ["/x", "/a", "/y"]
+        assert drain(queue) == ["/x", "/a", "/y"]
 
     # --- identity ---
 
     def test_http_and_https_are_one_and_https_wins(self) -> None:
-        frontier = self.make_frontier(found("http://a.example/p"), found("/seed", priority=9))
-        assert not frontier.add([found("https://a.example/p")])
-        (seed,) = frontier.claim(ask()).leases
-        frontier.commit_page(seed, Intake(Done(), findings=Findings(better=[found("https://a.example/p")])))
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("http://a.example/p"), found("/seed", priority=9))
+        assert not queue.add([found("https://a.example/p")])
+        (seed,) = queue.claim(ask()).leases
+        queue.commit_page(seed, Intake(Done(), findings=Findings(better=[found("https://a.example/p")])))
+        (lease,) = queue.claim(ask()).leases
         assert lease.url.text == "https://a.example/p"
-        assert not frontier.claim(ask()).leases
+        assert not queue.claim(ask()).leases
 
     def test_what_is_known_is_told(self) -> None:
-        frontier = self.make_frontier(found("/a"), found("/out", out=Why("exclude", "no")))
-        known = frontier.known([digest("/a"), digest("/out"), digest("/other")])
+        queue = self.make_queue(found("/a"), found("/out", out=Why("exclude", "no")))
+        known = queue.known([digest("/a"), digest("/out"), digest("/other")])
         assert known.keys() == {digest("/a"), digest("/out")}
         assert not known[digest("/a")].is_settled
         assert known[digest("/out")].is_settled
-        frontier.claim(ask())
-        assert frontier.known([digest("/a")])[digest("/a")].is_settled
+        queue.claim(ask())
+        assert queue.known([digest("/a")])[digest("/a")].is_settled
 
     def test_what_becomes_of_a_leased_page_is_known_at_once(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
-        assert frontier.known([digest("/a")])[digest("/a")].state == State.LEASED
-        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
-        standing = frontier.known([digest("/a")])[digest("/a")]
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
+        assert queue.known([digest("/a")])[digest("/a")].state == State.LEASED
+        queue.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
+        standing = queue.known([digest("/a")])[digest("/a")]
         assert (standing.state, standing.rule) == (State.QUEUED, "http-503")
 
     # --- ends ---
 
     def test_a_page_and_what_it_revealed_come_together(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
         findings = Findings(
             new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
         )
-        frontier.commit_page(lease, Intake(Done(), page("/a"), findings, "digest"))
-        assert list(frontier.pages()) == [(1, page("/a"))]
-        assert frontier.look(lease, (), "digest").twins == (f"{SITE}/a",)
-        assert frontier.look(lease, (), "other").twins == ()
-        (next_,) = frontier.claim(ask()).leases
+        queue.commit_page(lease, Intake(Done(), page("/a"), findings, "digest"))
+        assert list(queue.pages()) == [(1, page("/a"))]
+        assert queue.look(lease, (), "digest").twins == (f"{SITE}/a",)
+        assert queue.look(lease, (), "other").twins == ()
+        (next_,) = queue.claim(ask()).leases
         assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
-        assert frontier.counts().out == {"pruned": 1}
+        assert queue.counts().out == {"pruned": 1}
 
     def test_better_evidence_moves_up_and_brings_back(self) -> None:
         pruned = found("/pruned", out=Why("pruned", "weak"))
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"), pruned)
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a", priority=9), found("/b"), found("/c"), pruned)
+        (lease,) = queue.claim(ask()).leases
         better = [found("/c", "deep", 9, wave=1), found("/pruned", "broad", 6)]
-        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
-        assert drain(frontier) == ["/c", "/pruned", "/b"]
+        queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
+        assert drain(queue) == ["/c", "/pruned", "/b"]
 
     def test_better_evidence_changes_nothing_that_is_fetched(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
-        first, second = frontier.claim(ask(limit=2)).leases
-        frontier.commit_page(first, Intake(Done(), findings=Findings(better=[found("/b", "deep", 10)])))
-        frontier.commit_page(second, Intake(Done(), findings=Findings(better=[found("/a", "deep", 10)])))
-        assert not frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a", priority=9), found("/b"))
+        first, second = queue.claim(ask(limit=2)).leases
+        queue.commit_page(first, Intake(Done(), findings=Findings(better=[found("/b", "deep", 10)])))
+        queue.commit_page(second, Intake(Done(), findings=Findings(better=[found("/a", "deep", 10)])))
+        assert not queue.claim(ask()).leases
 
     def test_better_evidence_brings_back_what_was_put_out_for_lack_of_it(self) -> None:
         out = {f"/{rule}": rule for rule in sorted(PASSING_RULES)}
         put_out = [found(path, out=Why(rule, "weak")) for path, rule in out.items()]
-        frontier = self.make_frontier(found("/a", priority=9), *put_out)
-        (lease,) = frontier.claim(ask()).leases
-        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=[found(path) for path in out])))
-        assert drain(frontier) == list(out)
+        queue = self.make_queue(found("/a", priority=9), *put_out)
+        (lease,) = queue.claim(ask()).leases
+        queue.commit_page(lease, Intake(Done(), findings=Findings(better=[found(path) for path in out])))
+        assert drain(queue) == list(out)
 
     def test_better_evidence_changes_nothing_that_has_failed(self) -> None:
-        frontier = self.make_frontier(*(found(path, priority=9) for path in ("/a", "/gone", "/later")))
-        lease, gone, later = frontier.claim(ask(limit=3)).leases
-        frontier.commit_page(gone, Intake(Dropped(Why("http-404", "answered 404"))))
-        frontier.commit_page(later, Intake(Retry(60.0, Why("http-503", "later"))))
+        queue = self.make_queue(*(found(path, priority=9) for path in ("/a", "/gone", "/later")))
+        lease, gone, later = queue.claim(ask(limit=3)).leases
+        queue.commit_page(gone, Intake(Dropped(Why("http-404", "answered 404"))))
+        queue.commit_page(later, Intake(Retry(60.0, Why("http-503", "later"))))
         better = [
             found(path, "deep", 10) for path in ("/gone", "/later")
         ]  # as one sees it who knows no better
-        frontier.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
+        queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
-            standing = frontier.known([digest(path)])[digest(path)]
+            standing = queue.known([digest(path)])[digest(path)]
             assert (standing.state, standing.rule) == (state, rule)
-        assert frontier.claim(ask(1.0)).rest == NoClaim("resting", 60.0)
-        (again,) = frontier.claim(ask(60.0)).leases
+        assert queue.claim(ask(1.0)).rest == NoClaim("resting", 60.0)
+        (again,) = queue.claim(ask(60.0)).leases
         assert (again.url.path, again.lane) == ("/later", "broad")
 
     def test_a_retry_waits_and_comes_last(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
-        (lease,) = frontier.claim(ask()).leases
-        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
-        granted = frontier.claim(ask(limit=2))
+        queue = self.make_queue(found("/a", priority=9), found("/b"))
+        (lease,) = queue.claim(ask()).leases
+        queue.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
+        granted = queue.claim(ask(limit=2))
         assert paths(granted.leases) == ["/b"]
-        frontier.commit_page(granted.leases[0], Intake(Done()))
-        rest = frontier.claim(ask(1.0)).rest
+        queue.commit_page(granted.leases[0], Intake(Done()))
+        rest = queue.claim(ask(1.0)).rest
         assert (rest.why, rest.until) == ("resting", 60.0)
-        (again,) = frontier.claim(ask(60.0)).leases
+        (again,) = queue.claim(ask(60.0)).leases
         assert (again.url.path, again.attempt) == ("/a", 2)
 
     def test_a_lease_ends_once(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
-        frontier.commit_page(lease, Intake(Done()))
-        assert not frontier.commit_page(lease, Intake(Done()))
-        assert frontier.counts().fetched == 1
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
+        queue.commit_page(lease, Intake(Done()))
+        assert not queue.commit_page(lease, Intake(Done()))
+        assert queue.counts().fetched == 1
 
     def test_a_lease_is_held_until_it_ends(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
-        assert frontier.look(lease).is_held
-        frontier.commit_page(lease, Intake(Retry(5.0, Why("http-503", "busy"))))
-        assert not frontier.look(lease).is_held
-        (again,) = frontier.claim(ask(9.0)).leases
-        assert (frontier.look(lease).is_held, frontier.look(again).is_held) == (False, True)
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
+        assert queue.look(lease).is_held
+        queue.commit_page(lease, Intake(Retry(5.0, Why("http-503", "busy"))))
+        assert not queue.look(lease).is_held
+        (again,) = queue.claim(ask(9.0)).leases
+        assert (queue.look(lease).is_held, queue.look(again).is_held) == (False, True)
 
     def test_done_is_queued_again_when_it_is_due(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
-        frontier.commit_page(lease, Intake(Done()))
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
+        queue.commit_page(lease, Intake(Done()))
         assert (
             len(
-                frontier.schedule(
+                queue.schedule(
                     [ScheduledVisit(digest("/a"), 100.0, 0), ScheduledVisit(digest("/unknown"), 100.0, 1)]
                 )
             )
             == 1
         )
-        assert frontier.counts().due == 1
-        assert frontier.claim(ask(99.0)).rest.why == "complete"
-        (again,) = frontier.claim(ask(100.0)).leases
+        assert queue.counts().due == 1
+        assert queue.claim(ask(99.0)).rest.why == "complete"
+        (again,) = queue.claim(ask(100.0)).leases
         assert (again.url.path, again.is_recrawl, again.attempt) == ("/a", True, 1)
-        frontier.commit_page(again, Intake(Done()))
-        assert frontier.counts().due == 0
+        queue.commit_page(again, Intake(Done()))
+        assert queue.counts().due == 0
 
     def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
-        frontier = self.make_frontier(
-            found("/a", priority=9), found("/b", priority=8), found("/c", priority=7)
-        )
+        queue = self.make_queue(found("/a", priority=9), found("/b", priority=8), found("/c", priority=7))
         assert (
-            len(
-                frontier.schedule(
-                    [ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)]
-                )
-            )
+            len(queue.schedule([ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)]))
             == 2
         )
-        assert paths(frontier.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
+        assert paths(queue.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
 
     def test_only_what_is_due_is_granted_where_that_is_asked(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"), found("/c"))
-        frontier.schedule([ScheduledVisit(digest("/c"), 5.0, 0), ScheduledVisit(digest("/b"), 90.0, 1)])
-        (lease,) = frontier.claim(ask(5.0, limit=9, only_due=True)).leases
+        queue = self.make_queue(found("/a", priority=9), found("/b"), found("/c"))
+        queue.schedule([ScheduledVisit(digest("/c"), 5.0, 0), ScheduledVisit(digest("/b"), 90.0, 1)])
+        (lease,) = queue.claim(ask(5.0, limit=9, only_due=True)).leases
         assert lease.url.path == "/c"
-        frontier.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
-        assert frontier.counts().due == 2
-        rest = frontier.claim(ask(6.0, only_due=True)).rest
+        queue.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
+        assert queue.counts().due == 2
+        rest = queue.claim(ask(6.0, only_due=True)).rest
         assert (rest.why, rest.until) == ("resting", 60.0)
-        assert paths(frontier.claim(ask(90.0, limit=9, only_due=True)).leases) == ["/b", "/c"]
-        assert frontier.claim(ask(90.0, only_due=True)).rest.until != 90.0
+        assert paths(queue.claim(ask(90.0, limit=9, only_due=True)).leases) == ["/b", "/c"]
+        assert queue.claim(ask(90.0, only_due=True)).rest.until != 90.0
 
     def test_what_failed_can_be_scheduled_but_not_what_was_put_out(self) -> None:
         out = found("/out")._replace(out=Why("irrelevant", "no points"))
-        frontier = self.make_frontier(found("/gone"), out)
-        (lease,) = frontier.claim(ask()).leases
-        assert not frontier.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)])  # it is being fetched
-        frontier.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404"))))
+        queue = self.make_queue(found("/gone"), out)
+        (lease,) = queue.claim(ask()).leases
+        assert not queue.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)])  # it is being fetched
+        queue.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404"))))
         assert (
             len(
-                frontier.schedule(
+                queue.schedule(
                     [ScheduledVisit(digest("/gone"), 1.0, 0), ScheduledVisit(digest("/out"), 1.0, 1)]
                 )
             )
             == 1
         )
-        assert paths(frontier.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
+        assert paths(queue.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
 
     # --- memory ---
 
     def test_who_links_a_url_is_remembered(self) -> None:
-        frontier = self.make_frontier(found("/a", priority=9), found("/b"))
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a", priority=9), found("/b"))
+        (lease,) = queue.claim(ask()).leases
         seen = Sighting("other words", "footer", 0.0, "", "far")
         findings = Findings(sightings=[(digest("/b"), seen)], again=[digest("/a")])
-        frontier.commit_page(lease, Intake(Done(), findings=findings))
-        told = frontier.find(digest("/b"))
+        queue.commit_page(lease, Intake(Done(), findings=findings))
+        told = queue.find(digest("/b"))
         assert told is not None
         assert [(parent, sighting.anchor) for parent, sighting in told[1]] == [
             (None, "anchor"),
             (f"{SITE}/a", "other words"),
         ]
-        assert frontier.find(digest("/nowhere")) is None
+        assert queue.find(digest("/nowhere")) is None
 
     def test_counts_and_rows(self) -> None:
         outside = found("https://other.example/", out=Why("other-site", "other.example"))
-        frontier = self.make_frontier(found("/a", priority=9), found("/b", "tail"), outside)
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a", priority=9), found("/b", "tail"), outside)
+        (lease,) = queue.claim(ask()).leases
         findings = Findings()
         findings.skipped.update(["scheme", "scheme"])
-        frontier.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404")), page("/a"), findings))
-        counts = frontier.counts()
+        queue.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404")), page("/a"), findings))
+        counts = queue.counts()
         assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
         assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)
-        assert [row.url for row in frontier.rows(rule="other-site")] == ["https://other.example/"]
-        assert [row.state for row in frontier.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
+        assert [row.url for row in queue.rows(rule="other-site")] == ["https://other.example/"]
+        assert [row.state for row in queue.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
 
     def test_shapes_are_learnt(self) -> None:
-        frontier = self.make_frontier(found("/a"), found("/b"), found("/c"))
+        queue = self.make_queue(found("/a"), found("/b"), found("/c"))
         sketches = ((1, 2), (3,))
-        for lease, is_alike in zip(frontier.claim(ask(limit=3)).leases, (False, True, True), strict=True):
-            frontier.commit_page(lease, Intake(Done(), lesson=ShapeLesson("x", is_alike, sketches)))
-        assert frontier.shapes() == [UrlShape("x", 0, 2, sketches)]
+        for lease, is_alike in zip(queue.claim(ask(limit=3)).leases, (False, True, True), strict=True):
+            queue.commit_page(lease, Intake(Done(), lesson=ShapeLesson("x", is_alike, sketches)))
+        assert queue.shapes() == [UrlShape("x", 0, 2, sketches)]
 
     def test_sites_are_entered_and_left(self) -> None:
-        frontier = self.make_frontier(found("/a")._replace(is_seed=True), found("/b"))
-        assert frontier.sites() == frozenset()
-        frontier.add_site("a.example")
-        frontier.add_site("www.a.example")
-        assert frontier.sites() == {"a.example", "www.a.example"}
-        assert [seed.text for seed in frontier.seeds()] == [f"{SITE}/a"]
+        queue = self.make_queue(found("/a")._replace(is_seed=True), found("/b"))
+        assert queue.sites() == frozenset()
+        queue.add_site("a.example")
+        queue.add_site("www.a.example")
+        assert queue.sites() == {"a.example", "www.a.example"}
+        assert [seed.text for seed in queue.seeds()] == [f"{SITE}/a"]
 
     def test_what_was_outside_comes_back_when_its_site_is_entered(self) -> None:
         outside = [
             found(f"https://{host}.example/{path}", out=Why("other-site", f"{host}.example"))
             for host, path in (("b", "x"), ("c", "x"), ("b", "y"))
         ]
-        frontier = self.make_frontier(found("/a"), *outside)
-        assert frontier.now_internal() == []
-        frontier.add_site("b.example")
-        assert [row.url for row, _ in frontier.now_internal()] == [outside[n].url.text for n in (0, 2)]
+        queue = self.make_queue(found("/a"), *outside)
+        assert queue.now_internal() == []
+        queue.add_site("b.example")
+        assert [row.url for row, _ in queue.now_internal()] == [outside[n].url.text for n in (0, 2)]
         placed = found("https://b.example/x", "deep", 9)
         unwanted = found("https://b.example/y", out=Why("exclude", "no"))
-        frontier.requeue([placed, unwanted._replace(site="b.example")])
-        assert frontier.now_internal() == []
-        (lease,) = frontier.claim(ask()).leases
+        queue.requeue([placed, unwanted._replace(site="b.example")])
+        assert queue.now_internal() == []
+        (lease,) = queue.claim(ask()).leases
         assert (lease.url.text, lease.site, lease.lane) == ("https://b.example/x", "b.example", "deep")
-        assert frontier.counts().out == {"other-site": 1, "exclude": 1}
-        told = frontier.find(placed.digest)
+        assert queue.counts().out == {"other-site": 1, "exclude": 1}
+        told = queue.find(placed.digest)
         assert told is not None
         assert (told[0].seen, [seen.lane for _, seen in told[1]]) == (0, ["deep"])
 
     def test_a_seed_that_was_not_had_is_asked_for_as_it_is_written_by_now(self) -> None:
         seed = found("https://a.example/")._replace(is_seed=True)
-        frontier = self.make_frontier(seed)
-        (lease,) = frontier.claim(ask()).leases
-        frontier.commit_page(lease, Intake(Dropped(Why("unreachable", "no"), is_fetch=True)))
-        frontier.requeue([seed._replace(url=Url.parse("http://a.example/"))])
-        (again,) = frontier.claim(ask()).leases
+        queue = self.make_queue(seed)
+        (lease,) = queue.claim(ask()).leases
+        queue.commit_page(lease, Intake(Dropped(Why("unreachable", "no"), is_fetch=True)))
+        queue.requeue([seed._replace(url=Url.parse("http://a.example/"))])
+        (again,) = queue.claim(ask()).leases
         assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
 
     def test_what_nobody_links_was_not_seen(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        (lease,) = frontier.claim(ask()).leases
+        queue = self.make_queue(found("/a"))
+        (lease,) = queue.claim(ask()).leases
         findings = Findings(new=[found("/b")], again=[digest("/a")])
-        frontier.commit_page(lease, Intake(Done(), findings=findings))
-        assert [frontier.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
-        assert frontier.add([found("/c")]) == 1
-        assert frontier.known([digest("/c")])[digest("/c")].seen == 0
+        queue.commit_page(lease, Intake(Done(), findings=findings))
+        assert [queue.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
+        assert queue.add([found("/c")]) == 1
+        assert queue.known([digest("/c")])[digest("/c")].seen == 0
 
     def test_what_a_rule_put_out_is_queued_again(self) -> None:
-        frontier = self.make_frontier(found("/a"))
-        frontier.schedule([ScheduledVisit(digest("/a"), 1.0, 0)])
-        (lease,) = frontier.claim(ask(1.0)).leases
-        frontier.commit_page(lease, Intake(Dropped(Why("address-refused", "private"), is_fetch=False)))
-        assert (frontier.counts().due, frontier.reopen("http-404")) == (1, 0)
-        assert frontier.reopen("address-refused") == 1
-        (again,) = frontier.claim(ask(2.0, only_due=True)).leases
+        queue = self.make_queue(found("/a"))
+        queue.schedule([ScheduledVisit(digest("/a"), 1.0, 0)])
+        (lease,) = queue.claim(ask(1.0)).leases
+        queue.commit_page(lease, Intake(Dropped(Why("address-refused", "private"), is_fetch=False)))
+        assert (queue.counts().due, queue.reopen("http-404")) == (1, 0)
+        assert queue.reopen("address-refused") == 1
+        (again,) = queue.claim(ask(2.0, only_due=True)).leases
         assert (again.url.path, again.attempt) == ("/a", 1)
 
     # --- runs ---
@@ -357,7 +349,7 @@ class StoreContract(LimitsContract):
         again = store.runs.begin(spec(), 3.0)
         assert (again.id, again.fetched) == (run.id, 1)
         other = store.runs.begin(spec("two", topic="water"), 4.0)
-        fresh = store.runs.begin(spec(), 5.0, fresh=True)
+        fresh = store.runs.begin(spec(), 5.0, restart=True)
         assert len({run.id, other.id, fresh.id}) == 3
         assert store.runs.begin(spec(), 6.0).id == fresh.id
         assert not store.queue(fresh).known([digest("/a")])
@@ -366,9 +358,9 @@ class StoreContract(LimitsContract):
     def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
         store = self.make_store()
         run = store.runs.begin(spec(), 0.0)
-        frontier = store.queue(run)
-        frontier.add([found(f"/{n}") for n in range(4)])
-        frontier.claim(ask(limit=3))
+        queue = store.queue(run)
+        queue.add([found(f"/{n}") for n in range(4)])
+        queue.claim(ask(limit=3))
         adopted = store.queue(run).adopt(ask(700.0, limit=2))
         assert paths(adopted) == ["/0", "/1"]
         assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
@@ -377,8 +369,8 @@ class StoreContract(LimitsContract):
     def test_leases_that_were_released_are_adopted_at_once(self) -> None:
         store = self.make_store()
         run = store.runs.begin(spec(), 0.0)
-        frontier = store.queue(run)
-        frontier.add([found(f"/{n}") for n in range(4)])
-        frontier.claim(ask(limit=2))
-        frontier.release(0.0)
+        queue = store.queue(run)
+        queue.add([found(f"/{n}") for n in range(4)])
+        queue.claim(ask(limit=2))
+        queue.release(0.0)
         assert paths(store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.sqlite.database import Database
     from honeyguide.adapters.store.sqlite.history import SqliteHistory
-    from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
+    from honeyguide.adapters.store.sqlite.leases import SqliteWorkers
     from honeyguide.core.crawl.frontier import (
         Discovered,
         FrontierRow,

@@ -33,8 +33,8 @@ from honeyguide.adapters.store.sqlite.files import (
     open_to_write,
 )
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
+from honeyguide.adapters.store.sqlite.leases import SqliteWorkers
 from honeyguide.adapters.store.sqlite.queue import SqliteQueue
-from honeyguide.adapters.store.sqlite.workers import SqliteWorkers
 from honeyguide.core.crawl.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatchError, StoreError
 
@@ -214,11 +214,11 @@ class SqliteRuns:
         self._sql = queries("runs")
 
     @reads
-    def begin(self, spec: RunSpec, now: float, *, fresh: bool = False) -> Run:
-        """Resume the run of that key, or start one; `fresh` always starts one."""
+    def begin(self, spec: RunSpec, now: float, *, restart: bool = False) -> Run:
+        """Resume the run of that key, or start one; `restart` always starts one."""
         self._db.flush()
         self._db.begin_write()
-        found = None if fresh else self._db.one(self._sql["latest"], (spec.key,))
+        found = None if restart else self._db.one(self._sql["latest"], (spec.key,))
         if found is None:
             number = self._db.write(self._sql["create"], (*astuple(spec), now, now)).lastrowid or 0
             run = Run(number, spec, now, now)
