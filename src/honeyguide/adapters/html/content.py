@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from honeyguide.adapters.html.charset import to_utf8
+from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.guards import bound_size, is_page, mark_styling
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.rendering.inline import escape
@@ -38,7 +38,7 @@ def main_content(body: bytes, url: Url, content_type: str | None = None) -> Cont
 
     The only heading of the first level comes first if it stands outside of the main part.
     """
-    markup = to_utf8(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
+    markup = to_markup(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
         return Content("", "", ())
     tree = ContentTree(mark_styling(bound_size(markup)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.html.charset import to_utf8
+from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.dom import Document
 from honeyguide.adapters.html.guards import bound_markup, is_page, strip_highlighting
 from honeyguide.adapters.html.walk import MAX_LABEL, fold
@@ -97,7 +97,7 @@ def _parse(body: bytes | str, content_type: str | None) -> tuple[Document, int]:
     if isinstance(body, str):
         markup = body.removeprefix("\ufeff").encode("utf-8", "replace")
     else:
-        markup = to_utf8(body, content_type)
+        markup = to_markup(body, content_type)
     if not is_page(markup):
         return Document(b""), 0
     markup, unread_bytes = bound_markup(strip_highlighting(markup))
