@@ -340,8 +340,8 @@ def _of_letters(sample: bytes, models: Models) -> str:
 def _models() -> tuple[Models, Models]:
     """Give the models of other scripts and those of Latin: how many tenths of a bit each byte from 128 on takes."""
     models: tuple[list[Model], list[Model]] = ([], [])
-    for letters, codecs in _LETTERS:
-        for codec in codecs.split():
+    for letters, names in _LETTERS:
+        for codec in names.split():
             bits = tuple(_bits(bytes((byte,)).decode(codec, "replace"), letters) for byte in range(128, 256))
             models[letters[0] < "\u0300"].append((codec, bits))
     return models
