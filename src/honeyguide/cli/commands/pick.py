@@ -75,6 +75,7 @@ class _Options:
         "Log the counts of each site to standard error; -vv also what every rule rejected.",
         default=0,
         count=True,
+        type=click.IntRange(0, 100),
         show_default=False,
     )
 
