@@ -34,8 +34,14 @@ from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
 from honeyguide.ports.store import PageView
-from honeyguide.testing.memory_history import MemoryHistory
-from honeyguide.testing.memory_run import MemoryEntry, MemoryRun, MemoryRuns, MemorySite, state_of
+from honeyguide.testing.memory_run import (
+    MemoryEntry,
+    MemoryHistory,
+    MemoryRun,
+    MemoryRuns,
+    MemorySite,
+    state_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,8 +61,6 @@ class MemoryQueue(MemoryRun):
         self._worker = store.worker
         self._workers = store.workers
         self._history = store.history
-
-    # --- leases ---
 
     def claim(self, request: ClaimRequest) -> Claimed:
         self._sweep(request.now)
