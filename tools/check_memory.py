@@ -1,0 +1,117 @@
+"""Measure the peak memory of a crawl over hostile hosts on this machine.
+
+    python tools/check_memory.py [--hosts 300] [--most-mb 400] [--pages 900]
+
+Every host of 127.0.0.0/8 that is used serves a robots.txt of 500 KiB full of rules, and pages that attack memory, each
+in its own way: large ones, compressed bombs (gzip, brotli where it is installed), endless headers, a million tags, links
+by the ten thousand, and long runs of one letter. Exit code 1 if the crawl took more than --most-mb, or did not end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import importlib
+import importlib.util
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+MB = 1024 * 1024
+_ROBOTS = b"User-agent: *\n" + b"".join(b"allow:/%05x*\n" % n for n in range(500 * 1024 // 14))
+
+
+def answer(body: bytes, *headers: str) -> bytes:
+    """Make one answer."""
+    head = ["HTTP/1.1 200 OK", "Content-Type: text/html", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*head, "Connection: close", "", ""]).encode() + body
+
+
+def bodies() -> dict[str, bytes]:
+    """Make the answers, by path."""
+    names = ("large", "gzip", "brotli", "headers", "tags", "links", "letters", "deep")
+    home = "<title>fire</title>" + "".join(f"<a href=/{name}>fire {name}</a> " for name in names)
+    bomb = b"<p>fire " + b"a" * (60 * MB)
+    made = {
+        "/": answer(home.encode()),
+        "/robots.txt": answer(_ROBOTS),
+        "/large": answer(b"<p>fire " + b"word " * MB),
+        "/gzip": answer(gzip.compress(bomb, 9), "Content-Encoding: gzip"),
+        "/headers": b"HTTP/1.1 200 OK\r\n" + b"X-A: " + b"a" * (2 * MB) + b"\r\n\r\n",
+        "/tags": answer(b"<p>fire" + b"<b>x" * MB),
+        "/links": answer(b"<p>fire" + b"".join(b"<a href=/p%d>fire %d</a>" % (n, n) for n in range(100_000))),
+        "/letters": answer(("<title>fire</title><p>" + "\u0301" * (2 * MB)).encode()),
+        "/deep": answer(b"<p>fire" + b"<div>" * MB),
+    }
+    if importlib.util.find_spec("brotli"):
+        brotli = importlib.import_module("brotli")
+        made["/brotli"] = answer(brotli.compress(bomb), "Content-Encoding: br")
+    return made
+
+
+class Hosts:
+    """The hosts, in a thread of their own."""
+
+    def __init__(self, count: int) -> None:
+        self.names = [f"127.0.{1 + n // 250}.{1 + n % 250}" for n in range(count)]
+        self.port = 0
+        self._answers = bodies()
+        self._ready = threading.Event()
+        threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True).start()
+        self._ready.wait()
+
+    async def _serve(self) -> None:
+        first = await asyncio.start_server(self._accept, self.names[0], 0)
+        self.port = first.sockets[0].getsockname()[1]
+        for name in self.names[1:]:
+            await asyncio.start_server(self._accept, name, self.port)
+        self._ready.set()
+        await asyncio.Event().wait()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            writer.write(self._answers.get(head.split(b" ", 2)[1].decode(), answer(b"<p>fire")))
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+def main() -> int:
+    """Crawl the hosts and say what it took."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hosts", type=int, default=300, metavar="N")
+    parser.add_argument("--pages", type=int, default=900, metavar="N")
+    parser.add_argument("--most-mb", type=int, default=400, metavar="MB")
+    asked = parser.parse_args()
+    hosts = Hosts(asked.hosts)
+    seeds = [f"http://{name}:{hosts.port}/" for name in hosts.names]
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        command = [
+            sys.executable, "-m", "honeyguide", "crawl", *seeds, "--topic", "fire", "--allow-private", "--delay", "0",
+            "--retries", "0", "--max-pages", str(asked.pages), "--store", str(Path(folder, "h.db")),
+            "-o", str(Path(folder, "pages.jsonl")), "--quiet",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+        output = Path(folder, "pages.jsonl")
+        pages = output.read_bytes().count(b"\n") if output.exists() else 0
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    sys.stdout.write(
+        f"{asked.hosts} hosts, {pages} pages, {time.monotonic() - began:.0f} s, peak {peak_mb:.0f} MB, "
+        f"exit code {done.returncode}\n{done.stderr[-500:]}"
+    )
+    return 0 if pages and peak_mb <= asked.most_mb else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
