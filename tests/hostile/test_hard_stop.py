@@ -84,7 +84,7 @@ def test_a_crawl_whose_page_holds_the_interpreter_is_ended_and_can_be_resumed(
     page = response(b"<title>Acme</title><p>We test alarms.")
     with served(LoopbackServer({"/": page})) as (home,):
         process = start(tmp_path, *CRAWL, home, *extra)
-        assert f"seconds after {cause}, so the process was killed" in end(process, number)
+        assert f"file after {cause}, so the process was killed" in end(process, number)
         assert process.returncode == -signal.SIGKILL
         again = start(tmp_path, *CRAWL, home, "--max-time", "60", script=("-m", "honeyguide"))
         with again:
@@ -104,14 +104,14 @@ def test_a_crawl_whose_page_holds_the_interpreter_is_ended_and_can_be_resumed(
 def test_ctrl_c_ends_a_command_that_reads_a_file(tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "page.html").write_text("<p>hi")
     process = start(tmp_path, *command)
-    assert "seconds after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
+    assert "file after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
     assert process.returncode == -signal.SIGKILL
 
 
 def test_ctrl_c_ends_a_pick(tmp_path: Path) -> None:
     with served(LoopbackServer({"/": response(b"<title>Acme</title>")})) as (home,):
         process = start(tmp_path, "pick", home, "--allow-private", "--quiet")
-        assert "seconds after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
+        assert "file after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
 
 
 def test_what_watches_over_a_process_ends_with_it(tmp_path: Path) -> None:
