@@ -15,6 +15,7 @@ _NAMES = {
     "app.runs": "open_store",
     "app.simulate": "SimulateRequest simulate_policies",
     "app.tools.pages": "classify extract_links parse_markdown parse_page score_link score_links score_page",
+    "app.tools.topic": "calculate_priority relevance_level should_skip",
     "app.tools.profiles": "load_schema",
     "app.watch": "watch_store",
     "config": "load_profile",
@@ -28,6 +29,7 @@ _NAMES = {
     "core.rules.profile": "Profile",
     "core.url.scope": "Verdict",
     "core.url.url": "Url display normalize",
+    "core.why": "Why",
     "errors": """AddressRefusedError AskedToWaitError ConfigError FetchError ForbiddenError HoneyguideError InputError
         NameNotFoundError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
         TimedOutError TooLargeError UnreachableError UrlError""",

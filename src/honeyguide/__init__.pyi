@@ -23,6 +23,9 @@ from honeyguide.app.tools.pages import score_link as score_link
 from honeyguide.app.tools.pages import score_links as score_links
 from honeyguide.app.tools.pages import score_page as score_page
 from honeyguide.app.tools.profiles import load_schema as load_schema
+from honeyguide.app.tools.topic import calculate_priority as calculate_priority
+from honeyguide.app.tools.topic import relevance_level as relevance_level
+from honeyguide.app.tools.topic import should_skip as should_skip
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.core.crawl.frontier import Budgets as Budgets
@@ -45,6 +48,7 @@ from honeyguide.core.url.scope import Verdict as Verdict
 from honeyguide.core.url.url import Url as Url
 from honeyguide.core.url.url import display as display
 from honeyguide.core.url.url import normalize as normalize
+from honeyguide.core.why import Why as Why
 from honeyguide.errors import AddressRefusedError as AddressRefusedError
 from honeyguide.errors import AskedToWaitError as AskedToWaitError
 from honeyguide.errors import ConfigError as ConfigError
@@ -117,6 +121,8 @@ __all__ = [
     "Verdict",
     "WatchBudget",
     "WatchRequest",
+    "Why",
+    "calculate_priority",
     "classify",
     "crawl_site",
     "display",
@@ -133,12 +139,14 @@ __all__ = [
     "plan_file",
     "plan_store",
     "rank_urls",
+    "relevance_level",
     "score_link",
     "score_links",
     "score_page",
     "score_url",
     "select_files",
     "select_links",
+    "should_skip",
     "simulate_policies",
     "watch_store",
 ]

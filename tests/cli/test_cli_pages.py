@@ -119,6 +119,8 @@ def test_score_link_has_the_record_of_a_link(run: Run) -> None:
         "anchor_text",
         "context",
         "relevance_score",
+        "relevance_level",
+        "action",
         "position",
         "reasons",
         "points",

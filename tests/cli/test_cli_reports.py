@@ -61,9 +61,9 @@ def test_the_report_of_a_crawl_is_of_the_whole_run(run: Run, folder: Path, manua
         first = run(*command, "--max-pages", "3")
         assert first.exit_code == 3, first.stderr
         text = shown(folder / "c.md")
-        assert "3 pages fetched; 1 of them relevant; 33% harvest; 3 left in the queue" in text
+        assert "3 pages fetched; 2 of them relevant; 67% harvest; 3 left in the queue" in text
         assert "Stopped: --max-pages is reached; run the same command with a larger one to resume" in text
-        assert part(text, "Left in the queue") == [["deep", "2"], ["broad", "1"]]
+        assert part(text, "Left in the queue") == [["deep", "1"], ["broad", "1"], ["tail", "1"]]
         second = run(*command)
         assert second.exit_code == 0, second.stderr
         text = shown(folder / "c.md")

@@ -251,6 +251,18 @@ def test_hybrid_exhausts_a_branch_whatever_its_links_score() -> None:
         ]  # fmt: skip
 
 
+def test_records_name_levels_and_what_follows() -> None:
+    # TOPIC-3, TOPIC-4: by their scores, as `score` names them.
+    site = pages(
+        {"/": html("Home", "/fire", "/weak"), "/fire": html("Fire", text="fire " * 10), "/weak": html("Weak")}
+    )
+    done = crawl(site, traversal="hybrid", links=True)
+    levels = [(record["relevance_level"], record["action"]) for record in done.records]
+    assert levels == [("Irrelevant", "seed"), ("High", "exhaust"), ("Irrelevant", "keep")]
+    links = [(link["relevance_level"], link["action"]) for link in done.records[0]["links"]]
+    assert links == [("High", "deep"), ("Low", "tail")]
+
+
 def test_hybrid_skips_by_letters_and_focused_by_words() -> None:
     # TOPIC-6: the document's patterns are substrings; Carthage is no cart for `focused`.
     odd = ("/fire-carthage", "/fire-mycart.html", "/fire-downloading", "/fire?next=/login")

@@ -592,6 +592,39 @@ def test_the_record_of_the_scorer() -> None:
     assert {name: record[name] for name in example} == example
 
 
+@pytest.mark.parametrize(
+    ("anchor", "level", "action"),
+    [("API reference", "High", "deep"), ("nothing", "Medium", "broad")],
+)
+def test_a_link_has_a_level_and_what_follows(anchor: str, level: str, action: str) -> None:
+    options = ("--topic", "API", "--anchor", anchor, "--position", "navigation")
+    (record,) = records("score", "link", "https://example.com/docs/api", *options)
+    assert (record["relevance_level"], record["action"]) == (level, action)
+
+
+def test_links_of_a_file_have_levels(tmp_path: Path) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text(
+        "url,anchor,position\nhttps://a.example/x,API,footer\nhttps://a.example/y,x,main\nhttps://a.example/z,x,footer\n"
+    )
+    found = records("score", "links", str(file), "--topic", "API")
+    assert [(r["relevance_level"], r["action"]) for r in found] == [
+        ("Medium", "broad"), ("Low", "tail"), ("Irrelevant", "skip")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mentions", "level", "action"),
+    [(10, "High", "exhaust"), (1, "Medium", "expand"), (0, "Irrelevant", "keep")],
+)
+def test_a_page_has_a_level_and_what_follows(tmp_path: Path, mentions: int, level: str, action: str) -> None:
+    file = tmp_path / "page.html"
+    title = "API" if mentions else "x"
+    file.write_text(f"<title>{title}</title><h1>{title}</h1><p>{'API ' * mentions}</p>")
+    (record,) = records("score", "page", str(file), "--topic", "API")
+    assert (record["relevance_level"], record["action"]) == (level, action)
+
+
 def test_the_default_traversal_is_focused() -> None:
     assert CrawlRequest(seeds=(Url.parse(ACME),)).traversal == "focused"
 

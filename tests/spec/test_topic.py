@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide import load_profile, score_link, score_page
+from honeyguide import (
+    InputError,
+    calculate_priority,
+    load_profile,
+    relevance_level,
+    score_link,
+    score_page,
+    should_skip,
+)
 from honeyguide.core.crawl.placement import place
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
@@ -60,6 +68,76 @@ def test_link_points(
 )
 def test_page_points(rule: str, html: str, score: float) -> None:
     assert score_page(html, topic="FIRE").value == score, rule
+
+
+@pytest.mark.parametrize("headings", [["Fire", "Water", "fire alarms"], "Fire\nWater\nfire alarms"])
+def test_a_page_of_three_texts(headings: str | list[str]) -> None:
+    # TOPIC-2: as the document's function takes them, headings one a line.
+    score = score_page(title="Fire", headings=headings, content="fire " * 5, topic="fire")
+    assert [(r.rule, r.points) for r in score.reasons] == [
+        ("title-topic", 3), ("heading-topic", 4), ("mentions-5", 2)
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="give the page, or title"):
+        score_page("<title>Fire</title>", title="Fire", topic="fire")
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "base", "docs"),
+    [
+        ("TOPIC-1", "/docs/x", 2, 2), ("TOPIC-1", "/api/x", 2, 2), ("TOPIC-1", "/reference", 2, 2),
+        ("TOPIC-1", "/rest-api", 2, 2), ("TOPIC-1", "/my-api", 2, 2), ("TOPIC-1", "/index.html", 0, 2),
+        ("TOPIC-1", "/rapid", 0, 0),
+    ],
+)  # fmt: skip
+def test_paths_that_suggest_documentation(rule: str, path: str, base: float, docs: float) -> None:
+    url = f"https://a.example{path}"
+    assert score_link(url, topic="zzz", profile="base") == base, rule
+    assert score_link(url, topic="zzz") == docs, rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "score", "level"),
+    [("TOPIC-3", n, "High" if n >= 8 else "Medium" if n >= 5 else "Low" if n >= 3 else "Irrelevant") for n in range(11)],
+)  # fmt: skip
+def test_levels(rule: str, score: float, level: str) -> None:
+    assert relevance_level(score) == level, rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "score", "parent", "priority"),
+    [
+        ("TOPIC-5", 6, 8, 9), ("TOPIC-5", 6, 10, 9), ("TOPIC-5", 6, 7, 7), ("TOPIC-5", 6, 5, 7),
+        ("TOPIC-5", 6, 4, 6), ("TOPIC-5", 6, 0, 6), ("TOPIC-5", 0, 8, 3), ("TOPIC-5", 10, 10, 13), ("TOPIC-5", 6, None, 6),
+    ],
+)  # fmt: skip
+def test_priority_as_the_function_of_the_document(
+    rule: str, score: float, parent: float | None, priority: float
+) -> None:
+    result = calculate_priority(score, parent)
+    assert result == priority == sum(reason.points for reason in result.reasons), rule
+
+
+@pytest.mark.parametrize("path", ["x.pdf", "x.zip", "x.exe", "x.mp4", "x.png", "x.jpg", "x.css", "x.js"])
+def test_files_are_skipped(path: str) -> None:
+    assert should_skip(f"https://a.example/{path}") is not None  # URL-9
+    assert should_skip(f"https://a.example/{path}/guide") is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "is_word"),
+    [
+        ("TOPIC-6", "login", True), ("TOPIC-6", "logout", True), ("TOPIC-6", "signup", True), ("TOPIC-6", "cart", True),
+        ("TOPIC-6", "Checkout", True), ("TOPIC-6", "download", True), ("TOPIC-6", "static/x", True),
+        ("TOPIC-6", "assets/x", True), ("TOPIC-6", "carthage", False), ("TOPIC-6", "mycart.html", False),
+        ("TOPIC-6", "downloading", False), ("TOPIC-6", "x?next=/login", False),
+    ],
+)  # fmt: skip
+def test_should_skip(rule: str, path: str, is_word: bool) -> None:
+    url = f"https://a.example/{path}"
+    why = should_skip(url)
+    assert why is not None, rule
+    assert why.rule == rule
+    assert (should_skip(url, traversal="focused") is not None) is is_word
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,7 @@ class BandShape(Shape):
     at_least: Number
     lane: Literal["branch", "deep", "broad", "tail", "far", "skip"]
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
+    level: Name | None = None
 
 
 class TraversalShape(Shape):

@@ -276,7 +276,7 @@ class _PageReading:
             links=judged.findings.scored if judged and self._context.score_all else None,
             change=change,
         )
-        return page_record(self._lease, crawled)
+        return page_record(self._lease, crawled, self._context)
 
     # --- history ---
 

@@ -28,6 +28,22 @@ def test_search(pattern: str, text: str, found: bool) -> None:
     assert compile_pattern(pattern).search(fold(text)) is found
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"\<API\>", "The API.", True),
+        (r"\<API\>", "rapid apis", False),
+        (r"\<api", "apis", True),
+        (r"api\>", "apis", False),
+        (r"[\<x]y", "<y", True),  # in a class it is the character
+        (r"\\<b", "\\<b", True),  # after an escaped backslash, too
+    ],
+)
+def test_word_boundaries_of_grep(pattern: str, text: str, found: bool) -> None:
+    # SPEC 5: the syntax of `grep -E`, as far as it is linear.
+    assert compile_pattern(pattern).search(fold(text)) is found
+
+
 def test_count_does_not_overlap() -> None:
     assert compile_pattern("fire|fire alarm").count("fire alarm fire") == 2
     assert compile_pattern("fire|fire alarm").count("fire, Fire, fire") == 2
@@ -50,6 +66,9 @@ def test_count_does_not_overlap() -> None:
         (r"\w", "matches everything", None),
         (r"\b", "matches everything", None),
         (r"\S+", "matches everything", None),
+        (r"\<", "matches everything", None),
+        (r"\<接口", r"\< beside 接 never matches, because words end at letters outside ASCII", 0),
+        (r"api|端点\>", r"\> beside 点 never matches, because words end at letters outside ASCII", 6),
         ("[a-z]", "matches everything", None),
         ("[а-я]+", "matches everything", None),
         ("fire(?=alarm)", "invalid perl operator", 4),

@@ -15,6 +15,7 @@ from honeyguide.adapters.files.links import LinkRow, LinkRows
 from honeyguide.adapters.files.read import name_of, read_bytes, read_text
 from honeyguide.adapters.html.markdown import parse_markdown_links, readable
 from honeyguide.app.arguments import count_of, position_of, profile_of, profile_on, score_of, url_of
+from honeyguide.app.tools.topic import link_action, page_action, relevance_level
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Link, Occurrence, Page
 from honeyguide.core.records import SCHEMA, point_records, position_names
@@ -229,6 +230,8 @@ class ScoredLink(NamedTuple):
 
     row: LinkRow
     score: Score
+    level: str | None = None
+    action: str | None = None
 
     @property
     def record(self) -> LinkScoreRecord:
@@ -240,6 +243,8 @@ class ScoredLink(NamedTuple):
             "anchor_text": self.row.anchor,
             "context": self.row.context,
             "relevance_score": tidy(self.score.value),
+            "relevance_level": self.level,
+            "action": self.action,
             "position": None if position is None else position.value,
             "reasons": list(self.score.words),
             "points": point_records(self.score.reasons),
@@ -268,34 +273,55 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
     return profile_on(profile, topic, related).score("link", row.facts)
 
 
+def scored_link(row: LinkRow, profile: Profile) -> ScoredLink:
+    """Score a link, and say what follows."""
+    score = profile.score("link", row.facts)
+    return ScoredLink(row, score, relevance_level(score, profile=profile), link_action(score, profile))
+
+
 def link_row(url: str | Url, anchor: str = "", context: str = "", position: str | None = None) -> LinkRow:
     """Put together what is known of a link."""
     return LinkRow(1, url_of(url), anchor, context, None if position is None else position_of(position))
 
 
-def score_page(
-    page: bytes | str | Page,
+def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
+    page: bytes | str | Page | None = None,
     *,
+    title: str = "",
+    headings: str | Sequence[str] = (),
+    content: str = "",
     topic: str | None = None,
-    url: str | Url = "https://unknown.invalid/",
+    url: str | Url = NOWHERE,
     profile: Profile | str | Path = "docs",
 ) -> Score:
     """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
 
+    Give the page, or its title, its headings (a list, or one a line) and its text.
+
     >>> score_page("<title>Fire alarms</title><h1>Fire</h1>", topic="fire").value
     5.0
+    >>> score_page(title="Fire alarms", headings=["Fire", "Water"], content="fire and fire", topic="fire").value
+    6.0
     """
+    if page is not None and (title or headings or content):
+        raise InputError("a page and its texts are given; give the page, or title, headings and content")
+    lines = headings.splitlines() if isinstance(headings, str) else headings
+    if page is None:
+        page = Page(url_of(url), title=title, h1=tuple(lines), text=content)
     parsed = page if isinstance(page, Page) else parse_page(page, url)
     return page_score(parsed, profile_on(profile, topic))
 
 
-def page_score_record(page: Page, score: Score) -> PageScoreRecord:
-    """Make the record of a scored page."""
+def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
+    """Score a page, and make the record of it."""
+    score = page_score(page, profile)
     return {
         "schema": SCHEMA,
         "url": page.url.text,
         "title": page.title,
         "relevance_score": tidy(score.value),
+        "relevance_level": relevance_level(score, profile=profile),
+        "action": page_action(score, profile),
         "reasons": list(score.words),
         "points": point_records(score.reasons),
         "unknown": list(score.unknown),
@@ -338,6 +364,6 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) -> Iterator[ScoredLink]:
     for row in rows:
-        score = profile.score("link", row.facts)
-        if min_score is None or score.value >= min_score:
-            yield ScoredLink(row, score)
+        link = scored_link(row, profile)
+        if min_score is None or link.score >= min_score:
+            yield link

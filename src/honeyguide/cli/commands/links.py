@@ -14,8 +14,10 @@ import click
 
 from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import STDIN, name_of, read_lines
+from honeyguide.app.runs import ACTION_WORDS
 from honeyguide.app.tools import pages as scores
 from honeyguide.app.tools.pages import NOWHERE, link_records, load_page, url_record, verdict_record
+from honeyguide.app.tools.topic import LANE_WORDS
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     address,
@@ -175,8 +177,11 @@ def link_(url: str, options: _LinkOptions) -> None:
         raise InputError(refusal(error)) from None
     row = scores.link_row(parsed, options.anchor, options.context, options.position)
     loaded = profile_on(options.profile, options.topic, options.related)
-    scored = scores.ScoredLink(row, loaded.score("link", row.facts))
-    emit([scored.record], columns(LinkScoreRecord), partial(_show_score, name=display(parsed)))
+    emit(
+        [scores.scored_link(row, loaded).record],
+        columns(LinkScoreRecord),
+        partial(_show_score, name=display(parsed)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +228,10 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
 
 
 def _show_links(records: Iterable[Record]) -> None:
-    columns = (Column.number("Score"), Column("URL and why"))
+    columns = (Column.number("Score"), Column.whole("Level"), Column("URL and why"))
     texts = ((r, "\n  ".join([display(r["url"]), *point_lines(r)])) for r in records)
-    print_table(columns, ([number(record["relevance_score"]), text] for record, text in texts))
+    rows = ([number(r["relevance_score"]), r["relevance_level"] or "-", text] for r, text in texts)
+    print_table(columns, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +254,16 @@ class _PageScoreOptions(_TopicOptions):
 def page_(file: str, options: _PageScoreOptions) -> None:
     """Score a page, an HTML file or `-`, by its title, headings and text."""
     page = loaded_page(file, options.base)
-    record = scores.page_score_record(
-        page, scores.score_page(page, topic=options.topic, profile=options.profile)
-    )
+    record = scores.page_score_record(page, profile_on(options.profile, options.topic))
     emit([record], columns(PageScoreRecord), partial(_show_score, name=page.title or file))
 
 
 def _show_score(records: Iterable[Record], name: str) -> None:
     for record in records:
         say(f"{number(record['relevance_score'])} of 10  {name}")
+        if record["relevance_level"] is not None:
+            action = record["action"]
+            say(f"{record['relevance_level']}: {ACTION_WORDS.get(action) or LANE_WORDS.get(action, action)}")
         say()
         if not record["points"]:
             say("No rule paid anything.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
-from honeyguide.core.crawl.placement import Placement, band_of, is_better, place, rank_of
+from honeyguide.core.crawl.placement import Placement, band_of, branch_action, is_better, place, rank_of
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import link_score, page_score
@@ -327,9 +327,4 @@ def _action(judge: _Judge, traversal: Traversal) -> str:
         return "seed"
     if judge.parent_score is None:
         return "expand"
-    band = band_of(judge.parent_score, traversal.pages)
-    if band is not traversal.pages[-1]:
-        return "exhaust" if band.lane in ("branch", "deep") and band.bonus else "expand"
-    if band.lane == "skip":
-        return "keep"
-    return "tunnel" if judge.lease.weak_pages + 1 < traversal.tunnel else "tunnel-end"
+    return branch_action(judge.parent_score, traversal, judge.lease.weak_pages)

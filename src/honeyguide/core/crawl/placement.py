@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.rules.language import Reason, Score
 
 if TYPE_CHECKING:
-    from honeyguide.core.rules.profile import Band, Traversal
+    from honeyguide.core.rules.profile import Band, Profile, Traversal
 
 
 class Placement(NamedTuple):
@@ -73,6 +73,22 @@ def calculate_priority(link_score: float, parent_score: float | None, traversal:
 
 def _skipped(priority: Score, why: Reason, weak_pages: int) -> Placement:
     return Placement("skip", 0, (*priority.reasons, why), weak_pages)
+
+
+def relevance_level(score: float, profile: Profile) -> str | None:
+    """Name the level of a score, as the link bands of `hybrid` do (TOPIC-3); None if the profile has no names."""
+    hybrid = profile.traversals.get("hybrid")
+    return None if hybrid is None else band_of(score, hybrid.links).level
+
+
+def branch_action(page_score: float, traversal: Traversal, weak_pages: int = 0) -> str:
+    """Name what happens to the links of a page by its score (TOPIC-4, TOPIC-4b)."""
+    band = band_of(page_score, traversal.pages)
+    if band is not traversal.pages[-1]:
+        return "exhaust" if band.lane in _WAVE_LANES and band.bonus else "expand"
+    if band.lane == "skip":
+        return "keep"
+    return "tunnel" if weak_pages + 1 < traversal.tunnel else "tunnel-end"
 
 
 def band_of(score: float, bands: tuple[Band, ...]) -> Band:

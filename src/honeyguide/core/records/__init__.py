@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.core.crawl.placement import band_of, relevance_level
 from honeyguide.core.records.fields import SCHEMA as SCHEMA
 from honeyguide.core.records.fields import Record as Record
 from honeyguide.core.recrawl.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAME_CONTENT, UNCHANGED
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from honeyguide.core.crawl.frontier import Lease
+    from honeyguide.core.crawl.judge import CrawlContext
     from honeyguide.core.page.page import Head, Link
     from honeyguide.core.pick.select import Candidate
     from honeyguide.core.records.fields import (
@@ -108,8 +110,8 @@ class Crawled:
     change: Why | None = None
 
 
-def page_record(lease: Lease, crawled: Crawled) -> PageRecord:
-    """Write the record of a visit."""
+def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = None) -> PageRecord:
+    """Write the record of a visit; `context` is what the page was judged by, if it was."""
     points = [] if crawled.score is None else point_records(crawled.score.reasons)
     reasons = [] if crawled.score is None else list(crawled.score.words)
     for why in (crawled.why, crawled.change):
@@ -124,6 +126,7 @@ def page_record(lease: Lease, crawled: Crawled) -> PageRecord:
         "depth": lease.depth,
         "parent": lease.parent,
         "relevance_score": _value(crawled.score),
+        "relevance_level": None,
         "reasons": reasons,
         "points": points,
         "action": crawled.action,
@@ -135,19 +138,23 @@ def page_record(lease: Lease, crawled: Crawled) -> PageRecord:
         "elapsed_s": None if crawled.elapsed_s is None else round(crawled.elapsed_s, 3),
         "digest": crawled.content,
     }
-    if crawled.links is not None:
-        record["links"] = [link_record(link, score) for link, score in crawled.links]
+    if context is not None and crawled.score is not None:
+        record["relevance_level"] = relevance_level(crawled.score, context.profile)
+    if context is not None and crawled.links is not None:
+        record["links"] = [_link_record(link, score, context) for link, score in crawled.links]
     record["change"] = _change_word(record)
     return record
 
 
-def link_record(link: Link, score: Score) -> LinkRecord:
+def _link_record(link: Link, score: Score, context: CrawlContext) -> LinkRecord:
     """Write a link and the points that make its score (TOPIC-1)."""
     return {
         "url": link.url.text,
         "anchor_text": link.anchor,
         "context": link.context,
         "relevance_score": tidy(score.value),
+        "relevance_level": relevance_level(score, context.profile),
+        "action": band_of(score, context.traversal.links).lane,
         "position": link.position.value,
         "reasons": list(score.words),
         "points": point_records(score.reasons),

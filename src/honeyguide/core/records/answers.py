@@ -197,6 +197,8 @@ class LinkScoreRecord(OutputRecord):
     anchor_text: str | None  # as given
     context: str | None  # as given
     relevance_score: Number  # 0 to 10
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
+    action: str | None  # what follows in traversal `hybrid`: `deep`, `broad`, `tail`, or `skip`: not followed
     position: str | None  # as given
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
@@ -209,6 +211,8 @@ class PageScoreRecord(OutputRecord):
     url: str  # the normalised URL
     title: str | None  # title of the page
     relevance_score: Number  # 0 to 10
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
+    action: str | None  # what follows for its links in traversal `hybrid`: `exhaust`, `expand` or `keep`
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
     unknown: list[str]  # facts that are not known

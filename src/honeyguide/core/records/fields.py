@@ -155,6 +155,8 @@ class LinkRecord(TypedDict):
     anchor_text: str | None  # text of the link
     context: str | None  # text around it
     relevance_score: Number  # 0 to 10
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
+    action: str  # what follows from the score alone: the lane of the crawl's traversal, `skip` if it is not followed
     position: str | None  # `main`, `navigation` or `footer`
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
@@ -169,6 +171,7 @@ class PageRecord(OutputRecord):
     depth: int  # links from a seed
     parent: str | None  # the page whose link gave it its place; null for seeds and pages of sitemaps
     relevance_score: Number | None  # 0 to 10; null without a topic, and where there was nothing to read
+    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3, 4) or Irrelevant
     reasons: list[str]  # why it has this score; why it was rejected, or its links are not followed
     points: list[Point]  # what each rule paid; a rule that rejected the page, or its links, paid 0
     action: str  # what is done with its links, see below

@@ -73,11 +73,12 @@ class Topic(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A range of scores from `at_least` up to the next band, and the lane and bonus that it gives."""
+    """A range of scores from `at_least` up to the next band, the lane and bonus that it gives, and the level's name."""
 
     at_least: float
     lane: str
     bonus: float = 0.0
+    level: str | None = None
 
 
 class Traversal(NamedTuple):

@@ -30,6 +30,8 @@ _MANY_TERMS = 40  # from here on, RE2 is faster than trying one alternative afte
 _MANY_LETTERS = 400  # in all terms: from here on, trying each of them at each character may take seconds
 _FEW_TERMS = 16  # up to here, counting term by term is faster than the engine
 _SPECIAL = set("\\.^$*+?()[]{}")
+# An escape, or a class with all that is in it.
+_ESCAPE = re.compile(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 # A pattern that matches all texts of one of these rows says nothing about a page.
 _PROBES = (
     ("",),
@@ -120,6 +122,17 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(found) if len(found) <= _FEW_TERMS else None
 
 
+def _word_boundary(found: re.Match[str]) -> str:
+    """Write the word boundaries of `grep -E` as RE2 does; its words have ASCII letters only."""
+    if found[0] not in (r"\<", r"\>"):
+        return found[0]
+    beside = found.string[found.end() :][:1] if found[0] == r"\<" else found.string[: found.start()][-1:]
+    if not beside.isascii():
+        why = rf"{found[0]} beside {beside} never matches, because words end at letters outside ASCII"
+        raise PatternError(found.string, why, position=found.start(), hint=f"leave {found[0]} out")
+    return r"\b"
+
+
 def _regular(source: str, folded: str) -> Pattern:
     engine = _compile(source, folded)
     if any(all(map(engine.search, probes)) for probes in _PROBES):
@@ -131,6 +144,7 @@ def _compile(source: str, folded: str) -> Any:
     """Compile with RE2; refuse a pattern that takes too many steps for each character."""
     import re2  # here, because it is a compiled library that most topics never need
 
+    folded = _ESCAPE.sub(_word_boundary, folded)
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False

@@ -127,8 +127,12 @@ class SqliteLeases(SqliteLedger):
                 break
         if leases:
             return Claimed(tuple(leases))
-        # While something is in flight, whoever asks applies its result first: why nothing is granted does not matter yet.
-        return Claimed((), NoClaim("waiting")) if head is None and in_flight else self._claim_nothing(request)
+        if (
+            head is None and in_flight
+        ):  # whoever asks applies a result first: why nothing is granted does not matter yet
+            self._db.write_waiting()
+            return Claimed((), NoClaim("waiting"))
+        return self._claim_nothing(request)
 
     def _claim_nothing(self, request: ClaimRequest) -> Claimed:
         """Queue again what is due or was left behind, and claim once more; or say why there is nothing."""
