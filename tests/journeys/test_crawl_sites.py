@@ -183,6 +183,17 @@ def test_sqlite_and_memory_crawl_alike(tmp_path: Path) -> None:
     store.close()
 
 
+def test_copies_are_known_within_one_commit(tmp_path: Path) -> None:
+    # TRAP-9: pages that share a commit are compared, too, in either store.
+    names = [f"/fire-{n}" for n in range(12)]
+    same = html("Same", text=" ".join(f"w{n}" for n in range(80)))
+    site = pages({"/": html("Home", *names), **dict.fromkeys(names, same)})
+    store = SqliteStore(tmp_path / "h.db")
+    for place in (store, None):
+        assert [record["action"] for record in crawl(site, place).records].count("duplicate") == 11
+    store.close()
+
+
 def test_breadth_and_depth_first() -> None:
     tree = pages(
         {

@@ -66,6 +66,8 @@ class SqliteQueue(SqliteLeases):
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
         """Answer everything that judging the page of a lease asks; from here to the commit nobody else writes."""
         self._db.begin_write()
+        if content is not None:
+            self._db.write_waiting()  # pages of this turn, which may say the same
         cache = self._states
         known = {digest: state for digest in digests if (state := cache.get(digest)) is not None}
         missing = [digest for digest in digests if digest not in known]
