@@ -55,6 +55,7 @@ def made_up(random: Random) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.slow
 def test_rows_and_columns_give_the_same_value() -> None:
     from honeyguide.bulk.learned_table import VALUE, learned_values
     from honeyguide.bulk.signal_columns import DOUBT, fact_columns

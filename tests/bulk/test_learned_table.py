@@ -83,6 +83,7 @@ ASKED = [
 
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.slow
 def test_columns_plan_as_rows_do(tmp_path: Path, asked: PlanQuery, files: int) -> None:
     columns, rows = tables(tmp_path, made_up(600), files)
     found, expected = columns.plan(asked), rows.plan(asked)

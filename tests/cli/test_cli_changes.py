@@ -77,7 +77,7 @@ def test_a_visit_that_is_tried_again_later_is_shown_counted_and_kept(
         crawled(run, home)
         server.answers["/a"] = response(b"", status="500 Internal Server Error")
         make_due(home, "/a", "/b")
-        result = run("crawl", "--due", *QUICK, "--max-time", "1", "-o", "pages.jsonl")
+        result = run("crawl", "--due", *QUICK, "--max-time", "4", "-o", "pages.jsonl")
         kept = records(run("export", "pages").stdout)[5:]
         told = records(run("explain", f"{home}a", "--format", "jsonl").stdout)[0]
     assert "2 pages visited: 1 unchanged, 1 failed; " in result.stderr

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
+from patience import HANG_S
 
 from honeyguide import extract_links
 from honeyguide.cli.commands.demo import NEXT, demo
@@ -26,7 +27,7 @@ def address() -> Iterator[str]:
 
 
 def _get(address: str, path: str) -> tuple[int, str]:
-    connection = HTTPConnection(urlsplit(address).netloc, timeout=10)
+    connection = HTTPConnection(urlsplit(address).netloc, timeout=HANG_S)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()

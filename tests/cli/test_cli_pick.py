@@ -10,11 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from patience import HANG_S, wait_until
 
 from honeyguide.cli.commands.pick import PrintedRecords
 from honeyguide.cli.progress import Progress
@@ -386,14 +386,6 @@ def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
 # --- Ctrl-C ---
 
 
-def _wait_until(is_so: Callable[[], object]) -> None:
-    for _ in range(3000):
-        if is_so():
-            return
-        threading.Event().wait(0.01)
-    pytest.fail("it did not happen")
-
-
 @pytest.mark.parametrize("name", ["picks.jsonl", "picks.csv"])
 def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Path, name: str) -> None:
     slow, last = silent(), site()
@@ -401,13 +393,11 @@ def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Pat
     with served(site(), slow, last) as sites:
         command = ("pick", *sites, *QUICK, "-o", name)
         with start(*command) as process:
-            _wait_until(lambda: journal.exists() and sites[2].encode() in journal.read_bytes())
+            wait_until(lambda: journal.exists() and sites[2].encode() in journal.read_bytes())
             kept = (folder / "picks.jsonl", journal)
-            _wait_until(
-                lambda: any(file.exists() and sites[0].encode() in file.read_bytes() for file in kept)
-            )
+            wait_until(lambda: any(file.exists() and sites[0].encode() in file.read_bytes() for file in kept))
             process.send_signal(signal.SIGINT)
-            _, stderr = process.communicate(timeout=20)
+            _, stderr = process.communicate(timeout=HANG_S)
         assert process.returncode == 130, stderr
         assert b"Note: stopped; 2 of 3 sites are finished: the same command resumes" in stderr
         assert b"Traceback" not in stderr
@@ -433,7 +423,7 @@ def test_an_interrupt_without_a_file_says_what_would_help(start: Start) -> None:
         assert process.stdout
         assert sites_of(process.stdout.readline().decode()) == [sites[0]]
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=HANG_S)
     assert process.returncode == 130
     assert b"Note: stopped; 1 of 2 sites are finished: -o FILE would keep them, to resume" in stderr
 
@@ -453,7 +443,7 @@ def test_two_runs_on_one_file_are_one_sentence(run: Run, start: Start) -> None:
     with served(slow) as sites:
         command = ("pick", *sites, *QUICK, "-o", "picks.jsonl")
         with start(*command) as process:
-            _wait_until(lambda: slow.requests)
+            wait_until(lambda: slow.requests)
             result = run(*command)
             process.kill()
     assert (result.exit_code, result.stderr) == (
@@ -470,6 +460,7 @@ def test_quiet_says_nothing(run: Run) -> None:
 # --- progress ---
 
 
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([1.0, 6.0, 7.0, 70.0])
     progress = Progress("site", total=4, started=0.0, clock=lambda: next(times))

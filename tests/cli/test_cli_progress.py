@@ -72,6 +72,7 @@ def test_summaries(run: Sites, summary: str) -> None:
 
 
 @given(st.lists(st.floats(0, 30), max_size=200))
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_log_gets_a_line_every_five_seconds_and_five_percent_at_most(pauses: list[float]) -> None:
     run = Sites(total=len(pauses))
     now, said = 0.0, [(0.0, 0)]
@@ -86,12 +87,14 @@ def test_a_log_gets_a_line_every_five_seconds_and_five_percent_at_most(pauses: l
     assert run.progress.is_line_due(now + 61.0)  # whatever was said before: it lives
 
 
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_line_is_due_after_five_seconds_and_five_percent() -> None:
     assert Sites("ok", total=20).progress.is_line_due(5.0)
     assert not Sites("ok", total=20).progress.is_line_due(4.9)
     assert not Sites("ok", total=21).progress.is_line_due(59.9)
 
 
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_slow_run_says_that_it_lives() -> None:
     run = Sites(total=1_000)
     run.finish("ok")

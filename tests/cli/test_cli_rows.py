@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import HANG_S
 
 if TYPE_CHECKING:
     import subprocess
@@ -92,7 +93,7 @@ def test_links_may_come_through_a_pipe(run: Run, command: tuple[str, ...]) -> No
 @unix
 def test_standard_input_by_the_name_of_its_device(start: Start) -> None:
     process = start("plan", "/dev/stdin", "--input-format", "csv", *SKIP, *NOW)
-    out, err = process.communicate((HEADER + GOOD + WRONG).encode(), timeout=60)
+    out, err = process.communicate((HEADER + GOOD + WRONG).encode(), timeout=HANG_S)
     assert (process.returncode, len(out.splitlines())) == (3, 1), err
     assert err == b"Note: 1 row is rejected; see stdin.rejected\n"
 
@@ -109,7 +110,7 @@ def test_a_pipe_that_nobody_writes_into_is_left_by_an_interrupt(start: Start, fo
             writer = os.open(folder / "pipe.csv", os.O_WRONLY | os.O_NONBLOCK)
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANG_S)
     os.close(writer)
     assert process.returncode == 130
 

@@ -93,6 +93,7 @@ def made() -> list[tuple[Page, list[Row]]]:
 
 
 @pytest.mark.parametrize(("profile", "strategy"), SHIPPED)
+@pytest.mark.slow
 def test_each_page_of_a_file_is_chosen_from_as_alone(
     tmp_path: Path, made: list[tuple[Page, list[Row]]], profile: str, strategy: str
 ) -> None:
@@ -105,6 +106,7 @@ def test_each_page_of_a_file_is_chosen_from_as_alone(
         assert one.page == replace(page, text="", main=None)
 
 
+@pytest.mark.slow
 def test_the_strategies_that_are_compared_choose_something(made: list[tuple[Page, list[Row]]]) -> None:
     assert {strategy for _, strategy in SHIPPED} == {"portfolio", "rules", "blend"}
     for profile, strategy in SHIPPED:

@@ -341,6 +341,7 @@ def test_the_files_that_were_written_are_named(run: Run) -> None:
     assert run("simulate", "recrawl", SMALL, "--policies", "uniform").stderr == ""
 
 
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     clock, running = [100.0], [""]
     progress = Progress(

@@ -94,6 +94,7 @@ def test_a_store_without_a_crawl_is_refused_and_no_output_is_left(run: Run, fold
 SPENT = Round(number=1, at=0.0, allowed=0, planned=0, fetched=0, spent=3, next_at=82_150.0)
 
 
+@pytest.mark.usefixtures("_progress_lines")
 def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() -> None:
     tally = WatchTally(WatchBudget(per_hour=3), 100.0)
     progress = Progress(step=inf, started=100.0, details=lambda now: [tally.line(now)])

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import HANG_S
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done
@@ -140,7 +141,7 @@ def test_two_that_enter_a_site_at_the_same_time_enter_the_same(tmp_path: Path) -
 
     thread = threading.Thread(target=enter)
     thread.start()
-    assert is_waiting.wait(30)
+    assert is_waiting.wait(HANG_S)
     one.flush()
     thread.join()
     assert not failed

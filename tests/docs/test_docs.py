@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
-import math
 import os
 import re
 import shlex
@@ -29,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.cli import progress
 from honeyguide.cli.main import main
 
 if TYPE_CHECKING:
@@ -214,9 +212,6 @@ def run_python(text: str, names: dict[str, Any], page: Path) -> str:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        progress, "LINE_EVERY_S", math.inf
-    )  # a slow machine prints no progress lines between the answers
     for name, value in {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     running = Shell(monkeypatch)

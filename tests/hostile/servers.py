@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from patience import HANG_S
+
 from honeyguide.testing.fakes import Script, drip, response
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -155,7 +157,7 @@ class Site:
         thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
         thread.start()
         try:
-            assert started.wait(10)
+            assert started.wait(HANG_S)
             yield self.root
         finally:
             loop.call_soon_threadsafe(stop.set)

@@ -217,6 +217,7 @@ def check_report(text: str) -> None:
     assert text.rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def most_attributes(markup: bytes) -> int:
     return max(len(node.attributes) for node in tree.css("*"))
 
 
+@pytest.mark.slow
 def test_no_soup_hides_attributes() -> None:
     chance = Random(9)  # noqa: S311 - test data
     whole = over = 0

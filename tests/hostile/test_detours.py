@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from patience import HANG_S
 from servers import HEAD, pour
 
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
@@ -259,7 +260,7 @@ def plain(body: bytes, *headers: str, code: str = "200 OK") -> bytes:
     ],
 )
 def test_robots(answer: bytes | Script, outcome: str) -> None:
-    assert robots_over_http(answer, 0.3 if "TimedOutError" in outcome else 20.0).startswith(outcome)
+    assert robots_over_http(answer, 0.3 if "TimedOutError" in outcome else HANG_S).startswith(outcome)
 
 
 def test_a_line_of_robots_txt_that_is_cut_off_does_not_count() -> None:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
+from patience import HANG_S
 from servers import CHUNKED, HEAD, Talk, Talker, cut, hold, kept, pieces, pour, read_head
 
 from honeyguide.adapters.http.client import HttpFetcher
@@ -30,14 +31,14 @@ PATIENT = FetchPolicy(
     allow_private=True,
     max_bytes=200_000,
     max_decoded_bytes=400_000,
-    connect_timeout_s=20.0,
-    read_timeout_s=20.0,
-    total_timeout_s=20.0,
+    connect_timeout_s=HANG_S,
+    read_timeout_s=HANG_S,
+    total_timeout_s=HANG_S,
 )
 WIRE = f"more than {256 * 1024 + 2 * 500 * 1024} bytes sent"  # head, body, and as much again for its frame
 BACKSTOP_S = (
-    15.0  # sooner than the patient clocks, so that none of them can stand in for the limit that is meant
-)
+    HANG_S / 2
+)  # sooner than the patient clocks, so that none of them can replace the limit that is meant
 T = TypeVar("T")
 CLOCKS = {
     "silent": replace(PATIENT, read_timeout_s=0.1),
@@ -347,8 +348,7 @@ def test_a_resting_connection_is_no_place_to_store_things() -> None:
 
         async with Talker(talk) as server, HttpFetcher(PATIENT, proxies={}) as fetcher:
             await fetcher.fetch(Url.parse(f"{server.root}/a"))
-            async with asyncio.timeout(10):
-                return await gone.wait()
+            return await gone.wait()
 
     assert finish(run())
 
@@ -361,11 +361,11 @@ def test_names_that_take_for_ever_do_not_hold_up_others() -> None:
 
     def lookup(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
         if host.startswith("slow"):
-            free.wait(20)
+            free.wait()
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def run() -> bytes:
-        policy = replace(PATIENT, connect_timeout_s=0.2)
+        policy = replace(PATIENT, connect_timeout_s=3.0)
         async with (
             LoopbackServer({"/": response(PAGE)}) as server,
             HttpFetcher(policy, proxies={}, lookup=lookup) as fetcher,

@@ -19,6 +19,7 @@ import failing_machine
 import pytest
 from click.testing import CliRunner
 from failing_machine import PAGES, SITE, SIZE, World, at_write, crawl, no_space, told
+from patience import HANG_S
 
 from honeyguide.adapters.output.page_file import PageFile
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
@@ -67,7 +68,7 @@ def suffered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[
     plan = {fault: spread(*moments) for fault, moments in {**KILLS, **FULLS}.items()}
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, failing_machine.__file__, str(home), json.dumps(plan)]
-    done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=300)  # noqa: S603 - our own program
+    done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=HANG_S)  # noqa: S603 - our own program
     return home, [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -84,6 +85,7 @@ def check_fault(suffered: tuple[Path, list[list[Any]]], fault: str, whole: dict[
 
 
 @pytest.mark.parametrize("fault", KILLS)
+@pytest.mark.slow
 def test_killed_anywhere_the_same_crawl_ends_as_if_it_had_not_been(
     suffered: tuple[Path, list[list[Any]]], whole: dict[str, Any], fault: str
 ) -> None:
@@ -249,6 +251,7 @@ def test_a_device_is_no_output(args: tuple[str, str], tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits there")
 @pytest.mark.parametrize("blocks", [8, 400])
+@pytest.mark.slow
 def test_a_command_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, blocks: int) -> None:
     """The system itself allows no file to be larger than so many blocks: the store hits it, or an output does."""
     env = {
@@ -260,8 +263,10 @@ def test_a_command_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, bloc
         flags = ["--topic", "fire", "--allow-private", "--delay", "0", "--quiet", "-o", "p.jsonl"]
         command = [sys.executable, "-m", "honeyguide", "crawl", home, *flags]
         full = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *command]
-        first = subprocess.run(full, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=60)  # noqa: S603 - our own program
-        again = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=60)  # noqa: S603 - our own program
+        first, again = (
+            subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=HANG_S)  # noqa: S603 - our own program
+            for argv in (full, command)
+        )
     assert first.returncode == 1
     assert first.stderr.startswith(b"Error: ")
     assert first.stderr.count(b"\n") == 1

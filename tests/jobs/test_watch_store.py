@@ -96,6 +96,7 @@ def crawled(path: Path, clock: FrozenClock, site: Living, *more: str) -> Iterato
         store.close()
 
 
+@pytest.mark.slow
 def test_ten_days_of_a_living_site(tmp_path: Path) -> None:
     clock = FrozenClock(START)
     site = Living(clock)

@@ -15,6 +15,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from patience import HANG_S
 
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
@@ -73,7 +74,7 @@ def _heard() -> Iterator[None]:
 
 def _finish(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
     with process:
-        _, stderr = process.communicate(timeout=120)
+        _, stderr = process.communicate(timeout=HANG_S)
     return process.returncode, stderr
 
 
@@ -84,7 +85,7 @@ def _stop(process: subprocess.Popen[bytes], server: LoopbackServer, after: int, 
         while process.poll() is None and len(server.requests) < asked + after:
             threading.Event().wait(0.002)
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG_S)
     return process.returncode
 
 
@@ -106,6 +107,7 @@ def _stored(folder: Path) -> list[str]:
     return [json.loads(record)["url"] for (record,) in rows]
 
 
+@pytest.mark.slow
 def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path: Path) -> None:
     moments = random.Random(7)  # noqa: S311 - the same kills in every run of this test
     server = _site()
@@ -132,6 +134,7 @@ def test_a_crawl_that_is_killed_again_and_again_writes_every_page_once(tmp_path:
 
 @pytest.mark.usefixtures("_heard")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow
 def test_ctrl_c_and_sigterm_end_with_a_file_that_says_what_the_store_says(
     tmp_path: Path, number: int, code: int
 ) -> None:
@@ -148,6 +151,7 @@ def test_ctrl_c_and_sigterm_end_with_a_file_that_says_what_the_store_says(
 
 
 @pytest.mark.usefixtures("_heard")
+@pytest.mark.slow
 def test_parquet_and_a_report_tell_of_the_whole_run_however_it_was_stopped(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")  # an extra
     server, outputs = _site(), ("-o", "p.parquet", "--report", "r.md")
@@ -168,6 +172,7 @@ def test_parquet_and_a_report_tell_of_the_whole_run_however_it_was_stopped(tmp_p
     assert len(set(told())) == PAGES
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_store_share_the_pages_and_both_files_have_all(tmp_path: Path) -> None:
     server = _site()
     with served(server) as (root,):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from patience import HANG_S
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
@@ -241,15 +242,14 @@ def test_leases_are_renewed_while_nothing_arrives(tmp_path: Path) -> None:
         async def fetch(
             self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
         ) -> Fetched:
-            for _ in range(400):  # until it was renewed twice, or for far too long
-                look()
-                if len(seen) > 2:
-                    break
-                await asyncio.sleep(0.05)
+            async with asyncio.timeout(HANG_S):
+                while len(seen) <= 2:  # until it was renewed twice
+                    look()
+                    await asyncio.sleep(0.05)
             return await super().fetch(url, validators=validators, part=part)
 
     profile = load_profile("docs", topic="fire")
-    hasty = replace(profile, crawl=replace(profile.crawl, lease_s=0.4))
+    hasty = replace(profile, crawl=replace(profile.crawl, lease_s=4.0))
     store = SqliteStore(path)
     crawler = Crawler(Slow(), HtmlReader(), SystemClock(), store, hasty)
     request = CrawlRequest((Url.parse("https://a.example/59"),))

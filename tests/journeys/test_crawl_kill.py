@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import HANG_S
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
@@ -50,11 +51,12 @@ def page_of(number: int) -> bytes:
 
 
 class Slow:
-    """Answers after a while, and notes every request in a file, as a server would."""
+    """Answers after a while, and notes every request in a file, as a server would; after `most` it is silent."""
 
-    def __init__(self, log: Path | None = None, pause_s: float = 0.0) -> None:
+    def __init__(self, log: Path | None = None, pause_s: float = 0.0, most: int = SIZE) -> None:
         self._log = None if log is None else os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._pause_s = pause_s
+        self._left = most
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
@@ -62,6 +64,9 @@ class Slow:
         del validators, part
         if self._log is not None:
             os.write(self._log, f"{url.path}\n".encode())
+        self._left -= 1
+        if self._left < 0:
+            await asyncio.Event().wait()
         number = int(url.path.rpartition("-")[2] or 0) if url.path != "/" else 0
         await asyncio.sleep(self._pause_s * (1 + number % 5))
         return Fetched(url, url, 200, Headers(content_type="text/html"), page_of(number))
@@ -80,9 +85,9 @@ def crawl(store: Store, fetcher: Slow) -> list[str]:
     return records
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, most: int = SIZE) -> subprocess.Popen[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return subprocess.Popen([sys.executable, __file__, str(folder)], env=env)  # noqa: S603 - this very file
+    return subprocess.Popen([sys.executable, __file__, str(folder), str(most)], env=env)  # noqa: S603 - this very file
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
@@ -93,9 +98,10 @@ def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp
     log = tmp_path / "requests.log"
     kills = 0
     while kills < KILLS:
-        process = start(tmp_path)
         lines = log.read_text().count("\n") if log.exists() else 0
-        wanted = lines + moments.randrange(1, 30)
+        more = moments.randrange(1, 30)
+        process = start(tmp_path, more + 10)  # it does not end before we look, however slow we are
+        wanted = lines + more
         while process.poll() is None and (not log.exists() or log.read_text().count("\n") < wanted):
             time.sleep(0.002)
         if process.poll() is not None:
@@ -105,7 +111,7 @@ def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp
         process.wait()
         kills += 1
     assert kills > KILLS // 2  # or they prove nothing
-    assert start(tmp_path).wait(60) == 0
+    assert start(tmp_path).wait(HANG_S) == 0
     store = SqliteStore(tmp_path / "h.db")
     (run,) = store.runs.list()
     pages = [record["url"] for _, record in store.queue(run).pages()]
@@ -123,5 +129,5 @@ def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     kept = SqliteStore(place / "h.db")
-    crawl(kept, Slow(place / "requests.log", 0.002))
+    crawl(kept, Slow(place / "requests.log", 0.002, int(sys.argv[2])))
     kept.close()

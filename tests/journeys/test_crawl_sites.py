@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -148,6 +149,7 @@ def crawl(
 
 
 @pytest.mark.parametrize("traversal", ["focused", "hybrid", "bfs", "dfs"])
+@pytest.mark.slow
 def test_the_sequence_does_not_depend_on_concurrency_or_timing(traversal: str) -> None:
     sequences = set()
     for concurrency in (1, 4, 32):
@@ -646,6 +648,7 @@ def test_a_fetcher_with_a_bug_costs_a_page() -> None:
     assert "ZeroDivisionError" in done.records[1]["points"][-1]["reason"]
 
 
+@pytest.mark.slow
 def test_a_page_with_very_many_links() -> None:
     links = "".join(f'<a href="/p{n}">page {n}</a>' for n in range(100_000))
     done = crawl(lambda url: links.encode() if url.path == "/" else html("P"), budgets=Budgets(max_pages=2))
@@ -689,6 +692,7 @@ def growing(url: Url) -> bytes:
         (lambda _: calendar(Url.parse(A)), {"TRAP-9"}),
     ],
 )
+@pytest.mark.slow
 def test_a_site_without_end_ends_by_itself_and_says_why(
     make: Callable[[Url], bytes], rules: set[str]
 ) -> None:
@@ -837,10 +841,13 @@ def test_two_crawls_at_once_on_one_store_share_the_work(tmp_path: Path) -> None:
             await asyncio.sleep(0.1)
             return await super().fetch(url, validators=validators, part=part)
 
+    both = threading.Barrier(2)  # have opened the store
+
     def work(web: Web) -> CrawlSummary:
         store = SqliteStore(tmp_path / "h.db")
         try:
             crawler = Crawler(web, HtmlReader(), SystemClock(), store, FIRE)
+            both.wait()
             return asyncio.run(crawler.crawl(request, lambda *_: None))
         finally:
             store.close()

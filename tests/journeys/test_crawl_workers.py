@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from patience import HANG_S
 
 from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
@@ -247,10 +248,11 @@ def requests_of(folder: Path) -> list[Request]:
 @pytest.mark.skipif(
     not hasattr(os, "fork") or not hasattr(time, "CLOCK_BOOTTIME"), reason="no such processes there"
 )
+@pytest.mark.slow
 def test_two_workers_that_are_killed_again_and_again_are_one_polite_crawl(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, __file__, str(tmp_path)]
-    done = subprocess.run(command, env=env, capture_output=True, check=False, timeout=300)  # noqa: S603 - this very file
+    done = subprocess.run(command, env=env, capture_output=True, check=False, timeout=HANG_S)  # noqa: S603 - this very file
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     killed = json.loads(done.stdout)
     assert len(killed) == len(set(killed)) == KILLS

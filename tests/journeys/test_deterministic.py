@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOOL = Path(__file__).parents[2] / "tools" / "check_deterministic.py"
 
 
+@pytest.mark.slow
 def test_hash_seeds() -> None:
     command = [sys.executable, str(TOOL), "--seeds", "5"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own tool

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from patience import HANG_S
 
 from honeyguide import pick_sites
 from honeyguide.core.fetching import FetchPolicy
@@ -22,8 +24,8 @@ POLICY = FetchPolicy(
     allow_private=True,
     delay_s=0.0,
     retries=0,
-    read_timeout_s=1.5,
-    total_timeout_s=3.0,
+    read_timeout_s=HANG_S,
+    total_timeout_s=HANG_S,
     max_decoded_bytes=2_000_000,
 )
 
@@ -39,8 +41,6 @@ SITES: dict[str, tuple[bytes | Script, str]] = {
     "/blank": (response(b"<html><body> </body></html>"), "empty"),
     "/bomb": (response(BOMB, "Content-Encoding: gzip"), "empty"),
     "/endless": (drip(OPEN_ENDED, b"x" * 65_536, every_s=0), "empty"),
-    "/drip": (drip(OPEN_ENDED, b"x", every_s=0.05), "timeout"),
-    "/silent": (silence, "timeout"),
     "/reset": (reset, "unreachable"),
     "/loop": (response(b"", "Location: /loop", status="302 Found"), "unreachable"),
     "/elsewhere": (response(b"", "Location: ftp://x.example/", status="302 Found"), "unreachable"),
@@ -55,13 +55,18 @@ ROBOTS = {
 }
 
 
-def pick_from(sites: list[str], answers: dict[str, bytes | Script]) -> dict[str, Record]:
+SLOW: dict[str, bytes | Script] = {"/drip": drip(OPEN_ENDED, b"x", every_s=0.05), "/silent": silence}
+
+
+def pick_from(
+    sites: list[str], answers: dict[str, bytes | Script], policy: FetchPolicy = POLICY
+) -> dict[str, Record]:
     records: dict[int, Record] = {}
 
     async def run() -> None:
         async with LoopbackServer(answers) as server:
             addresses = [server.root + site for site in sites]
-            await pick_sites(addresses, PickRequest(timings=False), POLICY, records.__setitem__, at_once=8)
+            await pick_sites(addresses, PickRequest(timings=False), policy, records.__setitem__, at_once=8)
 
     asyncio.run(run())
     return {site: records[index] for index, site in enumerate(sites)}
@@ -77,6 +82,12 @@ def test_each_becomes_a_record_and_the_run_goes_on() -> None:
         assert (record["reason"] is None) == (record["status"] == "ok"), site
     assert records["/many"]["counts"]["links"] == 10_000
     assert len(records["/many"]["selected"]) == 4
+
+
+def test_sites_that_never_end_are_timeouts() -> None:
+    records = pick_from(list(SLOW), SLOW, replace(POLICY, read_timeout_s=0.5, total_timeout_s=1.0))
+    assert {record["status"] for record in records.values()} == {"timeout"}
+    assert all(record["reason"] for record in records.values())
 
 
 @pytest.mark.parametrize("kind", sorted(ROBOTS))

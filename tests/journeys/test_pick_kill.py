@@ -13,6 +13,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import HANG_S
 
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
@@ -56,7 +57,7 @@ def _start(folder: Path, output: str) -> subprocess.Popen[bytes]:
 
 def _finish(folder: Path, output: str) -> None:
     with _start(folder, output) as process:
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=HANG_S)
     assert (process.returncode, stderr) == (0, b"")
 
 
@@ -86,6 +87,7 @@ def _killed(folder: Path, servers: list[LoopbackServer], after: int) -> set[str]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_loses_and_repeats_nothing(tmp_path: Path) -> None:
     moments = random.Random(20)  # noqa: S311 - the same kills in every run of this test
     servers = [_site(number) for number in range(SITES)]

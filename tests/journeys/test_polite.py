@@ -535,6 +535,7 @@ class Held:
         return Fetched(url, url, 404)
 
 
+@pytest.mark.slow
 def test_a_host_in_use_is_not_forgotten_over_ten_thousand_others() -> None:
     async def run() -> Held:
         held = Held(A)

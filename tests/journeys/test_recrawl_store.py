@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from patience import HANG_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 def run(folder: Path, *arguments: str) -> tuple[list[dict[str, Any]], str]:
     """Run a command to its end; gives its records and what it says besides."""
     with start(folder, *arguments) as process:
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=HANG_S)
     assert process.returncode == 0, stderr.decode()
     return [json.loads(line) for line in stdout.splitlines()], stderr.decode()
 
@@ -174,6 +175,7 @@ def grown(tmp_path: Path) -> Iterator[tuple[Site, Path]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+@pytest.mark.slow
 def test_a_watch_that_is_killed_keeps_its_budget_and_order(grown: tuple[Site, Path], tmp_path: Path) -> None:
     site, store = grown
     calm, wild = tmp_path / "calm", tmp_path / "wild"
@@ -211,6 +213,7 @@ def test_a_watch_that_is_killed_keeps_its_budget_and_order(grown: tuple[Site, Pa
     ("number", "code", "why"),
     [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 0, b"stopped by SIGTERM")],
 )
+@pytest.mark.slow
 def test_a_watch_ends_cleanly_when_it_is_told_to(
     grown: tuple[Site, Path], number: int, code: int, why: bytes
 ) -> None:
@@ -221,7 +224,7 @@ def test_a_watch_ends_cleanly_when_it_is_told_to(
         while process.poll() is None and not site.asked:
             threading.Event().wait(0.01)
         process.send_signal(number)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=HANG_S)
     assert process.returncode == code, stderr
     assert b"Stopped: %b; run the same command again to resume." % why in stderr
     lines = [json.loads(line) for line in (store.parent / "p.jsonl").read_bytes().splitlines()]

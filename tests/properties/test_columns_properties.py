@@ -43,6 +43,7 @@ def by_columns(cards: list[Scorecard], rows: list[dict[str, Value]]) -> list[lis
 
 @settings(max_examples=80, deadline=None)
 @given(card=CARDS, rows=MANY)
+@pytest.mark.slow
 def test_columns_rows_and_plain_rows_agree(card: Scorecard, rows: list[dict[str, Value]]) -> None:
     card = replace(card, base=half_up(card.base, card.decimals))
     compiled = CompiledCard(card)

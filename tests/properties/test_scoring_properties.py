@@ -135,6 +135,7 @@ CARDS = st.builds(
 
 @settings(max_examples=300, deadline=None)
 @given(card=CARDS, facts=FACTS)
+@pytest.mark.slow
 def test_compiled_cards_say_what_plain_ones_say(card: Scorecard, facts: dict[str, Value]) -> None:
     card = replace(card, base=half_up(card.base, card.decimals))
     expected = plain_rows.score(card, Facts(None, None, **facts))
@@ -143,6 +144,7 @@ def test_compiled_cards_say_what_plain_ones_say(card: Scorecard, facts: dict[str
 
 @settings(max_examples=300, deadline=None)
 @given(condition=CONDITIONS, facts=FACTS)
+@pytest.mark.slow
 def test_compiled_conditions_know_what_is_not_known(condition: Condition, facts: dict[str, Value]) -> None:
     value = plain_rows.value_of(condition, Facts(None, None, **facts))
     for tried, holds in ((condition, value is True), (Not(condition), value is False)):

@@ -58,6 +58,7 @@ SECONDS = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(values=st.lists(SECONDS, min_size=1, max_size=30))
 @example(values=[1.5e-6, 0.5e-6, 2.5e-6, 1718006400.9999998, 0.9999999, 253_370_764_799.9999999])
+@pytest.mark.slow
 def test_numbers(values: list[float]) -> None:
     agree(values, pl.Float64)
     agree([pl.Series([value], dtype=pl.Float32)[0] for value in values], pl.Float32)
@@ -102,6 +103,7 @@ WRITTEN = st.one_of(
 
 @settings(max_examples=500, deadline=None)
 @given(values=st.lists(WRITTEN, min_size=1, max_size=30))
+@pytest.mark.slow
 def test_texts(values: list[str]) -> None:
     agree(values, pl.String)
 
@@ -112,6 +114,7 @@ OFFSETS = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(
 
 @settings(max_examples=300, deadline=None)
 @given(moment=MOMENTS, zone=OFFSETS)
+@pytest.mark.slow
 def test_forms_that_tools_write_are_read_by_columns(moment: datetime, zone: timezone) -> None:
     here, utc = moment.replace(tzinfo=zone), moment.replace(tzinfo=UTC)
     second = utc.replace(microsecond=0)

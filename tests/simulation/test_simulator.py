@@ -134,6 +134,7 @@ def test_fresh_and_stale_make_up_the_whole_life(seed: int) -> None:
     assert total == pytest.approx([1.0, 1.0, 1.0])
 
 
+@pytest.mark.slow
 def test_no_policy_passes_the_bound_and_known_rates_reach_the_optimum() -> None:
     world = generate_world("poisson:pages=600,days=40", 4)
     for cycle in (2.0, 10.0):
@@ -463,6 +464,7 @@ def test_the_day_of_a_hub_is_the_core_s() -> None:
         assert days.exposure_h(np.array([0]), np.array([begin]), end)[0] == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_news_without_classes_are_told_by_their_age() -> None:
     """Articles as plain pages, without hubs to find them: nobody says that they calm down, and it is learned."""
     world = generate_world("archive:days=30,hubs=2,articles=40,hosts=1", 1)
@@ -475,6 +477,7 @@ def test_news_without_classes_are_told_by_their_age() -> None:
 # --- what it shows ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_learned_from_nothing_comes_near_the_optimum_and_starts_well() -> None:
     world = generate_world("poisson:pages=1000,days=50", 1)
     outcomes = {item.policy: item for item in try_policies(world, Budget("5d", 200.0), tuple(POLICIES))}
@@ -490,6 +493,7 @@ def test_learned_from_nothing_comes_near_the_optimum_and_starts_well() -> None:
 
 
 @pytest.mark.parametrize("name", ["bursty", "periodic", "seasonal", "mixed"])
+@pytest.mark.slow
 def test_learned_is_ahead_in_other_worlds(name: str) -> None:
     world = generate_world(f"{name}:pages=500,days=40", 2)
     budget = Budget("5d", world.alive / 5)

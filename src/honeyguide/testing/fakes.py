@@ -207,7 +207,7 @@ def served(*servers: LoopbackServer) -> Iterator[list[str]]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
     try:
-        if not started.wait(10):
+        if not started.wait(600):
             raise TimeoutError("the servers did not start")
         yield [f"{server.root}/" for server in servers]
     finally:

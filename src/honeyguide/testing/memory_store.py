@@ -76,7 +76,7 @@ class MemoryQueue(MemoryRun):
             leases.append(self._take(entry, request))
             in_flight[leases[-1].site] = (*in_flight.get(leases[-1].site, ()), entry.rank)
         if leases or in_flight:
-            return Claimed(tuple(leases), NoClaim("waiting"))
+            return Claimed(tuple(leases)) if leases else Claimed((), NoClaim("waiting"))
         others = {e.worker for e in self.by_id if e.state == State.LEASED and e.worker != self._worker}
         held = min((self._workers[worker] for worker in others if worker in self._workers), default=None)
         is_full = left <= 0 < request.limit

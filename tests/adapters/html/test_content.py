@@ -209,6 +209,7 @@ def test_what_is_no_page_has_no_content(data: bytes) -> None:
     ids=["deep", "lists", "tables", "attributes", "paragraphs", "one", "headings", "surrogates", "comments", "dashes",
          "indented", "rowspans", "cells", "styling", "links", "brackets"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_hostile_markup_stays_within_bounds(markup: str, capsys: pytest.CaptureFixture[str]) -> None:
     data = markup.encode("utf-8", "surrogatepass")
     found = main_content(data, URL)
