@@ -134,6 +134,7 @@ def _hrefs(tree: str) -> list[str | None]:
         (f"<main>{PROSE}<aside class=note>Take care with pumps</aside></main>", "Take care", "nothing"),
         (f"<p><a href=/a>A</a> <a href=/b>B</a> <a href=/c>C</a></p>{PROSE}", "Pumps", "[B]"),
         ("<ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a><li><a href=/c>Gamma</a></ul>", "Beta", "nothing"),
+        (f"{PROSE}<p>{'<a href=/a>Chapter</a> ' * 40}</p>", "Chapter", "nothing"),
         (f"<div id=content>{PROSE}</div><div>Imprint</div>", "Pumps", "Imprint"),
         (f"{PROSE}<div hidden>secret</div><div style='display:none'>secret</div><button>Go</button>", "Pumps", "secret"),
         (f"<div class=menu>{PROSE * 20}</div>", "Pumps", "nothing"),

@@ -19,6 +19,7 @@ _NAMED_SHARE = 0.6
 _SECOND_SHARE = 0.05  # a second element of the same name with more is one of several
 _ROW_LINKS = 3  # at an edge, at least
 _ROW_SHARE = 0.7  # of the characters of an edge are links
+_ROW_MOST = 0.5  # of the characters of a page: an edge with more is what the page is for
 _PROSE_CHARS = 60  # outside of links, in one block
 _TEXTS = (Kind.TEXT, Kind.LINKED_TEXT)
 _INLINE = frozenset(
@@ -114,7 +115,8 @@ def _edge(tokens: Tokens, order: Iterable[int]) -> int:
             links += 1
         elif kind not in _INLINE:
             prose, block_start, before_block = 0, number, (links, linked, chars)
-    return passed if links >= _ROW_LINKS and linked >= _ROW_SHARE * chars else 0
+    is_row = links >= _ROW_LINKS and _ROW_SHARE * chars <= linked <= _ROW_MOST * tokens.chars
+    return passed if is_row else 0
 
 
 def _has_prose(part: PagePart) -> bool:

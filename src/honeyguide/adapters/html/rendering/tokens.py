@@ -114,7 +114,7 @@ _OUT_NAMES = NAVIGATION_NAMES | FOOTER_NAMES | frozenset({
 })  # fmt: skip
 _WEAK_NAMES = frozenset({
     "sidebar", "side-bar", "sphinxsidebar", "related", "related-posts", "share", "sharing", "social", "social-links",
-    "social-media", "toc", "table-of-contents", "widget", "widget-area", "tags", "tag-list", "meta", "post-meta",
+    "social-media",
 })  # fmt: skip
 _PERMALINKS = frozenset({"¶", "#", "§", "🔗", "∞", "[link]", "link", ""})
 _HIDING = re.compile(rb"hidden|display: ?none", re.IGNORECASE)
