@@ -6,6 +6,7 @@ stopped as `docs/reference/limits.md` says. `test_limits.py` runs them.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import tempfile
@@ -96,6 +97,12 @@ def _profile(text: str, folder: str) -> str:
 def profile_bytes(over: int, _limit: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match="larger than"):
         load_profile(_profile("#" * (over + 1), folder))
+
+
+def settings_bytes(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("honeyguide.toml").write_text("[pick]\n".ljust(over + 1, "#"), "utf-8")
+        assert "bytes; settings are short" in CliRunner().invoke(root, ["pick", "--show-config"]).stderr
 
 
 def profile_extends(over: int, _limit: int) -> None:

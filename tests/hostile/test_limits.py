@@ -233,6 +233,7 @@ LIMITS = [
     Limit("pattern", "4,000 characters", "core.text.pattern:MAX_PATTERN_CHARS", files.pattern_chars),
     Limit("compiled pattern", "1,500 steps", "core.text.pattern:MAX_STEPS", files.pattern_steps),
     Limit("profile", "262,144 bytes", "config.files:MAX_PROFILE_BYTES", files.profile_bytes),
+    Limit("honeyguide.toml", "16,384 bytes", "cli.settings:MAX_BYTES", files.settings_bytes),
     Limit("profiles that extend each other", "8", "config.extend:MAX_EXTENDS", files.profile_extends),
     Limit("nesting of conditions", "20", "config.conditions:MAX_DEPTH", files.profile_conditions),
     Limit("nesting of a profile", "80", "config.files:MAX_DEPTH", files.profile_depth),

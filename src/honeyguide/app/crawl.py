@@ -5,6 +5,7 @@ Start reading at `crawl_site` for a library call, at `CrawlSession` for a front 
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,7 @@ __all__ = [
     "Store", "load_profile",
 ]  # fmt: skip
 
+_LOG = logging.getLogger("honeyguide.crawl")
 _PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
 _SEEDS_LOOKED_UP = 1_000  # whose state is looked up at the end
 
@@ -264,6 +266,13 @@ class CrawlSession:
             def take(record: Record, attachments: PageAttachments) -> None:
                 on_page(record, attachments)
                 self.tally.add(record)
+                _LOG.info(
+                    "%s: %s, status %s, relevance %s",
+                    record["url"],
+                    record["action"],
+                    record["status"],
+                    record["relevance_score"],
+                )
 
             crawler = Crawler(fetcher, HtmlReader(), clock, self.store, self.job.profile)
             return await crawler.crawl(request, take, begin)

@@ -6,6 +6,7 @@ and `takes`: a dataclass has the options of a command. Must not know: any comman
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import field, fields
 from functools import wraps
 from importlib import import_module
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from dataclasses import Field
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 PARTIAL = 3  # exit code: done, but something is missing
 _WHOLE = 1_000  # characters of a summary: it is wrapped, not cut
+SHOW_CONFIG = "--show-config"
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -33,6 +35,38 @@ class Command(click.Command):
         self.examples = tuple(examples)
         refine(self.params)
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """List the parameters; before --help stands --show-config."""
+        *params, help_option = super().get_params(ctx)
+        return [*params, *([] if isinstance(self, click.Group) else [_show_config_option()]), help_option]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; `honeyguide.toml` has the values of options that are not given."""
+        if isinstance(self, click.Group) or ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        from honeyguide.cli import settings  # a group needs none
+
+        found = settings.load(ctx)
+        try:
+            with _without_required(self.params if SHOW_CONFIG in args else ()):
+                return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            param = error.param
+            if found is None or param is None or not found.decides(ctx, param):
+                raise
+            raise found.wrong(param, error.message) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, or print what it would run with."""
+        if isinstance(self, click.Group):
+            return super().invoke(ctx)
+        from honeyguide.cli import settings
+
+        if ctx.meta.get("honeyguide.show_config"):
+            return settings.show(ctx)
+        settings.tell(ctx)
+        return super().invoke(ctx)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each example on one line, however long it is, so that it can be copied."""
         super().format_epilog(ctx, formatter)
@@ -40,6 +74,27 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _show_config_option() -> click.Option:
+    def remember(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+        ctx.meta["honeyguide.show_config"] = value
+
+    about = "Print the value of each option, and where it comes from, and exit."
+    return click.Option([SHOW_CONFIG], is_flag=True, expose_value=False, callback=remember, help=about)
+
+
+@contextmanager
+def _without_required(params: Sequence[click.Parameter]) -> Iterator[None]:
+    """Require nothing for a while, because who asks for the settings has not got the rest yet."""
+    required = [param for param in params if param.required]
+    for param in required:
+        param.required = False
+    try:
+        yield
+    finally:
+        for param in required:
+            param.required = True
 
 
 class CommandGroup(Command, click.Group):
@@ -154,13 +209,20 @@ def takes(**kinds: type[Any]) -> Decorator:
 
         decorated: Callable[..., Any] = filled
         for one in reversed([one for kind in kinds.values() for one in fields(kind)]):
-            decorated = _click_option(one)(decorated)
+            words, settings = _declaration(one)
+            decorated = click.option(*words, **settings)(decorated)
         return decorated
 
     return decorate
 
 
-def _click_option(one: Field[Any]) -> Decorator:
+def options_of(kind: type[Any]) -> list[click.Option]:
+    """List the options that a dataclass declares."""
+    declared = map(_declaration, fields(kind))
+    return [click.Option(words, **settings) for words, settings in declared]
+
+
+def _declaration(one: Field[Any]) -> tuple[list[str], dict[str, Any]]:
     settings = dict(one.metadata)
     words = settings.pop("usage").split()
     flags = [word for word in words if word.startswith("-")]
@@ -173,4 +235,4 @@ def _click_option(one: Field[Any]) -> Decorator:
         settings.setdefault("multiple", True)
     if one.default is not None:
         settings = {"default": one.default, "show_default": not is_flag, **settings}
-    return click.option(*flags, one.name, **settings)
+    return [*flags, one.name], settings

@@ -38,7 +38,7 @@ from honeyguide.cli.options import (
     reports_option,
     until_stopped,
 )
-from honeyguide.cli.output import RecordPrinter, is_plain, line_for_people, note, number, say
+from honeyguide.cli.output import RecordPrinter, is_plain, is_verbose, line_for_people, note, number, say
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
 from honeyguide.core.records.fields import PageRecord
@@ -142,7 +142,7 @@ class Work:
         return PageFile(Path(options.file), extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: ContentKeeper) -> bool:
-        with self.progress.shown(quiet=self.options.quiet, no_color=is_plain()):
+        with self.progress.shown(quiet=self.options.quiet or is_verbose(), no_color=is_plain()):
             stopped = self._crawl(out, keeper)
         is_done = False
         if self.session.run is not None:  # else it was stopped before there was a run

@@ -95,7 +95,7 @@ class Root(CommandGroup):
         "honeyguide plan known.csv --top 10",
     ),
 )
-@click.version_option(__version__, prog_name="honeyguide", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="honeyguide", message="%(prog)s %(version)s")
 @no_color_option
 def root() -> None:
     """Say which pages of a site are worth a visit, and why.

@@ -17,7 +17,7 @@ import click
 
 from honeyguide.app.arguments import fetch_policy, read_time
 from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
-from honeyguide.cli.command import PARTIAL, Number, option
+from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
@@ -74,6 +74,18 @@ class FetchOptions:
         return fetch_policy(**asdict(self))
 
 
+@dataclass(frozen=True, slots=True)
+class _PrintOptions:
+    no_color: bool = option("--no-color", "")
+    quiet: bool = option("--quiet", "")
+    verbose: int = option("--verbose", "", count=True)
+
+
+def common_options() -> list[click.Option]:
+    """List the options that `honeyguide.toml` may set for all commands at once."""
+    return [*options_of(FetchOptions), *options_of(_PrintOptions)]
+
+
 def store_option() -> Any:
     """Declare --store of a command that works on what crawls have kept."""
     return option("--store FILE", "The store that crawls are kept in.", default=STORE)
@@ -92,7 +104,7 @@ def quiet_option() -> Any:
 
 def format_option(*formats: str) -> Any:
     """Declare --format of a command that also writes files."""
-    about = "How to write; by the name of -o, else a table in a terminal and JSON lines in a pipe."
+    about = "How to write.  [default: by the name of -o, else a table in a terminal, JSON lines in a pipe]"
     return option("--format", about, type=click.Choice(["table", "jsonl", "csv", *formats]))
 
 
@@ -103,7 +115,7 @@ def reports_option() -> Any:
 
 def input_format_option() -> Any:
     """Declare --input-format of a file of rows."""
-    about = "What FILE is; by its name if not given."
+    about = "What FILE is.  [default: by its name]"
     return option("--input-format", about, type=click.Choice(["csv", "jsonl", "parquet"]))
 
 

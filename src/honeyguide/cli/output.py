@@ -50,7 +50,23 @@ _format_option: Decorator = click.option(
     type=click.Choice(["table", "jsonl", "csv"]),
     expose_value=False,
     callback=_remember,
-    help="How to print; a table in a terminal, JSON lines otherwise.",
+    help="How to print.  [default: a table in a terminal, JSON lines in a pipe]",
+)
+
+
+def _log(ctx: click.Context, option: click.Parameter, value: int) -> None:
+    _remember(ctx, option, value)
+    log_to_stderr(value)
+
+
+verbose_option: Decorator = click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    type=click.IntRange(0, 100),
+    expose_value=False,
+    callback=_log,
+    help="Log to standard error what is done; -vv logs every request and every rule, too.",
 )
 
 
@@ -65,6 +81,11 @@ def is_plain() -> bool:
     return bool(
         os.environ.get("NO_COLOR") or (context is not None and context.meta.get("honeyguide.no_color"))
     )
+
+
+def is_verbose() -> bool:
+    """Tell whether -v was given: log lines and a progress line would disturb each other."""
+    return bool(click.get_current_context().meta.get("honeyguide.verbose"))
 
 
 def given_format() -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import glob
+import logging
 import stat
 import sys
 import tempfile
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     Line = tuple[int, str, InputError | None]  # its number from 1, its text, and why that is not UTF-8
 
+_LOG = logging.getLogger("honeyguide.files")
 STDIN = "-"
 MAX_PAGE_BYTES = 20_000_000  # the largest homepages have a tenth of it
 MAX_LINE_BYTES = 1_000_000
@@ -51,6 +53,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         elif "\0" in path:
             raise InputError("is not a usable path", file=path)
         else:
+            _LOG.info("reading %s", path)
             with Path(path).open("rb") as file:
                 yield file
     except OSError as error:

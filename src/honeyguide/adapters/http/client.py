@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import logging
 import re
 import socket
 import ssl
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.url.url import Url
 
+_LOG = logging.getLogger("honeyguide.http")
 _CUTS = {
     Part.HEAD: 64 * 1024,
     Part.START: 500 * 1024,
@@ -126,6 +128,7 @@ class HttpFetcher:
             raise
         except (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError) as error:
             raise _translated(url.as_linked, error) from error
+        _LOG.debug("GET %s: %s, %s bytes", url, response.status, len(body))
         return Fetched(
             url=url,
             request_url=url,

@@ -36,7 +36,7 @@ from honeyguide.cli.options import (
     format_of,
     rejected_options,
 )
-from honeyguide.cli.output import no_color_option, note, usual_format
+from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError
 
@@ -77,7 +77,6 @@ class CrawlOptions:
         "Also fetch at most N pages of other sites.",
         type=click.IntRange(0, MOST),
         default=0,
-        show_default=False,
     )
 
 
@@ -102,6 +101,7 @@ class _Fetching(FetchOptions):
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
 @takes(outputs=OutputOptions, options=CrawlOptions, fetching=_Fetching)
+@verbose_option
 @no_color_option
 def crawl(
     seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions, fetching: FetchOptions
@@ -160,7 +160,7 @@ def _check_due(outputs: OutputOptions, options: CrawlOptions, *, is_seeded: bool
             raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()
     for name in () if is_seeded else _IDENTITY:
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(
                 f"{_option(name)}: crawls of the store remember theirs; leave it out, or name a SEED, too."
             )

@@ -39,6 +39,7 @@ from honeyguide.cli.output import (
     print_table,
     say,
     short_url,
+    verbose_option,
 )
 from honeyguide.core.records.answers import (
     LinkScoreRecord,
@@ -202,6 +203,7 @@ class _LinkFileOptions(_TopicOptions):
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @takes(options=_LinkFileOptions)
+@verbose_option
 @output_options
 def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     """Score the links of files: a row each, with url, and anchor, context and position where they are known.

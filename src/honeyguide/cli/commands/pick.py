@@ -36,11 +36,12 @@ from honeyguide.cli.options import (
 from honeyguide.cli.output import (
     RecordPrinter,
     is_plain,
-    log_to_stderr,
+    is_verbose,
     no_color_option,
     note,
     say,
     usual_format,
+    verbose_option,
 )
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.records.fields import PickRecord
@@ -70,14 +71,6 @@ class _Options:
     retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
     reports: tuple[str, ...] = reports_option()
     quiet: bool = option("-q --quiet", "Print no progress.")
-    verbose: int = option(
-        "-v --verbose",
-        "Log the counts of each site to standard error; -vv also what every rule rejected.",
-        default=0,
-        count=True,
-        type=click.IntRange(0, 100),
-        show_default=False,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +101,7 @@ class _Fetching(FetchOptions):
 )
 @click.argument("sites", metavar="[SITE]...", nargs=-1)
 @takes(options=_Options, choice=_PickChoice, fetching=_Fetching)
+@verbose_option
 @no_color_option
 def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetching: FetchOptions) -> None:
     """Pick the pages worth a visit of each site, and say why.
@@ -119,7 +113,6 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
 
     If interrupted, run the same command again: finished sites are kept.
     """
-    log_to_stderr(options.verbose)
     destination, output = _destination(options)
     loaded = choice.load()
     request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
@@ -193,9 +186,7 @@ class _Work:
             step=total * LINE_EVERY_SHARE,
             details=lambda _now: not_ok_words(statuses),
         )
-        with progress.shown(
-            quiet=self.options.quiet or self.options.verbose > 0 or not missing, no_color=is_plain()
-        ):
+        with progress.shown(quiet=self.options.quiet or is_verbose() or not missing, no_color=is_plain()):
 
             def finish(index: int, record: Record) -> None:
                 with nullcontext() if self.sink.name else progress.paused():

@@ -44,6 +44,7 @@ from honeyguide.cli.output import (
     points,
     print_table,
     say,
+    verbose_option,
 )
 from honeyguide.core.records import iso
 from honeyguide.core.records.answers import PlanChangeRecord
@@ -81,9 +82,9 @@ class _PolicyName(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def policy_option(default: str | None, more: str) -> Any:
+def policy_option(default: str | None, usual: str = "") -> Any:
     """Declare --policy: what ranks pages (core/recrawl/policies.py)."""
-    about = f"How to tell what a visit is worth{more}."
+    about = f"How to tell what a visit is worth.{f'  [default: {usual}]' if usual else ''}"
     return option("--policy", about, default=default, type=_PolicyName(OWN_POLICIES))
 
 
@@ -95,7 +96,7 @@ class PlanOptions:
     enqueue: bool = option("--enqueue", "Schedule the plan in the store; honeyguide crawl --due fetches it.")
     kind: str | None = input_format_option()
     now: datetime = option(
-        "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date; default is now.", callback=_now
+        "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date.  [default: now]", callback=_now
     )
     top: int | None = option("--top N", "Print only the best N.", type=COUNT)
     levels: tuple[str, ...] = option("--level NAME", "Print only URLs of this level; may be repeated.")
@@ -106,9 +107,7 @@ class PlanOptions:
     check_urls: bool = option(
         "--check-urls", "Check and compare all URLs of Parquet files, not only those that are printed."
     )
-    policy: str | None = policy_option(
-        None, "; learned for stores and for files with change rates, else heuristic"
-    )
+    policy: str | None = policy_option(None, "learned for stores and files with change rates, else heuristic")
     explain: str | None = option(
         "--explain URL",
         "Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
@@ -135,6 +134,7 @@ class PlanOptions:
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @takes(options=PlanOptions)
+@verbose_option
 @output_options
 def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.

@@ -73,7 +73,7 @@ class _StoreOptions:
 @dataclass(frozen=True, slots=True)
 class _RunOptions(_StoreOptions):
     run: int | None = option(
-        "--run N", "Which crawl, by the number that runs shows; the newest if not given.", type=COUNT
+        "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
     )
 
 
@@ -106,7 +106,7 @@ class _ExportOptions(_RunOptions):
     file: str | None = option("-o --output FILE", "Write to a file, in one step.")
     output: str | None = option(
         "--format",
-        "How to write; by the name of -o, else JSON lines.",
+        "How to write.  [default: by the name of -o, else JSON lines]",
         type=click.Choice(["jsonl", "csv", "parquet"]),
     )
     quiet: bool = quiet_option()

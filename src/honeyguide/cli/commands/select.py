@@ -29,6 +29,7 @@ from honeyguide.cli.output import (
     say,
     short_url,
     usual_format,
+    verbose_option,
 )
 from honeyguide.core.text.printable import number
 
@@ -133,6 +134,7 @@ class _SelectOptions:
 )
 @click.argument("file", metavar="[PAGE|FILE]", required=False)
 @takes(source=_SourceOptions, choice=ChoiceOptions, options=_SelectOptions)
+@verbose_option
 @output_options
 def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, options: _SelectOptions) -> None:
     """Choose the pages worth a visit among the links of a page, and say why.

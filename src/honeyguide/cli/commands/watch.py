@@ -44,7 +44,15 @@ from honeyguide.cli.options import (
     store_option,
     until_stopped,
 )
-from honeyguide.cli.output import is_plain, line_for_people, no_color_option, note, usual_format
+from honeyguide.cli.output import (
+    is_plain,
+    is_verbose,
+    line_for_people,
+    no_color_option,
+    note,
+    usual_format,
+    verbose_option,
+)
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.core.records import verdict_of
 
@@ -99,7 +107,7 @@ class WatchOptions:
         "--until TIME", "Stop at this time; ISO 8601 with a zone.", callback=moment
     )
     rounds: int | None = option("--rounds N", "Stop after N plans.", type=COUNT)
-    policy: str = policy_option(LEARNED, "")
+    policy: str = policy_option(LEARNED)
     profile: str = option(
         "--profile NAME", "The profile whose rules rank pages, with the policy heuristic.", default="news"
     )
@@ -113,6 +121,7 @@ class WatchOptions:
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
 @takes(options=WatchOptions, fetching=FetchOptions)
+@verbose_option
 @no_color_option
 def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
@@ -146,7 +155,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
                 on_round=work.end_round,
                 on_note=note,
             )
-            with work.progress.shown(quiet=options.quiet, no_color=is_plain()):
+            with work.progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()):
                 stopped = asyncio.run(work.run(watch_opened(store, request, fetching.policy)))
             hard_stop.release()
             out.end(_stored_pages(store))
