@@ -107,7 +107,11 @@ def test_the_final_url_is_the_seed() -> None:
         Headers("text/html"),
         b"<a href=team>About the team</a><a href=https://acme.example/x>Old</a>",
     )
-    record, fetcher = pick({"https://acme.example/": home, "https://www.acme.example/en/team": inner("team")})
+    web: dict[str, Answer] = {
+        "https://acme.example/": home,
+        "https://www.acme.example/en/team": inner("team"),
+    }
+    record, fetcher = pick(web, scope="host")
     assert record["homepage"] == "https://www.acme.example/en/"
     assert fetcher.requests[1:] == ["https://www.acme.example/en/team"]
     assert record["counts"]["rejected_other_site"] == 1

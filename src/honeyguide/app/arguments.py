@@ -6,6 +6,7 @@ Owns: reading the arguments of library calls, and the sentence where they are wr
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.scope import REACHES
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, Problem, shown
@@ -92,16 +94,31 @@ def patterns_of(sources: str | Iterable[str]) -> tuple[Pattern, ...]:
 
 
 def strategy_profile(
-    strategy: str, value: Profile | str | Path | None = None, query: str | None = None
+    strategy: str,
+    value: Profile | str | Path | None = None,
+    query: str | None = None,
+    scope: str | None = None,
 ) -> Profile:
-    """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy."""
+    """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy.
+
+    `scope` is the reach of links; None is that of the strategy.
+    """
     # The numbers of `rules` and `blend` are those of the fire-protection guide (SPEC).
     own = "fire-protection" if strategy in ("rules", "blend") else "company"
     profile = profile_of(own if value is None else value)
     if strategy not in profile.strategies:
         names = ", ".join(profile.strategies) or "none"
         raise ConfigError(profile.name, (Problem("strategy", f"has no {strategy!r}; it has {names}"),))
+    reach = profile.strategies[strategy].scope if scope is None else reach_of(scope)
+    profile = replace(profile, scope=profile.scope.within(reach))
     return profile if query is None else profile.with_query(query)
+
+
+def reach_of(value: str) -> str:
+    """Read which hosts are one site."""
+    if value not in REACHES:
+        raise InputError(f"no scope is named {value!r}; there are {', '.join(REACHES)}", field="scope")
+    return value
 
 
 def position_of(value: str) -> Position:

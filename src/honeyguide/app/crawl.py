@@ -301,11 +301,14 @@ class CrawlSession:
                 on_note(problem)
         seeds = request.seeds or roots_of(listing.pages)
         request = replace(request, seeds=seeds)
-        sites = frozenset(seed.site for seed in seeds)  # not those that host the sitemap
+        context = context_of(request, profile)
+        sites = frozenset(
+            context.profile.scope.area(seed.site) for seed in seeds
+        )  # not those that host the sitemap
 
         def queue(run: Run) -> None:
             if listing.pages:
-                lastmods = queue_listed(store.queue(run), listing, seeds, sites, context_of(request, profile))
+                lastmods = queue_listed(store.queue(run), listing, seeds, sites, context)
                 store.history.note_lastmods(lastmods)
                 store.flush()
 

@@ -66,7 +66,8 @@ def _find_query(text: str, store: Store, run_number: int | None, on_note: Note |
     named = runs.find_run(store, run_number)
     for run in reversed(store.runs.list()) if run_number is None else [named]:
         profile, ledger = runs.profile_of_run(run, on_note), store.ledger(run)
-        for whole in on_sites(text, ledger.sites()) if is_path(text) else [complete_address(text)]:
+        sites = ledger.sites().union(seed.site for seed in ledger.seeds())
+        for whole in on_sites(text, sites) if is_path(text) else [complete_address(text)]:
             digest = digest_of(Url.parse(whole), profile.scope.tracking)
             found = ledger.find(digest)
             is_http = found and whole != text and found[0].url.startswith("http:")  # no scheme was written
@@ -139,7 +140,7 @@ def _verdict(query: _Query) -> Record:
     url, scope = query.url, query.profile.scope
     start = next(iter(query.ledger.seeds()), url)
     verdict = classify_url(url, url.parse("/robots.txt", start), scope, start)
-    if verdict.rule == OTHER_SITE and url.site in query.ledger.sites():
+    if verdict.rule == OTHER_SITE and scope.area(url.site) in query.ledger.sites():
         verdict = classify_url(url, url.parse("/robots.txt", url), scope)
     detail = verdict.detail or None
     return {"kind": verdict.kind.value, "rule": verdict.rule, "id": verdict.id, "detail": detail}

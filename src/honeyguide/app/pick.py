@@ -84,10 +84,12 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     cap: int | None = None,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
+    scope: str | None = None,
 ) -> Selection:
     """Select the pages worth a visit among the links of a page; every candidate has its score or a rejection.
 
-    `heads` are titles and descriptions of linked pages, by URL, where they are known.
+    `heads` are titles and descriptions of linked pages, by URL, where they are known. `scope` says which hosts are one
+    site: `host`, `www` or `domain`; None is what the strategy says.
 
     >>> html = '<a href="/services/fire-alarm-installation">Alarms</a> <a href="/privacy">Privacy</a>'
     >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/", strategy="rules").selected]
@@ -95,7 +97,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     """
     page = url_of(base)
     options = options_of(cap, include, exclude)
-    loaded = strategy_profile(strategy, profile, query)
+    loaded = strategy_profile(strategy, profile, query, scope)
     known = {url_of(url): head for url, head in (heads or {}).items()}
     whole = parse_page(source, page) if isinstance(source, bytes | str) else source
     if isinstance(whole, Page):
@@ -114,6 +116,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     cap: int | None = None,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
+    scope: str | None = None,
     input_format: str | None = None,
     reject: Rejected | None = None,
 ) -> Iterator[PageSelection]:
@@ -126,7 +129,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.files.read import sources_of  # files are for those who have files
 
     options = options_of(cap, include, exclude)
-    loaded = strategy_profile(strategy, profile, query)
+    loaded = strategy_profile(strategy, profile, query, scope)
     sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
@@ -271,7 +274,7 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
         fetcher=fetcher,
         reader=HtmlReader(),
         clock=clock,
-        profile=strategy_profile(request.strategy, request.profile, request.query),
+        profile=strategy_profile(request.strategy, request.profile, request.query, request.scope),
         request=request,
         options=options,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from honeyguide.config import load_profile
@@ -135,7 +136,8 @@ def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Pr
         request = CrawlRequest(())
     name = request.profile or run.spec.profile
     try:
-        return load_profile(name, topic=run.spec.topic, related=request.related)
+        profile = load_profile(name, topic=run.spec.topic, related=request.related)
+        return replace(profile, scope=profile.scope.within(request.scope))
     except HoneyguideError as error:
         what = f"run {run.id} was made with the profile {name}, which cannot be loaded: {error}"
         if on_note is None:

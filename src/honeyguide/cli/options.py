@@ -86,6 +86,14 @@ def common_options() -> list[click.Option]:
     return [*options_of(FetchOptions), *options_of(_PrintOptions)]
 
 
+def scope_option(usual: str, default: str | None = None) -> Any:
+    """Declare --scope."""
+    about = (
+        f"The hosts that are one site: the same host; with and without www; all hosts of the domain.{usual}"
+    )
+    return option("--scope", about, default=default, type=click.Choice(["host", "www", "domain"]))
+
+
 def store_option() -> Any:
     """Declare --store of a command that works on what crawls have kept."""
     return option("--store FILE", "The store that crawls are kept in.", default=STORE)

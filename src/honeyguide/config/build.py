@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.config.conditions import RELATED, ConditionReader
-from honeyguide.config.files import limit_problems, suggestion
+from honeyguide.config.files import limit_problems, public_suffixes, suggestion
 from honeyguide.config.shapes import stable_hash
 from honeyguide.core.page.faults import ContentRules
 from honeyguide.core.rules import profile as core
@@ -52,6 +52,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         scope=Scope(
             frozenset(e.lower().lstrip(".") for e in shape.scope.skip_extensions),
             Tracking(tuple(shape.scope.tracking)),
+            suffixes=public_suffixes,
         ),
         cards={name: CompiledCard(card) for name, card in cards.items() if name not in builder.idle},
         chains=chains,
@@ -163,6 +164,7 @@ class _Builder:
             card=shape.card,
             cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
             cap=shape.cap,
+            scope=shape.scope,
             order=tuple(shape.order),
             epsilon=shape.epsilon,
             filters=self.decisions(shape.filter, f"{where}.filter"),

@@ -33,6 +33,13 @@ def bundled_profiles() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in _BUNDLED.iterdir() if file.suffix == ".toml"))
 
 
+@cache
+def public_suffixes() -> frozenset[str]:
+    """Read the rules of the bundled Public Suffix List that have several labels."""
+    lines = Path(__file__).with_name("public_suffixes.txt").read_text("ascii").splitlines()
+    return frozenset(rule for line in lines if not line.startswith("//") for rule in line.split())
+
+
 def profile_source(source: str | Path, error_file: str = "") -> str:
     """Return the text of a bundled profile or of a file; errors name `error_file`, if given."""
     named = error_file or str(source)

@@ -159,6 +159,7 @@ class BucketShape(Shape):
 class StrategyShape(Shape):
     card: Name
     cap: Annotated[int, ValueBounds(ge=1, le=MAX_CAP)]
+    scope: Literal["host", "www", "domain"] = "host"
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
     epsilon: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
     filter: list[DecisionShape] = field(default_factory=list)

@@ -20,6 +20,7 @@ from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, kind_of, link_density
 from honeyguide.core.recrawl.visits import compare_visit
 from honeyguide.core.rules.topic import SCALE
+from honeyguide.core.url.scope import HOST
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
@@ -99,10 +100,11 @@ class PageIntake:
 
     def may_leave(self, lease: Lease, site: str) -> bool | None:
         """Tell whether a redirect may lead to a site: None if it is part of the crawl, else whether the budget allows it."""
-        if site in (lease.site, *self.sites):
+        area = self.context.profile.scope.area(site)
+        if site == lease.site or area in self.sites:
             return None
         self.widen(self._ledger.sites())
-        if site in self.sites:
+        if area in self.sites:
             return None
         if not self.context.follow_external:
             return False
@@ -167,7 +169,7 @@ class _PageReading:
         if lease.is_seed and not isinstance(
             self._outcome, Retry
         ):  # where a seed was found, or should have been (URL-10)
-            entered = fetched.url.site if fetched else lease.site
+            entered = self._context.profile.scope.area(fetched.url.site if fetched else lease.site)
             self._run.widen(frozenset([entered]))
         self._arrive()
         if fetched is not None and isinstance(self._outcome, Done) and fetched.status != _NOT_MODIFIED:
@@ -237,7 +239,8 @@ class _PageReading:
             return False
         self._run.widen(view.sites)
         context.traps.restore(view.shapes)
-        self._content, self._density = content, link_density(page, said.lines, self._run.sites)
+        own = frozenset() if context.profile.scope.reach == HOST else {self._url.site}
+        self._content, self._density = content, link_density(page, said.lines, self._run.sites | own)
         found = self._known.found if self._known else None
         self._kind = kind_of(self._url, self._density, found, context.profile)
         around = Around(view.known, self._run.sites, self._twin(view), self._kind == "hub")

@@ -19,6 +19,7 @@ from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, sc
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
+from honeyguide.core.url.scope import REACHES
 from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
 from honeyguide.jobs.politeness import fetch_or_fail
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from honeyguide.core.pick.select import Candidate, Selection
     from honeyguide.core.records.fields import PickOptions, PickRecord, SelectedRecord
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.scope import Scope
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
 
@@ -55,13 +57,15 @@ class PickRequest:
     content: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    scope: str | None = None
     timings: bool = True
 
     @property
     def options(self) -> PickOptions:
         """What the pick depends on besides strategy and profile; records repeat it."""
         return {
-            "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "content": self.content,
+            "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
+            "content": self.content,
         }  # fmt: skip
 
 
@@ -121,7 +125,11 @@ class SitePick:
         selection = await self._fetch_selected(page, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
-        nothing = None if selection.selected else _why_nothing(selection, page, home.body)
+        nothing = (
+            None
+            if selection.selected
+            else _why_nothing(selection, page, home.body, self.picker.profile.scope)
+        )
         return self.record(nothing, selection)
 
     @property
@@ -333,10 +341,12 @@ class SitePick:
         return record
 
 
-def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:
+def _why_nothing(selection: Selection, page: Page, body: bytes, scope: Scope) -> Why:
     """Say why no page was selected, and name the rules that rejected most links: one may be the user's own."""
     if needs_scripts(page, body):
         return Why("partial", _NO_SCRIPTS)
+    if why := _all_elsewhere(selection, page, scope):
+        return Why("partial", why)
     unlinked = "the homepage links to no inner page that could be chosen"
     why = "no inner page was worth choosing" if selection.counts.get("candidates") else unlinked
     counts = Counter(c.rejected.rule for c in selection.candidates if c.rejected is not None)
@@ -345,6 +355,23 @@ def _why_nothing(selection: Selection, page: Page, body: bytes) -> Why:
         links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
         why += f"; {links} rejected: {', '.join(f'{count:,} by {rule}' for rule, count in ranked)}"
     return Why("partial", why)
+
+
+def _all_elsewhere(selection: Selection, page: Page, scope: Scope) -> str | None:
+    """Say that all links lead to other hosts, if they do, and which scope would follow most of them."""
+    urls = [c.url for c in selection.candidates if c.url.path not in ("/", page.url.path)]
+    if any(url.site == page.url.site for url in urls):
+        return None
+    for reach in REACHES[REACHES.index(scope.reach) + 1 :]:
+        wider = scope.within(reach)
+        near = [url for url in urls if wider.area(url.site) == wider.area(page.url.site)]
+        if near:
+            links = "1 link" if len(near) == 1 else f"{len(near):,} links"
+            return (
+                f"the homepage is on {page.url.site}, but its links lead to other hosts (URL-10); "
+                f"--scope {reach} follows {links} to {near[0].site}"
+            )
+    return None
 
 
 async def pick_all(

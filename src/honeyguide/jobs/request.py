@@ -18,6 +18,7 @@ from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.url.scope import HOST, REACHES
 from honeyguide.errors import (
     AddressRefusedError,
     ConfigError,
@@ -42,7 +43,13 @@ if TYPE_CHECKING:
     Alternatives = Mapping[Url, Sequence[Url]]
 
 
-_TYPES = {"traversal": str, "max_depth": int, "follow_external": bool, "profile": str}  # of what is kept
+_TYPES = {
+    "traversal": str,
+    "scope": str,
+    "max_depth": int,
+    "follow_external": bool,
+    "profile": str,
+}  # of what is kept
 _LISTS = ("include", "exclude", "related")
 
 
@@ -53,6 +60,7 @@ class CrawlRequest:
     A URL is followed if it matches any `include` and no `exclude`. `only_due` fetches scheduled visits only; then the
     budgets count this process alone. `spec` resumes that run, whatever its key would be today, and needs no seeds.
     `profile` is the name or path of the profile and `related` replaces its terms: both are kept for a later resume.
+    `scope` says which hosts are one site (`core.url.scope`).
     """
 
     seeds: tuple[Url, ...]
@@ -70,12 +78,14 @@ class CrawlRequest:
     spec: RunSpec | None = None
     profile: str = ""
     related: tuple[str, ...] | None = None
+    scope: str = HOST
 
 
 def _to_json(request: CrawlRequest, profile: Profile) -> str:
     values = {name: getattr(request, name) for name in (*_TYPES, *_LISTS) if name != "follow_external"}
     values["profile"] = request.profile or profile.name
     values["follow_external"] = request.budgets.external_pages > 0
+    values["scope"] = None if request.scope == HOST else request.scope
     return json.dumps({name: value for name, value in values.items() if value not in (None, False, "", ())})
 
 
@@ -100,7 +110,7 @@ def resumed_request(run: Run, limits: CrawlRequest | None = None) -> CrawlReques
 def _is_kept(name: str, value: Any) -> bool:
     """Tell whether a value is of a type that we write, because anybody can change a store."""
     is_list = name in _LISTS and all(isinstance(text, str) for text in value)
-    return is_list or type(value) is _TYPES.get(name)
+    return is_list or (type(value) is _TYPES.get(name) and (name != "scope" or value in REACHES))
 
 
 def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -125,7 +135,7 @@ def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
     if traversal.order == "score":
         topic_of(profile)
     return CrawlContext(
-        profile=profile,
+        profile=replace(profile, scope=profile.scope.within(request.scope)),
         traversal=traversal,
         traps=Traps(profile.traps),
         include=tuple(map(compile_pattern, _texts(request.include))),
@@ -145,8 +155,9 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     external = request.budgets.external_pages > 0
     patterns = map(_key_part, (request.include, request.exclude))
     seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
+    wider = () if request.scope == HOST else (request.scope,)  # runs of older versions keep their keys
     return RunSpec(
-        key=key_of((request.traversal, topic, profile.hash, *patterns, external, *seeds)),
+        key=key_of((request.traversal, topic, profile.hash, *patterns, external, *wider, *seeds)),
         command=request.command.encode("utf-8", "backslashreplace").decode("utf-8"),
         topic=topic,
         profile=profile.name,

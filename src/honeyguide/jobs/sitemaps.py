@@ -186,6 +186,6 @@ def queue_listed(
         lastmods += [
             (digest, lastmod)
             for digest, (url, lastmod) in batch.items()
-            if lastmod and digest in kept and url.site in sites
+            if lastmod and digest in kept and context.profile.scope.area(url.site) in sites
         ]
     return lastmods

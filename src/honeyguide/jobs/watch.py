@@ -198,9 +198,10 @@ class WatchSession:
         """Queue the listed pages that a run may fetch and does not know yet, and note their lastmod."""
         ledger = self.store.ledger(run)
         sites, seeds = ledger.sites(), ledger.seeds()
-        own = Listing({url: lastmod for url, lastmod in listing.pages.items() if url.site in sites})
+        context = context_of(*self.runs[run.id])
+        area = context.profile.scope.area
+        own = Listing({url: lastmod for url, lastmod in listing.pages.items() if area(url.site) in sites})
         if own.pages and seeds:
-            context = context_of(*self.runs[run.id])
             with self.store.transaction():
                 queue = self.store.queue(run)
                 self.store.history.note_lastmods(queue_listed(queue, own, seeds, sites, context))

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from honeyguide.core.url.scope import LinkKind, Scope, classify, classify_url, not_a_page
+from honeyguide.config.files import public_suffixes
+from honeyguide.core.url.scope import LinkKind, Scope, classify, classify_url, not_a_page, registrable
 from honeyguide.core.url.url import Tracking, Url
 
 PAGE = Url.parse("https://example.com/about/?id=1")
@@ -99,3 +100,51 @@ def test_may_be_a_page(href: str) -> None:
 def test_classify_url_takes_what_is_resolved() -> None:
     assert classify_url(Url.parse("https://example.com/x"), PAGE, Scope()).kind is LinkKind.INSIDE
     assert classify_url(PAGE, PAGE, Scope()).rule == "same-page"
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.acme.com", "acme.com"),
+        ("acme.com", "acme.com"),
+        ("shop.acme.co.uk", "acme.co.uk"),
+        ("acme.co.uk", "acme.co.uk"),
+        ("co.uk", "co.uk"),  # a public suffix itself
+        ("a.b.acme.city.kawasaki.jp", "city.kawasaki.jp"),  # an exception to *.kawasaki.jp
+        ("a.acme.other.kawasaki.jp", "acme.other.kawasaki.jp"),
+        ("one.github.io", "one.github.io"),  # two owners, not one
+        ("a.xn--55qx5d.cn", "a.xn--55qx5d.cn"),
+        ("www.a.xn--55qx5d.cn", "a.xn--55qx5d.cn"),
+        ("intranet", "intranet"),
+        ("10.0.0.1", "10.0.0.1"),
+        ("[::1]", "[::1]"),
+        ("a.b.unknown-tld", "b.unknown-tld"),
+    ],
+)
+def test_the_registrable_domain_by_the_bundled_list(host: str, domain: str) -> None:
+    assert registrable(host, public_suffixes()) == domain
+
+
+def test_the_bundled_list_is_whole_and_has_no_longer_rule_than_is_looked_for() -> None:
+    rules = public_suffixes()
+    assert len(rules) > 8_000
+    assert max(rule.count(".") for rule in rules) + 1 == 7
+    assert registrable(".".join(["a"] * 100_000) + ".acme.com", rules) == "acme.com"
+
+
+@pytest.mark.parametrize(
+    ("reach", "href", "rule", "detail"),
+    [
+        ("host", "https://www.example.com/x", "other-site", "www.example.com"),
+        ("www", "https://www.example.com/x", "same-www", "www.example.com belongs to example.com"),
+        ("www", "https://shop.example.com/x", "other-site", "shop.example.com"),
+        ("www", "https://www.example.com:8443/x", "other-site", "www.example.com:8443"),
+        ("domain", "https://shop.example.com/x", "same-domain", "shop.example.com belongs to example.com"),
+        ("domain", "https://example.org/x", "other-site", "example.org"),
+        ("domain", "/x", "same-site", "example.com"),
+    ],
+)
+def test_the_reach_decides_which_hosts_are_one_site(reach: str, href: str, rule: str, detail: str) -> None:
+    # URL-10: strictly the host unless the user asks for more; each verdict says why.
+    verdict = classify(href, PAGE, Scope(reach=reach, suffixes=public_suffixes))
+    assert (verdict.rule, verdict.detail) == (rule, detail)

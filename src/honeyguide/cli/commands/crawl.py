@@ -35,6 +35,7 @@ from honeyguide.cli.options import (
     concurrency_option,
     format_of,
     rejected_options,
+    scope_option,
 )
 from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
@@ -72,6 +73,7 @@ class CrawlOptions:
         "--include PATTERN", "Follow only URLs that match; may be repeated, then one match is enough."
     )
     exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
+    scope: str = scope_option("", "host")
     follow_external: int = option(
         "--follow-external N",
         "Also fetch at most N pages of other sites.",
@@ -82,7 +84,8 @@ class CrawlOptions:
 
 # Options that identify a crawl, besides its seeds.
 _IDENTITY = (
-    "topic", "related", "include", "exclude", "profile", "traversal", "max_depth", "follow_external",
+    "topic", "related", "include", "exclude", "profile", "traversal", "scope", "max_depth",
+    "follow_external",
 )  # fmt: skip
 
 
@@ -200,8 +203,10 @@ def _crawl(
         only_due=outputs.due,
         profile=lasting_name(options.profile),
         related=related,
+        scope=options.scope,
     )
-    show_hosts = len({seed.site for seed in seeds}) > 1 or options.follow_external > 0
+    is_wide = options.scope != "host" or options.follow_external > 0
+    show_hosts = len({seed.site for seed in seeds}) > 1 or is_wide
     job = CrawlJob(request, fetching.policy, profile, outputs.sitemaps, alternatives)
     work = Work(job, outputs, show_hosts)
     if not outputs.due:
@@ -259,7 +264,7 @@ def _seed_texts(texts: tuple[str, ...], outputs: OutputOptions) -> list[str]:
 def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions) -> str:
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
-    usual = {"profile": PROFILE, "traversal": TRAVERSAL, "follow_external": 0}
+    usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
     typed: dict[str, Any] = {"inputs": outputs.inputs, "sitemaps": outputs.sitemaps}
     for name, value in {**typed, **{name: getattr(options, name) for name in _IDENTITY}}.items():
         found = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)

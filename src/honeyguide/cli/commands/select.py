@@ -17,7 +17,7 @@ from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, name_sites, site_reco
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
-from honeyguide.cli.options import address, on_error_option, rejecting, require_any
+from honeyguide.cli.options import address, on_error_option, rejecting, require_any, scope_option
 from honeyguide.cli.output import (
     Column,
     emit,
@@ -51,6 +51,7 @@ class _Settings(TypedDict):
     cap: int | None
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    scope: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class ChoiceOptions:
         "--include PATTERN", "Consider only URLs that match; may be repeated, then one match is enough."
     )
     exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
+    scope: str | None = scope_option("  [default: www for portfolio, host for rules and blend]")
 
     def load(self) -> Profile:
         """Load the profile of the strategy, and note a --query that it does not use."""
@@ -94,6 +96,7 @@ class ChoiceOptions:
             "cap": self.cap,
             "include": self.include,
             "exclude": self.exclude,
+            "scope": self.scope,
         }
 
 

@@ -142,6 +142,7 @@ def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> fl
 class Around(NamedTuple):
     """What matters for one page besides itself: its links in the store, the sites of the crawl, a page that says the same.
 
+    `sites` are hosts, or with a wider scope what hosts have in common (`Scope.area`).
     `is_hub` says that its links are near to a hub, which they are by being on it.
     """
 
@@ -259,11 +260,12 @@ class _Judge:
     def _placed(self, candidate: FoundLink, score: Score | None, rank: int) -> Discovered:
         link, digest = candidate
         site = link.url.site
+        is_external = self.ground.profile.scope.area(site) not in self.around.sites
         placement, _, out = self._place(score)
         return Discovered(
             link.url, digest, site, rank, placement.lane, placement.priority, None if score is None else score.value,
             self.lease.depth + 1, placement.weak_pages, self.hub_depth + 1, out,
-            _sighting(link, score, placement), is_external=site not in self.around.sites,
+            _sighting(link, score, placement), is_external=is_external,
         )  # fmt: skip
 
     def _held_back(self, placement: Placement) -> Why | None:
@@ -290,12 +292,12 @@ class _Judge:
         return known
 
     def _out_of_scope(self, link: Link) -> Why | None:
-        verdict = classify_url(link.url, self.page.url, self.ground.profile.scope)
+        scope = self.ground.profile.scope
+        verdict = classify_url(link.url, self.page.url, scope)
         if verdict.kind is LinkKind.SKIP:
             return Why(verdict.rule, verdict.detail)
-        if link.url.site in self.around.sites or self.ground.follow_external:
-            return None
-        return Why(OTHER_SITE, link.url.site)
+        area = scope.area(link.url.site)
+        return None if area in self.around.sites or self.ground.follow_external else Why(OTHER_SITE, area)
 
     def _unwanted(self, link: Link) -> Why | None:
         ground = self.ground

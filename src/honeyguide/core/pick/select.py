@@ -107,7 +107,7 @@ def filter_links(
     """Reject links by scope, filters and patterns (PICK-1, PICK-2, PICK-10); the others are open candidates."""
     links = sorted(links, key=lambda link: (link.order, link.url.text))
     inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is LinkKind.INSIDE]
-    merged = merge_by_key(inside, profile)
+    merged = merge_by_key(inside, profile, page)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
     first = {link.url: link for link in reversed(inside)}
@@ -117,7 +117,7 @@ def filter_links(
         if verdict.kind is not LinkKind.INSIDE:
             text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, Why(verdict.rule, text.strip()))
-        whole = merged[link.url.key(scope.tracking)]  # with all occurrences of its key
+        whole = merged[scope.key(link.url)]  # with all occurrences of its key
         facts = Facts(
             whole,
             is_duplicate=link is not first[whole.url],
@@ -132,18 +132,24 @@ def filter_links(
     return [candidate(link) for link in links]
 
 
-def merge_by_key(links: Iterable[Link], profile: Profile) -> dict[str, Link]:
-    """Join links with the same key (URL-7)."""
+def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = None) -> dict[str, Link]:
+    """Join links with the same key (URL-7); of two hosts that are one site, that of the homepage wins."""
     merged: dict[str, Link] = {}
     for link in links:
-        key = link.url.key(profile.scope.tracking)
+        key = profile.scope.key(link.url)
         first = merged.get(key)
-        merged[key] = link if first is None else first.joined(link)
+        merged[key] = link if first is None else _joined(first, link, home)
     return merged
 
 
+def _joined(first: Link, link: Link, home: Url | None) -> Link:
+    own = [one.url for one in (first, link) if home is not None and one.url.site == home.site]
+    joined = first.joined(link)
+    return replace(joined, url=own[0]) if len(own) == 1 else joined
+
+
 def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
-    """Return path and query without tracking parameters, relative to the homepage's folder.
+    """Return path and query without tracking parameters, relative to the homepage's folder; after another host, its name.
 
     >>> from honeyguide.core.url.url import Tracking, Url
     >>> home, tracking = Url.parse("https://a.example/en/"), Tracking(("utm_*",))
@@ -153,6 +159,8 @@ def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
     """
     key = url.key(tracking)
     target = key[key.index("/") :].lower()
+    if url.host.removeprefix("www.") != home.host.removeprefix("www."):
+        return f"/{url.host}{target}"  # another host of the same domain: its homepage is a page like others
     folder = (home.path.rpartition("/")[0] if "." in home.path.rpartition("/")[2] else home.path).lower()
     if (
         folder != "/"

@@ -107,6 +107,7 @@ class PickOptions(TypedDict):
     query: str | None  # `--query`
     include: list[str]  # `--include`
     exclude: list[str]  # `--exclude`
+    scope: str | None  # `--scope`; null is that of the strategy
     content: bool  # `--content`
 
 

@@ -46,7 +46,7 @@ class Strategy:
     """How pick orders and takes links.
 
     `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
-    `distinct` or more, the second is rejected; 1 turns that off. `kinds` are buckets of its own, if it has any. The best
+    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. `kinds` are buckets of its own, if it has any. The best
     page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap.
     """
 
@@ -63,6 +63,7 @@ class Strategy:
     distinct: float = 1.0
     kinds: Kinds | None = None
     reserve: tuple[str, ...] = ()
+    scope: str = "host"
 
 
 class Topic(NamedTuple):
