@@ -242,15 +242,26 @@ class CrawlSession:
         return all(digest in known and known[digest].state in pending for digest in digests)
 
     async def crawl(
-        self, on_page: OnPage, on_run: Callable[[Run], object] | None = None, on_note: Note | None = None
+        self,
+        on_page: OnPage,
+        on_run: Callable[[Run], object] | None = None,
+        on_note: Note | None = None,
+        on_new: Callable[[], object] | None = None,
     ) -> CrawlSummary:
-        """Crawl; visits are counted in `tally` after `on_page`."""
+        """Crawl; visits are counted in `tally` after `on_page`.
+
+        `on_new` is called before a run is made: what it raises leaves no run behind.
+        """
         from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
         from honeyguide.jobs.crawl import Crawler
+        from honeyguide.jobs.request import spec_of
 
         async with opened_fetcher(self.job.policy) as (fetcher, clock):
             started_at = clock.now()
             request, queue = await self._prepare(fetcher, on_note)
+            key = spec_of(request, self.job.profile).key
+            if on_new is not None and all(run.spec.key != key for run in self.store.runs.list()):
+                on_new()
             if request.max_time_s is not None:  # at least half of it is left for pages
                 left_s = request.max_time_s - (clock.now() - started_at)
                 request = replace(request, max_time_s=max(request.max_time_s / 2, left_s))

@@ -10,8 +10,9 @@ import asyncio
 import time
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +23,6 @@ from honeyguide.app.files import (
     PageFile,
     PageTable,
     StoredPages,
-    with_extras,
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
@@ -38,21 +38,18 @@ from honeyguide.cli.options import (
     reports_option,
     until_stopped,
 )
-from honeyguide.cli.output import RecordPrinter, is_plain, is_verbose, line_for_people, note, number, say
+from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
+from honeyguide.cli.page_lines import PrintedPages, begin_output
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
-from honeyguide.core.records.fields import PageRecord
-from honeyguide.core.url.url import Url
-from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from honeyguide.app.crawl import CrawlResult, PageAttachments, Profile, Run, Store, WaitingSeed
+    from honeyguide.cli.page_lines import Output
     from honeyguide.core.records import Record
-
-    Output: TypeAlias = "PrintedPages | PageFile | PageTable"
 
 _NOTES = 5  # about seeds that were not fetched
 _STEP = 50  # pages between two lines of a log
@@ -169,7 +166,8 @@ class Work:
             self.progress.update()
 
         async def crawled() -> str:
-            return (await self.session.crawl(on_page, lambda run: self._begin(run, out), note)).stopped
+            begin, check = partial(self._begin, out=out), partial(self._check_new, out)
+            return (await self.session.crawl(on_page, begin, self.progress.note, check)).stopped
 
         hard_stop.limit(self.job.request.max_time_s)
         try:
@@ -178,6 +176,11 @@ class Work:
             return INTERRUPTED
         finally:
             hard_stop.release()
+
+    def _check_new(self, out: Output) -> None:
+        """Reject an output that holds pages of another crawl before there is a run."""
+        if not self.options.restart:
+            out.follow(StoredPages(lambda: iter(()), lambda _urls: False))
 
     def _begin(self, run: Run, out: Output) -> None:
         """Bring the output in step with the run, and count what earlier processes did."""
@@ -190,7 +193,7 @@ class Work:
         if run.fetched and not out.name and session.ledger.counts().states["done"]:
             newest = session.store.runs.list()[-1].id
             command = f"honeyguide export pages{name_run(self.options.store, run.id, newest)}"
-            note(f"resumed: earlier pages are in the store, {command} prints them")
+            progress.note(f"resumed: earlier pages are in the store, {command} prints them")
         progress.before = run.fetched
         self._relevant_before = sum(map(is_relevant, session.pages())) if run.fetched else 0
 
@@ -336,59 +339,3 @@ def refused_words(count: int) -> str:
     if count == 1:
         return "1 page was refused for its address, which is not on the public web; --allow-private visits it"
     return f"{count:,} pages were refused for their addresses, which are not on the public web; --allow-private visits them"
-
-
-class PrintedPages:
-    """Standard output: the pages of this process, as they come.
-
-    With `show_hosts` pages are shown with their hosts, and with `show_changes` it is shown what changed.
-    """
-
-    def __init__(
-        self, output: str, extras: tuple[str, ...], *, show_hosts: bool = False, show_changes: bool = False
-    ) -> None:
-        self.name = ""
-        self._printer = None if output == "table" else RecordPrinter(output, PageRecord)
-        self._show_hosts, self._show_changes = show_hosts, show_changes
-        self._extras = extras
-
-    def follow(self, _store: StoredPages) -> int:
-        """Leave the pages of earlier processes to the store."""
-        return 0
-
-    def append(self, record: Record, values: Record) -> None:
-        """Print a page."""
-        if self._printer is None:
-            say(page_line(record, show_hosts=self._show_hosts, show_changes=self._show_changes))
-        else:
-            self._printer.print(with_extras(record, values, self._extras))
-
-    def end(self, _store: StoredPages) -> None:
-        """Everything is printed."""
-
-    def close(self) -> None:
-        """Leave standard output open."""
-
-
-def begin_output(out: Output, store: StoredPages) -> None:
-    """Make an output follow the store, and say which pages lack their content."""
-    lacking = out.follow(store)
-    if lacking:
-        note(f"{lacking:,} pages were fetched without their content being kept; it is null in {out.name}")
-
-
-def page_line(record: Record, *, show_hosts: bool = False, show_changes: bool = False) -> str:
-    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title.
-
-    Of a page that is visited again the first thing is whether it changed.
-    """
-    try:
-        shown = record["url"] if show_hosts else Url.parse(record["url"]).target
-    except UrlError:
-        shown = record["url"]
-    status = "" if record["status"] in (200, None) else f" {record['status']}"
-    title = f"  {record['title']}" if record["title"] else ""
-    done = f"{record['action']}{status}"
-    if show_changes:  # what is unchanged is said once
-        done = f"{record['change'] or '-':<9}  {done.removeprefix('unchanged').strip():<13}"
-    return f"{number(record['relevance_score']):>4}  {done:<13}  {shown}{title}"

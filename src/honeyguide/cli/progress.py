@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
-from honeyguide.cli.output import line_for_people
+from honeyguide.cli.output import line_for_people, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -120,7 +120,17 @@ class Progress:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Wipe a live line away while something is printed, and draw it again below; a pipe does not see it."""
-        if self._live is None or not sys.stdout.isatty():
+        with self._wiped() if sys.stdout.isatty() else nullcontext():
+            yield
+
+    def note(self, line: str) -> None:
+        """Print a note on standard error, above a live line."""
+        with self._wiped():
+            note(line)
+
+    @contextmanager
+    def _wiped(self) -> Iterator[None]:
+        if self._live is None:
             yield
             return
         self._live.stop()
@@ -135,7 +145,8 @@ class Progress:
         from rich.table import Table
         from rich.text import Text
 
-        text = Text(line_for_people(self.line(self.clock())))
+        # One row, cut where the terminal ends: rich clears as many rows as it drew last, whatever was printed since.
+        text = Text(line_for_people(self.line(self.clock())), no_wrap=True, overflow="ellipsis")
         if self.total is None:
             return text
         grid = Table.grid(padding=(0, 1))

@@ -20,7 +20,7 @@ import click
 from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli import hard_stop
-from honeyguide.cli.command import Command, Number, option, takes
+from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.options import (
     ALL_FORMATS,
@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
     Sink: TypeAlias = "PrintedRecords | PickFile"
+
+
+_REACHED = ("ok", "partial")  # statuses of sites whose homepage was read
+_NOTES = 5  # about sites that were not reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,10 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
     If interrupted, run the same command again: finished sites are kept.
     """
     destination, output = _destination(options)
+    if choice.content and output == "csv":
+        raise click.UsageError(
+            "CSV has no room for --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
+        )
     loaded = choice.load()
     request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
     rows = _rows(sites, options)
@@ -186,6 +194,7 @@ class _Work:
             step=total * LINE_EVERY_SHARE,
             details=lambda _now: not_ok_words(statuses),
         )
+        failures: list[str] = []
         with progress.shown(quiet=self.options.quiet or is_verbose() or not missing, no_color=is_plain()):
 
             def finish(index: int, record: Record) -> None:
@@ -194,6 +203,10 @@ class _Work:
                 statuses[record["status"]] += 1
                 progress.done += 1
                 progress.update()
+
+                if record["status"] not in _REACHED and len(failures) < _NOTES:
+                    site, why = record["site"], record["reason"]
+                    failures.append(why if site in why else f"{site}: {why}")
 
             is_stopped = not self._pick(missing, finish)
         self.sink.write()
@@ -204,6 +217,11 @@ class _Work:
             self.sink.complete()
         if is_stopped and not is_done:
             raise KeyboardInterrupt  # for the exit code
+        if is_done and total and not any(statuses[status] for status in _REACHED):
+            is_table = isinstance(self.sink, PrintedRecords) and self.sink.is_table  # it shows all reasons
+            for line in () if is_table else failures:
+                note(line)
+            click.get_current_context().exit(PARTIAL)
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
         if not missing:

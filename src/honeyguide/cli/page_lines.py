@@ -1,0 +1,103 @@
+"""Pages of a crawl on standard output: a line for a person, or records, as they come.
+
+Must not know: how a crawl works. Start reading at `PrintedPages`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from honeyguide.app.files import with_extras
+from honeyguide.cli.output import RecordPrinter, line_for_people, note, number, say
+from honeyguide.core.records.fields import PageRecord
+from honeyguide.core.url.url import Url
+from honeyguide.errors import UrlError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from honeyguide.app.files import PageFile, PageTable, StoredPages
+    from honeyguide.core.records import Record
+
+    Output: TypeAlias = "PrintedPages | PageFile | PageTable"
+
+_PAGE = 15  # columns of the terminal that a line has for its page at the least
+
+
+class PrintedPages:
+    """Standard output: the pages of this process, as they come.
+
+    With `show_hosts` pages are shown with their hosts, and with `show_changes` it is shown what changed.
+    """
+
+    def __init__(
+        self, output: str, extras: tuple[str, ...], *, show_hosts: bool = False, show_changes: bool = False
+    ) -> None:
+        self.name = ""
+        self._printer = None if output == "table" else RecordPrinter(output, PageRecord)
+        self._show_hosts, self._show_changes = show_hosts, show_changes
+        self._extras = extras
+        self._has_header = False
+
+    def follow(self, _store: StoredPages) -> int:
+        """Leave the pages of earlier processes to the store."""
+        return 0
+
+    def append(self, record: Record, values: Record) -> None:
+        """Print a page."""
+        if self._printer is not None:
+            self._printer.print(with_extras(record, values, self._extras))
+            return
+        if not self._has_header:
+            say(_columns("Score", "Action", "Page and title", "Change" if self._show_changes else ""))
+            self._has_header = True
+        say(cut_line(page_line(record, show_hosts=self._show_hosts, show_changes=self._show_changes)))
+
+    def end(self, _store: StoredPages) -> None:
+        """Everything is printed."""
+
+    def close(self) -> None:
+        """Leave standard output open."""
+
+
+def begin_output(out: Output, store: StoredPages) -> None:
+    """Make an output follow the store, and say which pages lack their content."""
+    lacking = out.follow(store)
+    if lacking:
+        note(f"{lacking:,} pages were fetched without their content being kept; it is null in {out.name}")
+
+
+def page_line(record: Record, *, show_hosts: bool = False, show_changes: bool = False) -> str:
+    """Write a page for a person: its score, what is done with it, its path or, if asked for, its URL, its title.
+
+    Of a page that is visited again the first thing is whether it changed.
+    """
+    try:
+        shown = record["url"] if show_hosts else Url.parse(record["url"]).target
+    except UrlError:
+        shown = record["url"]
+    status = "" if record["status"] in (200, None) else f" {record['status']}"
+    title = f"  {record['title']}" if record["title"] else ""
+    done = f"{record['action']}{status}"
+    change = (record["change"] or "-") if show_changes else ""
+    if show_changes:  # what is unchanged is said once
+        done = done.removeprefix("unchanged").strip()
+    return _columns(number(record["relevance_score"]), done, f"{shown}{title}", change)
+
+
+def _columns(score: str, action: str, page: str, change: str) -> str:
+    between = f"{change:<9}  " if change else ""
+    return f"{score:>5}  {between}{action:<13}  {page}"
+
+
+def cut_line(text: str) -> str:
+    """Cut a line at the edge of the terminal, because a wrapped one hides where the next begins; a pipe gets all of it."""
+    if not sys.stdout.isatty():
+        return text
+    from rich.text import Text  # for a terminal, which shows the progress by it
+
+    line = Text(line_for_people(text))
+    line.truncate(max(_PAGE, shutil.get_terminal_size().columns), overflow="ellipsis")
+    return line.plain
