@@ -55,6 +55,7 @@ def check_linear(read: Callable[[str], object], piece: str, start: str = "") -> 
         "[a]: /b\n", "[a]: <", "[a][", "[a][b]", "(", "\n", "\n\n", "a\n", "http://", "a **", "[a](<b", "[a](b 'c", "|", "\t",
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_markdown_takes_linear_steps(piece: str) -> None:
     check_linear(parse_markdown_links, piece)
 
@@ -76,6 +77,7 @@ def test_of_five_megabytes_of_markdown_only_so_much_is_read() -> None:
         "<img alt=a src=b>", "a<br>", "*_[](", "<article><p>a", "<section><h3>a</h3>", "<dl><dt>a<dd>b", "<hr>",
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_content_takes_linear_steps(piece: str, start: str) -> None:
     check_linear(lambda text: main_content(text.encode(), PAGE), piece, start)
 

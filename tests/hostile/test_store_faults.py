@@ -95,6 +95,7 @@ def test_killed_anywhere_the_same_crawl_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.parametrize("fault", FULLS)
+@pytest.mark.slow
 def test_a_disk_that_is_full_anywhere_is_one_sentence_and_loses_nothing(
     suffered: tuple[Path, list[list[Any]]], whole: dict[str, Any], fault: str
 ) -> None:
@@ -134,6 +135,7 @@ def _lost(log: bytes, at: int) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.00005, 0.02, 0.2, 0.41, 0.7, 0.9, 0.999])
+@pytest.mark.slow
 def test_commits_that_the_disk_lost_are_made_again(
     tmp_path: Path, cut_off: Path, whole: dict[str, Any], share: float
 ) -> None:

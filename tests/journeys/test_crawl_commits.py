@@ -210,6 +210,7 @@ def test_a_page_whose_lease_was_lost_is_not_handed_over(tmp_path: Path) -> None:
     assert (asked.count(lost), handed[-1]) == (2, lost)  # ours again, after the other's time was over
 
 
+@pytest.mark.slow
 def test_two_crawls_on_one_store_both_get_on(tmp_path: Path) -> None:
     path, handed = tmp_path / "h.db", []
     SqliteStore(path).close()

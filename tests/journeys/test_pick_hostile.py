@@ -19,7 +19,7 @@ from honeyguide.testing.fakes import LoopbackServer, Script, drip, reset, respon
 PROSE = b"<p>" + b"We test and repair what keeps people safe, every day of the year. " * 8
 INNER = b"<title>Inner</title><h1>Inner</h1>" + PROSE + b"Told at length, and only here."
 OPEN_ENDED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-BOMB = gzip.compress(b"\0" * 50_000_000)
+BOMB = gzip.compress(bytes(5_000_000))
 POLICY = FetchPolicy(
     allow_private=True,
     delay_s=0.0,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pytest
+
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.client import HttpFetcher
@@ -139,6 +141,26 @@ class World:
         known = self.store.history.get(self.digest(path))
         assert known is not None
         return known
+
+
+@pytest.mark.parametrize(("is_gone", "action"), [(True, "exhaust"), (False, "duplicate")])
+def test_a_page_whose_last_visit_failed_is_no_twin(tmp_path: Path, is_gone: bool, action: str) -> None:
+    # TRAP-9
+    async def run() -> Record:
+        world = World(small_site(), SqliteStore(tmp_path / "h.db"))
+        async with world.site.server:
+            await world.crawl()
+            world.site.texts["/new"] = world.site.texts["/gone"]
+            world.site.texts["/old"] = page("fire /old", "/new")
+            if is_gone:
+                del world.site.texts["/gone"]
+            await world.again("/gone", "/old")
+            _, records = await world.crawl()
+        world.store.close()
+        return records["/new"]
+
+    record = asyncio.run(run())
+    assert record["action"] == action
 
 
 def test_pages_that_are_the_same_are_neither_sent_nor_read_again(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import codecs
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def test_markup_may_be_cut_off_anywhere(markup: str, length: int) -> None:
 
 @settings(deadline=None)
 @given(MARKUP)
+@pytest.mark.slow
 def test_bytes_and_text_give_the_same_page(markup: str) -> None:
     data = markup.encode("utf-8", "replace")
     assert parse_page(data, PAGE, UTF8) == parse_page(data.decode(), PAGE)

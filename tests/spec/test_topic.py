@@ -13,7 +13,7 @@ from honeyguide import (
     score_page,
     should_skip,
 )
-from honeyguide.core.crawl.placement import place
+from honeyguide.core.crawl.placement import Placement, place, rank_of
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import link_score
@@ -187,6 +187,13 @@ def test_priority_is_link_plus_bonus_with_reasons() -> None:
     placement = place(8, 9, FOCUSED)
     assert placement.priority == 11
     assert [(r.rule, r.points) for r in placement.reasons] == [("link-score", 8), ("parent-bonus", 3)]
+
+
+def test_priorities_are_told_apart_to_the_hundredth_of_a_point() -> None:
+    # TOPIC-5
+    ranks = [rank_of(Placement("broad", priority, ()), 1) for priority in (5.02, 5.01, 5.0, 4.99)]
+    assert ranks == sorted(set(ranks))
+    assert rank_of(Placement("broad", 5.001, ()), 1) == ranks[2]
 
 
 @pytest.mark.parametrize(

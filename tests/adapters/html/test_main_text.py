@@ -6,6 +6,7 @@ import pytest
 
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.core.page.likeness import main_digest, page_text
+from honeyguide.core.page.page import Position
 from honeyguide.core.url.url import Url
 
 URL = Url.parse("https://a.example/alarms")
@@ -200,6 +201,43 @@ def test_prose_beside_a_link_of_a_menu_is_content(block: str) -> None:
     page = "<main><h1>Acme</h1><p>What we have always said here, word by word.</p>{block}</main>"
     one, other = (main_of(page.format(block=block.format(n=number))) for number in (3, 4))
     assert one != other
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nav",
+        "navbar",
+        "navbar-nav",
+        "navigation",
+        "main-nav",
+        "site-nav",
+        "nav-menu",
+        "mobile-nav",
+        "menu",
+        "main-menu",
+        "mobile-menu",
+        "dropdown-menu",
+        "sidemenu",
+        "site-header",
+        "masthead",
+        "topbar",
+        "breadcrumb",
+        "breadcrumbs",
+        "footer",
+        "site-footer",
+        "page-footer",
+        "main-footer",
+        "colophon",
+    ],
+)
+def test_names_of_menus_and_footers_are_what_elements_are(name: str) -> None:
+    block = '<div {}="{}"><a href="/jobs">Jobs</a></div>'
+    for attribute in ("class", "id"):
+        link = parse_page(f"<p>Acme</p>{block.format(attribute, name)}", URL).links[0]
+        assert link.occurrences[0].position is not Position.MAIN
+        other = parse_page(f"<p>Acme</p>{block.format(attribute, f'my{name}')}", URL).links[0]
+        assert other.occurrences[0].position is Position.MAIN
 
 
 def test_the_footer_of_a_quotation_ends_no_page() -> None:

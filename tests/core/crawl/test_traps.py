@@ -110,6 +110,15 @@ def test_one_page_that_says_something_keeps_its_family_open() -> None:
     assert traps.closed(url("/c/100")) is None
 
 
+@pytest.mark.parametrize(("kinds", "is_closed"), [(1, True), (4, True), (5, False)])
+def test_a_page_is_compared_with_the_last_four_kinds(kinds: int, is_closed: bool) -> None:
+    # TRAP-7
+    traps = Traps(LIMITS)
+    for n in range(50):
+        traps.learn(url(f"/c/{n}"), sketch_of(bytes_of(text(n % kinds))))
+    assert (traps.closed(url("/c/100")) is not None) == is_closed
+
+
 def test_what_was_learnt_is_carried_over() -> None:
     traps = Traps(LIMITS)
     for n in range(7):
@@ -178,3 +187,14 @@ def test_likeness_is_an_estimate() -> None:
     assert 0.15 < likeness(sketch_of(bytes_of(text(0))), sketch_of(bytes_of(half))) < 0.55
     assert likeness(sketch_of(bytes_of(text(0))), sketch_of(bytes_of(text(1)))) == 0.0
     assert likeness(sketch_of(b"a short page"), sketch_of(b"a short page")) == 1.0
+
+
+def test_likeness_is_known_to_a_few_per_cent() -> None:
+    page = [f"line {n}" for n in range(400)]
+    assert len(sketch_of(bytes_of(page))) == 32
+    for kept in (100, 200, 300):
+        others = [[*page[:kept], *(f"other {m} {n}" for n in range(400 - kept))] for m in range(30)]
+        found = [likeness(sketch_of(bytes_of(page)), sketch_of(bytes_of(other))) for other in others]
+        true = kept / (800 - kept)
+        assert abs(sum(found) / 30 - true) < 0.1
+        assert max(abs(one - true) for one in found) < 0.3
