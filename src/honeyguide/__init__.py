@@ -14,7 +14,8 @@ _NAMES = {
     "app.plan": "plan_file plan_store rank_urls score_url",
     "app.runs": "open_store",
     "app.simulate": "SimulateRequest simulate_policies",
-    "app.tools.pages": "classify extract_links parse_markdown parse_page score_link score_links score_page",
+    "app.tools.pages": """classify extract_links main_content markdown parse_markdown parse_page score_link score_links
+        score_page""",
     "app.tools.topic": "calculate_priority relevance_level should_skip",
     "app.tools.profiles": "load_schema",
     "app.watch": "watch_store",
@@ -37,6 +38,7 @@ _NAMES = {
     "jobs.pick": "PickRequest",
     "jobs.request": "CrawlRequest",
     "jobs.watch": "WatchRequest WatchBudget",
+    "ports.fetch": "Content",
     "simulation.measures": "Outcome",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

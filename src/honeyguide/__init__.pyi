@@ -17,6 +17,8 @@ from honeyguide.app.simulate import SimulateRequest as SimulateRequest
 from honeyguide.app.simulate import simulate_policies as simulate_policies
 from honeyguide.app.tools.pages import classify as classify
 from honeyguide.app.tools.pages import extract_links as extract_links
+from honeyguide.app.tools.pages import main_content as main_content
+from honeyguide.app.tools.pages import markdown as markdown
 from honeyguide.app.tools.pages import parse_markdown as parse_markdown
 from honeyguide.app.tools.pages import parse_page as parse_page
 from honeyguide.app.tools.pages import score_link as score_link
@@ -72,6 +74,7 @@ from honeyguide.jobs.pick import PickRequest as PickRequest
 from honeyguide.jobs.request import CrawlRequest as CrawlRequest
 from honeyguide.jobs.watch import WatchBudget as WatchBudget
 from honeyguide.jobs.watch import WatchRequest as WatchRequest
+from honeyguide.ports.fetch import Content as Content
 from honeyguide.simulation.measures import Outcome as Outcome
 
 __version__: str
@@ -82,6 +85,7 @@ __all__ = [
     "Budgets",
     "Candidate",
     "ConfigError",
+    "Content",
     "CrawlRequest",
     "CrawlSummary",
     "Evaluation",
@@ -130,6 +134,8 @@ __all__ = [
     "judge_picks",
     "load_profile",
     "load_schema",
+    "main_content",
+    "markdown",
     "normalize",
     "open_store",
     "parse_markdown",

@@ -213,6 +213,19 @@ def test_content_is_read_in_the_encoding_that_the_header_names(run: Run, folder:
     assert "Пожарная сигнализация" in records(folder / "p.jsonl")[0]["markdown"]
 
 
+def test_content_is_markdown_unless_text_follows_and_a_seed_is_not_taken_for_it(run: Run) -> None:
+    with served(manual()) as (home,):
+        markdown = run("crawl", "--content", home, *TOPIC, *QUICK, "--quiet", "--store", "a.db")
+        text = run("crawl", "--content", "text", home, *TOPIC, *QUICK, "--quiet", "--store", "b.db")
+    assert (markdown.exit_code, text.exit_code) == (0, 0)
+    first, plain = records(markdown.stdout)[0], records(text.stdout)[0]
+    assert first["is_cut"] is False
+    assert "](" in first["markdown"]
+    assert "text" not in first
+    assert "](" not in plain["text"]
+    assert "markdown" not in plain
+
+
 def test_links_and_content_belong_to_the_record(run: Run, folder: Path) -> None:
     with served(manual()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "-o", "p.jsonl", "--quiet", "--links", "--content")

@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 from lies import ESCAPES, check, check_name
 
-from honeyguide.adapters.output.page_file import Folder, PageFile, StoredPages, file_name, page_text
+from honeyguide.adapters.output.page_file import (
+    FRONT,
+    Folder,
+    PageFile,
+    PageNotes,
+    StoredPages,
+    file_name,
+    page_text,
+)
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
 from honeyguide.adapters.output.tables import write_table
 from honeyguide.adapters.output.write import PART, replacing
@@ -250,10 +258,15 @@ def test_a_link_beside_lines_is_not_written_through(tmp_path: Path) -> None:
      "{a: b}", "null", "yes", *ESCAPES.values()],
     ids=ascii,
 )  # fmt: skip
-def test_front_matter_has_four_fields(title: str) -> None:
-    record = {"url": "https://a.example/", "title": title, "relevance_score": 1, "fetched_at": None}
-    text = page_text(record, f"---\nevil: true\n---\n{title}")
+def test_front_matter_has_its_fields_and_no_others(title: str) -> None:
+    record = {
+        "url": "https://a.example/", "title": title, "relevance_score": 1, "fetched_at": None, "reasons": [title],
+        "language": title, "canonical": title, "parent": title, "digest": title, "depth": 0,
+    }  # fmt: skip
+    text = page_text(record, f"---\nevil: true\n---\n{title}", PageNotes(title, title))
     head = text.split("\n---\n")[0].splitlines()
-    assert [line.partition(":")[0] for line in head] == ["---", "url", "title", "score", "fetched_at"]
-    assert json.loads(head[2].removeprefix("title: ")) == title
+    assert [line.partition(":")[0] for line in head] == ["---", *FRONT]
+    values = {line.partition(": ")[0]: json.loads(line.partition(": ")[2]) for line in head[1:]}
+    assert [values[name] for name in ("title", "description", "topic", "language", "parent")] == [title] * 5
+    assert values["reasons"] == [title]
     assert not [char for char in text if unicodedata.category(char) == "Cc" and char not in "\n\t"]

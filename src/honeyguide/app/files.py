@@ -5,16 +5,30 @@ Owns: the names under which front ends reach the files of users. Must not know: 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened, read_lines
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
-from honeyguide.adapters.output.page_file import Folder, PageFile, PageTable, StoredPages, with_extras
+from honeyguide.adapters.output.page_file import (
+    Folder,
+    PageFile,
+    PageNotes,
+    PageTable,
+    StoredPages,
+    with_extras,
+)
 from honeyguide.adapters.output.pick_file import PickFile, PickRun
-from honeyguide.adapters.output.tables import MARKDOWN, check_table, column_names, csv_rows, write_table
+from honeyguide.adapters.output.tables import (
+    IS_CUT,
+    MARKDOWN,
+    check_table,
+    column_names,
+    csv_rows,
+    write_table,
+)
 from honeyguide.adapters.output.write import check_replaceable
 
 if TYPE_CHECKING:
@@ -22,11 +36,12 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.output.warc import WarcFile
     from honeyguide.core.records import Record
+    from honeyguide.core.url.url import Url
     from honeyguide.jobs.crawl import PageAttachments
-    from honeyguide.ports.fetch import Fetched
+    from honeyguide.ports.fetch import Content
 
 __all__ = [
-    "MARKDOWN", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
+    "IS_CUT", "MARKDOWN", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
     "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "kind_of", "name_of",
     "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip
@@ -52,29 +67,46 @@ def _located(row: SiteRow, where: str) -> SiteRow:
 WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "unchanged"})
 
 
+@dataclass(frozen=True, slots=True)
+class ContentWish:
+    """What is made of the content of pages: the field of records that has it, files of a folder, a WARC file."""
+
+    field: str | None = None
+    markdown: str | None = None
+    warc: str | None = None
+    topic: str | None = None
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """The fields that records get."""
+        return (self.field, IS_CUT) if self.field else ()
+
+
 class ContentKeeper:
     """Extracts the content of pages if it is wanted, and writes it to a folder of Markdown files and a WARC file."""
 
-    def __init__(self, agent: str, *, content: bool, markdown: str | None, warc: str | None) -> None:
-        self._extracts = content or markdown is not None
-        self._folder = Folder(Path(markdown)) if markdown else None
+    def __init__(self, agent: str, wish: ContentWish) -> None:
+        self._wish = wish
+        self._folder = Folder(Path(wish.markdown)) if wish.markdown else None
         self._warc: WarcFile | None = None
-        if warc:
+        if wish.warc:
             from honeyguide.adapters.output.warc import WarcFile  # an extra
 
-            self._warc = WarcFile(Path(warc), agent)
+            self._warc = WarcFile(Path(wish.warc), agent)
 
     def keep(self, record: Record, attachments: PageAttachments) -> Record:
         """Keep a page, and return the fields of its record that the store does not keep."""
-        fetched = attachments.fetched
+        fetched, page = attachments.fetched, attachments.page
         if self._warc is not None and fetched is not None:
             self._warc.write(record, fetched)
-        if not self._extracts or fetched is None or record["action"] in WITHOUT_CONTENT:
+        is_wanted = self._wish.field is not None or self._folder is not None
+        if not is_wanted or fetched is None or record["action"] in WITHOUT_CONTENT:
             return {}
-        markdown = _markdown(fetched)
+        content = content_of(fetched.body, fetched.url, fetched.headers.content_type)
         if self._folder is not None:
-            self._folder.write(record, markdown)
-        return {MARKDOWN: markdown}
+            notes = PageNotes(page.description if page else None, self._wish.topic, content.is_cut)
+            self._folder.write(record, content.markdown, notes)
+        return content_fields(content, self._wish.field)
 
     def close(self) -> None:
         """Close the WARC file."""
@@ -82,10 +114,17 @@ class ContentKeeper:
             self._warc.close()
 
 
-def _markdown(fetched: Fetched) -> str:
+def content_of(body: bytes, url: Url, content_type: str | None) -> Content:
+    """Read the main content of a page."""
     from honeyguide.adapters.html.content import main_content  # only if it is wanted
 
-    return main_content(fetched.body, fetched.url, fetched.headers.content_type).markdown
+    return main_content(body, url, content_type)
+
+
+def content_fields(content: Content, field: str | None) -> Record:
+    """Give the fields of a record that say what a page says: as Markdown, or as text."""
+    text = content.text if field == "text" else content.markdown
+    return {field: text, IS_CUT: content.is_cut} if field else {}
 
 
 def with_links(records: Iterable[Record], *, links: bool) -> Iterator[Record]:

@@ -49,7 +49,7 @@ class Command(click.Command):
         found = settings.load(ctx)
         try:
             with _without_required(self.params if SHOW_CONFIG in args else ()):
-                return super().parse_args(ctx, args)
+                return super().parse_args(ctx, _with_values(args, self.params))
         except click.BadParameter as error:
             param = error.param
             if found is None or param is None or not found.decides(ctx, param):
@@ -95,6 +95,24 @@ def _without_required(params: Sequence[click.Parameter]) -> Iterator[None]:
     finally:
         for param in required:
             param.required = True
+
+
+def _with_values(args: list[str], params: Sequence[click.Parameter]) -> list[str]:
+    """Write the usual value of an option behind it where none of its values follows."""
+    usual = {
+        name: param
+        for param in params
+        if isinstance(param, click.Option) and not param.is_flag and isinstance(param.flag_value, str)
+        for name in param.opts
+    }
+    end = args.index("--") if "--" in args else len(args)
+    found = []
+    for at, arg in enumerate(args[:end]):
+        param = usual.get(arg)
+        choices = getattr(param.type, "choices", ()) if param else ()
+        is_named = at + 1 < end and args[at + 1] in choices
+        found.append(arg if param is None or is_named else f"{arg}={param.flag_value}")
+    return [*found, *args[end:]]
 
 
 class CommandGroup(Command, click.Group):

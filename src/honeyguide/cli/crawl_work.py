@@ -18,8 +18,8 @@ import click
 
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
 from honeyguide.app.files import (
-    MARKDOWN,
     ContentKeeper,
+    ContentWish,
     PageFile,
     PageTable,
     StoredPages,
@@ -33,6 +33,7 @@ from honeyguide.cli.options import (
     STORE,
     TERMINATED,
     TERMINATED_CODE,
+    content_option,
     format_option,
     name_run,
     reports_option,
@@ -85,7 +86,7 @@ class OutputOptions:
     file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
     output: str | None = format_option("parquet")
     links: bool = option("--links", "Add the links of each page, with their scores.")
-    content: bool = option("--content", "Add the main content of each page as Markdown.")
+    content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
     warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
     reports: tuple[str, ...] = reports_option()
@@ -121,16 +122,19 @@ class Work:
 
         The store is opened when the outputs are: what cannot be written leaves no store behind.
         """
-        options = self.options
-        agent, content, warc = self.job.policy.agent, options.content, options.warc
-        keeping = closing(ContentKeeper(agent, content=content, markdown=options.markdown, warc=warc))
+        keeping = closing(ContentKeeper(self.job.policy.agent, self._wish()))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
             return self._run(out, keeper)
 
+    def _wish(self) -> ContentWish:
+        pattern, options = self.job.profile.topic.pattern, self.options
+        topic = None if pattern is None else pattern.source
+        return ContentWish(options.content, options.markdown, options.warc, topic)
+
     def _output(self) -> Output:
         options = self.options
-        extras = (MARKDOWN,) if options.content else ()
+        extras = self._wish().extras
         output = options.output or "jsonl"
         if options.file is None:
             return PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)

@@ -116,6 +116,13 @@ def format_option(*formats: str) -> Any:
     return option("--format", about, type=click.Choice(["table", "jsonl", "csv", *formats]))
 
 
+def content_option() -> Any:
+    """Declare --content, whose value may be left out."""
+    about = "Add the main content of each page, as Markdown unless `text` follows."
+    kinds = click.Choice(["markdown", "text"])
+    return option("--content [markdown|text]", about, type=kinds, is_flag=False, flag_value="markdown")
+
+
 def reports_option() -> Any:
     """Declare --report."""
     return option("--report FILE", "Write a report for people, .html or .md; may be repeated.")

@@ -17,7 +17,7 @@ from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
 from honeyguide.core.records import Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
-from honeyguide.core.recrawl.signals import LinkDensity, kind_of, link_density
+from honeyguide.core.recrawl.signals import LinkDensity, describe_list, kind_of, link_density
 from honeyguide.core.recrawl.visits import compare_visit
 from honeyguide.core.rules.topic import SCALE
 from honeyguide.core.url.scope import HOST
@@ -160,6 +160,8 @@ class _PageReading:
         self._density = _UNREAD
         self._kind: PageClass = "page"
         self._lesson: ShapeLesson | None = None
+        self._listing: Why | None = None
+        self._same_as: str | None = None
         self.page: Page | None = None
 
     def take(self) -> Intake | None:
@@ -243,7 +245,11 @@ class _PageReading:
         self._content, self._density = content, link_density(page, said.lines, self._run.sites | own)
         found = self._known.found if self._known else None
         self._kind = kind_of(self._url, self._density, found, context.profile)
-        around = Around(view.known, self._run.sites, self._twin(view), self._kind == "hub")
+        self._listing = (
+            describe_list(self._url, self._density, context.profile) if self._kind == "hub" else None
+        )
+        self._same_as = self._twin(view)
+        around = Around(view.known, self._run.sites, self._same_as, self._kind == "hub")
         self._judged = judge_page(page, lease, candidates, around, context)
         if not lease.is_seed and not self._is_again:
             self._lesson = context.traps.learn(lease.url, sketch_of(said.text))
@@ -271,13 +277,15 @@ class _PageReading:
             action=action,
             status=fetched.status if fetched else None,
             final_url=fetched.url.text if fetched and is_elsewhere else None,
-            title=self.page.title if self.page else None,
+            page=self.page,
             content=known.content if action == "unchanged" and known else self._content,
             elapsed_s=fetched.elapsed_s if fetched else None,
             score=judged.score if judged else None,
             why=why,
             links=judged.findings.scored if judged and self._context.score_all else None,
             change=change,
+            listing=self._listing,
+            twin=self._same_as,
         )
         return page_record(self._lease, crawled, self._context)
 

@@ -334,6 +334,7 @@ class SitePick:
             found = find_keywords(content.text, self.picker.profile.content.keywords)
             record |= {
                 "markdown": content.markdown,
+                "is_cut": content.is_cut,
                 "headings": list(content.headings),
                 "keywords": [item.keyword for item in found],
                 "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],

@@ -135,6 +135,7 @@ class Content(NamedTuple):
     text: str
     markdown: str
     headings: tuple[str, ...]
+    is_cut: bool = False  # at a limit
 
 
 class PageReader(Protocol):

@@ -174,7 +174,14 @@ def test_a_base_is_honoured() -> None:
 
 
 def test_a_page_with_little_text_has_content() -> None:
-    assert main_content(b"<h1>Hi</h1>", URL) == Content("Hi", "# Hi", ("Hi",))
+    assert main_content(b"<h1>Hi</h1>", URL) == Content("Hi", "# Hi", ("Hi",), is_cut=False)
+
+
+def test_content_that_a_limit_cut_says_so() -> None:
+    long = b"<main><p>" + b"word " * 300_000 + b"</p></main>"
+    assert main_content(long, URL).is_cut
+    assert main_content(b"<main><p>" + b"x" * (2 * 2**20) + b"</p>", URL).is_cut
+    assert not main_content(b"<main><p>" + b"word " * 10_000 + b"</p></main>", URL).is_cut
 
 
 @pytest.mark.parametrize(

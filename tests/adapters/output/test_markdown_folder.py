@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from honeyguide.adapters.output.page_file import (
+    FRONT,
     MAX_NAME_CHARS,
     MAX_PATH_CHARS,
     Folder,
+    PageNotes,
     file_name,
     page_text,
 )
@@ -85,10 +87,28 @@ def test_names_are_safe_and_different_without_case(paths: list[str]) -> None:
 
 @given(st.text(max_size=80))
 def test_front_matter_is_json_on_one_line_each(title: str) -> None:
-    lines = page_text(record(title=title), "Text.").split("\n")
-    assert lines[0] == lines[5] == "---"
-    assert json.loads(lines[2].removeprefix("title: ")) == title
-    assert not set(lines[2]) & set("\x85\u2028\u2029")
+    lines = page_text(record(title=title), "Text.", PageNotes(title, title)).split("\n")
+    assert lines[0] == lines[len(FRONT) + 1] == "---"
+    found = {line.partition(": ")[0]: line.partition(": ")[2] for line in lines[1 : len(FRONT) + 1]}
+    assert tuple(found) == FRONT
+    assert [json.loads(found[name]) for name in ("title", "topic")] == [title, title]
+    assert not set("".join(lines)) & set("\x85\u2028\u2029")
+
+
+def test_a_file_with_the_front_matter_of_an_earlier_version_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.example" / "b.md"
+    path.parent.mkdir()
+    path.write_text('---\nurl: "https://a.example/b"\ntitle: "B"\nscore: 7\nfetched_at: null\n---\n\nOld.\n')
+    Folder(tmp_path).write(record(), "New.")
+    assert path.read_text().endswith("New.\n")
+    path.write_text("---\nurl: mine\nauthor: me\n---\n")
+    with pytest.raises(InputError, match="no page that was written here"):
+        Folder(tmp_path).write(record(), "New.")
+
+
+def test_a_page_that_was_cut_says_so() -> None:
+    assert "\nis_cut: true\n---\n" in page_text(record(), "Text.", PageNotes(is_cut=True))
+    assert "is_cut" not in page_text(record(), "Text.")
 
 
 def test_a_page_is_written_and_replaced(tmp_path: Path) -> None:

@@ -46,13 +46,13 @@ def record(site: str, **more: Any) -> Record:
     page = {
         "rank": 1, "url": f"https://{site}/services", "category": None, "bucket": "hub", "score": 104,
         "reasons": ["overview of all services"], "points": points,
-        "title": "=HYPERLINK(1)", "text_chars": 1234, "status": 200, "markdown": "# Hi", "headings": ["Hi"],
+        "title": "=HYPERLINK(1)", "text_chars": 1234, "status": 200, "markdown": "# Hi", "is_cut": False, "headings": ["Hi"],
         "keywords": ["sprinkler"], "evidence": [{"keyword": "sprinkler", "text": "a sprinkler"}],
     }  # fmt: skip
     plain = {
         name: value
         for name, value in page.items()
-        if name not in ("markdown", "headings", "keywords", "evidence")
+        if name not in ("markdown", "is_cut", "headings", "keywords", "evidence")
     }
     return {
         **failed(site, "ok", ""), "homepage": f"https://{site}/", "reason": None,

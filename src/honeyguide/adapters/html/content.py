@@ -15,7 +15,7 @@ from honeyguide.adapters.html.guards import bound_size, is_page, mark_styling
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.rendering.inline import escape
 from honeyguide.adapters.html.rendering.main_part import main_part
-from honeyguide.adapters.html.rendering.tokens import ContentTree
+from honeyguide.adapters.html.rendering.tokens import MAX_TOKENS, ContentTree
 from honeyguide.adapters.html.rendering.writer import write
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
@@ -41,18 +41,22 @@ def main_content(body: bytes, url: Url, content_type: str | None = None) -> Cont
     markup = to_markup(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
         return Content("", "", ())
-    tree = ContentTree(mark_styling(bound_size(markup)))
+    bounded = bound_size(markup)
+    tree = ContentTree(mark_styling(bounded))
     part = main_part(tree.tokens(use_names=True))
     if part.prose_chars() < _FEW_CHARS:
         whole = main_part(tree.tokens(use_names=False))
         if whole.prose_chars() >= max(_MUCH_MORE * part.prose_chars(), _SOME_CHARS):
             part = whole
     written = write(part, _Hrefs(tree.base(), url).resolve)
+    is_cut = written.is_cut or len(part.tokens.kinds) >= MAX_TOKENS or len(bounded) < len(markup)
+    is_cut = is_cut or len(body) > MAX_HTML_BYTES
     title = "" if written.has_title else tree.title()
     if not title:
-        return Content(written.text, written.markdown, _bounded(written.headings))
+        return Content(written.text, written.markdown, _bounded(written.headings), is_cut)
     markdown = f"# {escape(title)}\n\n{written.markdown}".rstrip()
-    return Content(f"{title}\n{written.text}".rstrip(), markdown, _bounded((title, *written.headings)))
+    headings = _bounded((title, *written.headings))
+    return Content(f"{title}\n{written.text}".rstrip(), markdown, headings, is_cut)
 
 
 class _Hrefs:

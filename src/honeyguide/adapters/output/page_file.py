@@ -190,7 +190,11 @@ def _identity(record: Record) -> tuple[Any, Any]:
 
 # --- a folder of Markdown ---
 
-_FIELDS = ("url", "title", "score", "fetched_at")  # of the front matter, with which every file begins
+# Fields of the front matter, with which every file begins; see `front_matter`.
+FRONT = (
+    "url", "canonical", "title", "description", "language", "fetched_at", "score", "reasons", "topic", "depth", "parent",
+    "digest",
+)  # fmt: skip
 _MOST_LINE = 1_000_000  # bytes of one
 MAX_NAME_CHARS = 60
 MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in all
@@ -244,22 +248,49 @@ def _hash(url: Url) -> str:
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
-def page_text(record: Record, markdown: str) -> str:
+@dataclass(frozen=True, slots=True)
+class PageNotes:
+    """What the front matter of a page has besides its record."""
+
+    description: str | None = None
+    topic: str | None = None
+    is_cut: bool = False
+
+
+NO_NOTES = PageNotes()
+
+
+def page_text(record: Record, markdown: str, notes: PageNotes = NO_NOTES) -> str:
     r"""Write a page with its front matter, which is YAML whose values are JSON; no control character gets into the file.
 
-    >>> print(page_text({"url": "https://a.example/", "title": "A: b", "relevance_score": 7, "fetched_at": None}, "Hi."))
+    >>> page = {"url": "https://a.example/", "title": "A: b", "relevance_score": 7, "reasons": ["in its title"], "depth": 1}
+    >>> print(page_text(page, "Hi.", PageNotes(topic="fire|alarm")))
     ---
     url: "https://a.example/"
+    canonical: null
     title: "A: b"
-    score: 7
+    description: null
+    language: null
     fetched_at: null
+    score: 7
+    reasons: ["in its title"]
+    topic: "fire|alarm"
+    depth: 1
+    parent: null
+    digest: null
     ---
     <BLANKLINE>
     Hi.
     <BLANKLINE>
     """
-    values = (record["url"], record["title"], record["relevance_score"], record["fetched_at"])
-    lines = [f"{name}: {_yaml(value)}" for name, value in zip(_FIELDS, values, strict=True)]
+    values = {
+        **record,
+        "score": record["relevance_score"],
+        "topic": notes.topic,
+        "description": notes.description or None,
+    }
+    lines = [f"{name}: {_yaml(values.get(name))}" for name in FRONT]
+    lines += ["is_cut: true"] if notes.is_cut else []
     return "\n".join(["---", *lines, "---", "", _CONTROLS.sub("", markdown).strip("\n"), ""])
 
 
@@ -280,7 +311,7 @@ class Folder:
         except (OSError, ValueError) as error:
             raise _refused(root, error) from None
 
-    def write(self, record: Record, markdown: str) -> Path:
+    def write(self, record: Record, markdown: str, notes: PageNotes = NO_NOTES) -> Path:
         """Write a page, and return its path."""
         try:
             path = self.root / file_name(Url.parse(record["url"]))
@@ -288,7 +319,7 @@ class Folder:
             self._check_inside(path.parent)
             _check_page(path)
             with replacing(path, f".{path.name}", is_synced=False) as part:
-                part.write_text(page_text(record, markdown), "utf-8", "backslashreplace", newline="\n")
+                part.write_text(page_text(record, markdown, notes), "utf-8", "backslashreplace", newline="\n")
         except (OSError, RuntimeError, UrlError) as error:  # links in a circle are a RuntimeError
             raise _refused(self.root, error) from None
         return path
@@ -306,10 +337,14 @@ def _check_page(path: Path) -> None:
 
 
 def _has_front_matter(path: Path) -> bool:
+    """Tell whether a file is empty, or begins with a URL and further fields of ours, in the order of any version."""
     with path.open("rb") as file:
-        starts = [b"---", *(f"{name}: ".encode() for name in _FIELDS), b"---"]
-        lines = [file.readline(_MOST_LINE) for _ in starts]
-    return not any(lines) or all(map(bytes.startswith, lines, starts))
+        if not (first := file.readline(_MOST_LINE)):
+            return True
+        names = [file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace")]
+        while names[-1] in FRONT and len(names) < len(FRONT):
+            names.append(file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace"))
+    return first == b"---\n" and names[0] == "url" and {"title", "score", "fetched_at"} <= set(names)
 
 
 def _refused(root: Path, error: Exception) -> InputError:

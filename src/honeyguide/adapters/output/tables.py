@@ -40,14 +40,16 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, pl.DataType]
 
-MARKDOWN = "markdown"  # of a page: only in JSON lines
-_NO_CELLS = (MARKDOWN, "curve", "hosts")  # too long for a cell
+MARKDOWN = "markdown"
+IS_CUT = "is_cut"
+CONTENT = (MARKDOWN, "text", IS_CUT)  # fields of a page that are only in JSON lines
+_NO_CELLS = (*CONTENT, "curve", "hosts")  # too long for a cell
 PICK_COUNTS = (
     "links", "filtered", "candidates", "above_threshold", "selected", "rejected_service_area", "rejected_blog",
     "rejected_blog_quota",
 )  # fmt: skip
 _NESTED = {
-    "selected": columns(SelectedRecord, MARKDOWN, "headings", "evidence"),
+    "selected": columns(SelectedRecord, MARKDOWN, IS_CUT, "headings", "evidence"),
     "counts": PICK_COUNTS,
     "options": tuple(fields(PickOptions)),
 }
@@ -92,7 +94,7 @@ def check_table(path: Path, format_: str, kind: Any) -> None:
         check_replaceable(path, lambda head: has_columns(head, column_names(kind)))
         return
     need_parquet(str(path))
-    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, MARKDOWN)))
+    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT)))
 
 
 def has_columns(head: bytes, names: Sequence[str]) -> bool:
@@ -121,7 +123,7 @@ def write_table(path: Path, format_: str, records: Iterable[Record], kind: Any) 
     with replacing(path) as part:
         if kind is PickRecord:
             return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
-        return write_parquet(part, records, parquet_schema(kind, MARKDOWN))
+        return write_parquet(part, records, parquet_schema(kind, *CONTENT))
 
 
 def _write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.scope import Verdict
+    from honeyguide.ports.fetch import Content
 
 __all__ = ["Page"]  # front ends import it from here
 MAX_MARKDOWN_LINKS = 20_000  # in one text; as many as a page in HTML may have
@@ -58,6 +59,25 @@ def parse_page(html: bytes | str, url: str | Url, content_type: str | None = Non
     from honeyguide.adapters.html import page as adapter  # a compiled library that URL commands never need
 
     return adapter.parse_page(html, url_of(url), content_type)
+
+
+def main_content(html: bytes | str, url: str | Url, content_type: str | None = None) -> Content:
+    """Return the main content of a page: `markdown`, `text`, `headings`, and `is_cut` if a limit cut it."""
+    from honeyguide.adapters.html import content as adapter  # see parse_page
+
+    body = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    return adapter.main_content(
+        body, url_of(url), "text/html; charset=utf-8" if isinstance(html, str) else content_type
+    )
+
+
+def markdown(html: bytes | str, url: str | Url) -> str:
+    r"""Return the main content of a page as Markdown, with absolute links.
+
+    >>> markdown('<nav>Menu</nav><main><h1>Alarms</h1><p>See <a href="b">all</a>.</main>', "https://acme.example/a/")
+    '# Alarms\n\nSee [all](https://acme.example/a/b).'
+    """
+    return main_content(html, url).markdown
 
 
 def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:

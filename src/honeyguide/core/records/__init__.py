@@ -17,6 +17,7 @@ from honeyguide.core.records.fields import SCHEMA as SCHEMA
 from honeyguide.core.records.fields import Record as Record
 from honeyguide.core.recrawl.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAME_CONTENT, UNCHANGED
 from honeyguide.core.text.printable import escaped, points, printable, tidy
+from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Lease
     from honeyguide.core.crawl.judge import CrawlContext
-    from honeyguide.core.page.page import Head, Link
+    from honeyguide.core.page.page import Head, Link, Page
     from honeyguide.core.pick.select import Candidate
     from honeyguide.core.records.fields import (
         CandidateRecord,
@@ -101,20 +102,22 @@ class Crawled:
     action: str
     status: int | None = None
     final_url: str | None = None
-    title: str | None = None
+    page: Page | None = None
     content: str | None = None
     elapsed_s: float | None = None
     score: Score | None = None
     why: Why | None = None
     links: Iterable[tuple[Link, Score]] | None = None
     change: Why | None = None
+    listing: Why | None = None
+    twin: str | None = None
 
 
 def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = None) -> PageRecord:
     """Write the record of a visit; `context` is what the page was judged by, if it was."""
     points = [] if crawled.score is None else point_records(crawled.score.reasons)
     reasons = [] if crawled.score is None else list(crawled.score.words)
-    for why in (crawled.why, crawled.change):
+    for why in (crawled.why, crawled.listing, crawled.change):
         if why is not None:
             points.append({"rule": why.rule, "points": 0, "reason": why.text})
             reasons += [why.text] if why.text else []
@@ -133,17 +136,31 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         "change": None,
         "lane": lease.lane,
         "priority": tidy(lease.priority),
-        "title": crawled.title,
+        "title": crawled.page.title if crawled.page else None,
         "fetched_at": iso(crawled.at),
         "elapsed_s": None if crawled.elapsed_s is None else round(crawled.elapsed_s, 3),
         "digest": crawled.content,
+        "canonical": crawled.page.canonical if crawled.page else None,
+        "language": crawled.page.language if crawled.page else None,
+        "duplicate_of": crawled.twin,
     }
+    if context is not None and crawled.page is not None:
+        record["duplicate_of"] = crawled.twin or _canonical_other(crawled.page, context)
     if context is not None and crawled.score is not None:
         record["relevance_level"] = relevance_level(crawled.score, context.profile)
     if context is not None and crawled.links is not None:
         record["links"] = [_link_record(link, score, context) for link, score in crawled.links]
     record["change"] = _change_word(record)
     return record
+
+
+def _canonical_other(page: Page, context: CrawlContext) -> str | None:
+    """Give the canonical URL of a page if that is another page of its site."""
+    if page.canonical is None:
+        return None
+    canonical, tracking = Url.parse(page.canonical), context.profile.scope.tracking
+    is_other = canonical.site == page.url.site and canonical.key(tracking) != page.url.key(tracking)
+    return canonical.text if is_other else None
 
 
 def _link_record(link: Link, score: Score, context: CrawlContext) -> LinkRecord:

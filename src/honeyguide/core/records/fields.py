@@ -82,7 +82,7 @@ class KeywordEvidence(TypedDict):
 
 
 class SelectedRecord(TypedDict):
-    """A selected page. The last four fields are there with `--content`."""
+    """A selected page. The last five fields are there with `--content`."""
 
     rank: int | None  # 1 for the best
     url: str  # the normalised URL
@@ -95,6 +95,7 @@ class SelectedRecord(TypedDict):
     text_chars: int | None  # characters of text that the homepage does not have
     status: int | None  # HTTP status
     markdown: NotRequired[str]  # the main content as Markdown
+    is_cut: NotRequired[bool]  # whether a limit cut it
     headings: NotRequired[list[str]]  # its headings
     keywords: NotRequired[list[str]]  # keywords of the profile that were found
     evidence: NotRequired[list[KeywordEvidence]]  # the words around each keyword
@@ -183,8 +184,13 @@ class PageRecord(OutputRecord):
     fetched_at: str  # when
     elapsed_s: float | None  # seconds the response took
     digest: str | None  # of the main content; pages with equal digests have the same content
+    canonical: str | None  # the URL that the page names as its own; null if it names none
+    language: str | None  # as the page declares it, such as `en` or `pt-br`
+    duplicate_of: str | None  # an earlier page that says the same, or the canonical URL of another
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
     markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
+    text: NotRequired[str | None]  # with `--content text`: the same without markup
+    is_cut: NotRequired[bool | None]  # with `--content`: whether a limit cut the content
 
 
 class QueueRecord(OutputRecord):

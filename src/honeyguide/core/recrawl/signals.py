@@ -20,6 +20,7 @@ from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
 
+LIST = "list"  # the rule of a page that is a list of others
 HUB_IMPORTANCE = 2.0  # a hub leads to others
 UNKNOWN_RELEVANCE = 0.5
 LEAST_RELEVANCE = 0.05  # a page without a word on the topic is visited seldom, not never
@@ -151,6 +153,14 @@ def kind_of(url: Url, density: LinkDensity, found: Rate | None, profile: Profile
     """Tell hubs, articles and other pages apart."""
     score = hub_score(url, density, found, profile)
     return class_of(url.text, is_hub=score is not None and score.value >= profile.crawl.hub_points)
+
+
+def describe_list(url: Url, density: LinkDensity, profile: Profile) -> Why | None:
+    """Say why a page is a list of other pages, such as an index, from its links alone; None if it is not."""
+    score = hub_score(url, density, None, profile)
+    if score is None or score.value < profile.crawl.hub_points:
+        return None
+    return Why(LIST, f"a list: {', '.join(reason.text for reason in score.reasons)}")
 
 
 def kind_words(known: HistoryEntry, profile: Profile) -> str | None:
