@@ -21,7 +21,7 @@ _NAMES = {
     "app.watch": "watch_store",
     "config": "load_profile",
     "core.crawl.frontier": "Budgets",
-    "core.fetching": "FetchPolicy",
+    "core.fetching": "Access FetchPolicy",
     "core.page.page": "Head Link Occurrence Page Position",
     "core.pick.evaluate": "Evaluation",
     "core.pick.select": "Candidate Selection",

@@ -31,6 +31,7 @@ from honeyguide.app.tools.topic import should_skip as should_skip
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.core.crawl.frontier import Budgets as Budgets
+from honeyguide.core.fetching import Access as Access
 from honeyguide.core.fetching import FetchPolicy as FetchPolicy
 from honeyguide.core.page.page import Head as Head
 from honeyguide.core.page.page import Link as Link
@@ -80,6 +81,7 @@ from honeyguide.simulation.measures import Outcome as Outcome
 __version__: str
 __all__ = [
     "__version__",
+    "Access",
     "AddressRefusedError",
     "AskedToWaitError",
     "Budgets",

@@ -197,13 +197,25 @@ REFUSED = [
     for path, command in COMMANDS.items()
     for option in _options(command)
     if set((option.metavar or "").split("|")) & {"FILE", "DIR", "PATH", "PICKS", "PLAN"}
-    or "--allow-private" in option.opts
+    or {"--allow-private", "--header", "--proxy"} & set(option.opts)
 ]
 
 
 def test_dangerous_options_are_known() -> None:
     keys = {key for _, key in REFUSED}
-    assert {"allow-private", "store", "output", "markdown", "warc", "report", "input", "sitemap"} <= keys
+    assert {
+        "allow-private",
+        "header",
+        "proxy",
+        "netrc",
+        "store",
+        "output",
+        "markdown",
+        "warc",
+        "report",
+        "input",
+        "sitemap",
+    } <= keys
 
 
 @pytest.mark.parametrize(("path", "key"), REFUSED, ids=[f"{' '.join(path)} {key}" for path, key in REFUSED])

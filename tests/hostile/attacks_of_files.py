@@ -22,10 +22,12 @@ from click.testing import CliRunner
 from honeyguide.adapters.files import links as link_rows
 from honeyguide.adapters.files import results
 from honeyguide.adapters.files import sites as inputs
+from honeyguide.adapters.files.logins import read_logins
 from honeyguide.adapters.files.rows import RawRow, parse_object
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import shape_trap
+from honeyguide.core.fetching import Access
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.ranking import RowTable
@@ -103,6 +105,25 @@ def settings_bytes(over: int, _limit: int) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("honeyguide.toml").write_text("[pick]\n".ljust(over + 1, "#"), "utf-8")
         assert "bytes; settings are short" in CliRunner().invoke(root, ["pick", "--show-config"]).stderr
+
+
+def netrc_bytes(over: int, _limit: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "netrc"
+        file.touch(0o600)
+        file.write_text("\n" * (over + 1), "utf-8")
+        with pytest.raises(InputError, match="must be a file of at most"):
+            read_logins(str(file))
+
+
+def own_headers(over: int, _limit: int) -> None:
+    with pytest.raises(ConfigError, match="are too many"):
+        Access(headers=tuple((f"X-{number}", "1") for number in range(over + 1)))
+
+
+def own_header_chars(over: int, _limit: int) -> None:
+    with pytest.raises(ConfigError, match="at most"):
+        Access(headers=(("X-Key", "x" * (over + 1)),))
 
 
 def profile_extends(over: int, _limit: int) -> None:

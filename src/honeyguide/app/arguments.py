@@ -10,8 +10,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.adapters.files.logins import read_logins
 from honeyguide.config import load_profile
-from honeyguide.core.fetching import FetchPolicy
+from honeyguide.core.fetching import Access, FetchPolicy
 from honeyguide.core.page.page import Position
 from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
 from honeyguide.core.rules.profile import Profile
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.text.pattern import Pattern
 
-__all__ = ["FetchPolicy", "Profile", "read_time"]  # front ends import them from here
+__all__ = ["Access", "FetchPolicy", "Profile", "read_logins", "read_time"]  # front ends import them from here
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -67,6 +68,9 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
     user_agent: str | None = None,
     contact: str | None = None,
     allow_private: bool = False,
+    headers: Iterable[tuple[str, str]] = (),
+    proxy: str | None = None,
+    netrc: Iterable[tuple[str, str, str]] = (),
 ) -> FetchPolicy:
     """Make a fetch policy of what differs from the defaults; `timeout` bounds the shorter ones, too."""
     plain = FetchPolicy()
@@ -84,6 +88,7 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
         user_agent=user_agent,
         contact=contact,
         allow_private=allow_private,
+        access=Access(tuple(headers), tuple(netrc), proxy),
         **{name: value for name, value in changes.items() if value is not None},
     )
 

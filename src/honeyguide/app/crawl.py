@@ -77,15 +77,18 @@ MAX_WAIT_S = 10.0  # a site that asks a crawl for a longer pause is closed in th
 
 
 @asynccontextmanager
-async def opened_fetcher(policy: FetchPolicy) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
-    """Open a polite fetcher of the web, with the clock that it goes by."""
+async def opened_fetcher(
+    policy: FetchPolicy, named: Iterable[Url] = ()
+) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
+    """Open a polite fetcher of the web, with the clock that it goes by; headers and logins go to `named` URLs alone."""
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
     from honeyguide.jobs.politeness import PoliteFetcher
 
     clock = SystemClock()
-    policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S))
+    access = policy.access.limited_to(named)
+    policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
     async with HttpFetcher(policy) as http:
         yield PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy), clock
 
@@ -256,7 +259,7 @@ class CrawlSession:
         from honeyguide.jobs.crawl import Crawler
         from honeyguide.jobs.request import spec_of
 
-        async with opened_fetcher(self.job.policy) as (fetcher, clock):
+        async with opened_fetcher(self.job.policy, self._named()) as (fetcher, clock):
             started_at = clock.now()
             request, queue = await self._prepare(fetcher, on_note)
             key = spec_of(request, self.job.profile).key
@@ -287,6 +290,15 @@ class CrawlSession:
 
             crawler = Crawler(fetcher, HtmlReader(), clock, self.store, self.job.profile)
             return await crawler.crawl(request, take, begin)
+
+    def _named(self) -> Iterator[Url]:
+        """Give the addresses that the command names, or that a resumed run began with; not http for a bare name."""
+        job, spec = self.job, self.job.request.spec
+        yield from job.request.seeds
+        yield from (url for urls in job.alternatives.values() for url in urls if url.scheme == "https")
+        yield from (Url.parse(text) for text in job.sitemaps if "://" in text)
+        for run in self.store.runs.list() if spec is not None else ():
+            yield from self.store.ledger(run).seeds() if run.spec == spec else ()
 
     async def _prepare(
         self, fetcher: PoliteFetcher, on_note: Note | None

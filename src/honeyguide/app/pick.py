@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from honeyguide.adapters.files.rows import parse_object
 from honeyguide.adapters.output.tables import PICK_COUNTS
 from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
+from honeyguide.core.fetching import addresses_of
 from honeyguide.core.page.page import Head, Page
 from honeyguide.core.pick import select
 from honeyguide.core.pick.evaluate import (
@@ -236,7 +238,8 @@ async def pick_sites(
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.jobs.pick import pick_all
 
-    async with opened_fetcher(policy) as (polite, clock):
+    sites = list(sites)
+    async with opened_fetcher(policy, _named(sites)) as (polite, clock):
         job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
 
@@ -251,6 +254,15 @@ async def pick_sites(
                 usable.append((place, row if isinstance(row, str) else row.text))
         names = [site for _, site in usable]
         await pick_all(job, names, at_once, lambda index, record: finish(usable[index][0], record))
+
+
+def _named(sites: Iterable[str | SiteRow]) -> Iterator[Url]:
+    """Give the addresses that sites name; for a bare name, those with https."""
+    for row in sites:
+        if isinstance(row, str) or not row.problem:
+            with suppress(UrlError):  # its record says so
+                first, *others = addresses_of(row if isinstance(row, str) else row.text)
+                yield from (first, *(url for url in others if url.scheme == "https"))
 
 
 def log_counts(record: Record) -> None:

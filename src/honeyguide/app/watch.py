@@ -37,7 +37,8 @@ async def watch_opened(store: Store, request: WatchRequest, policy: FetchPolicy)
     """Watch a store that is open already."""
     if policy.allow_private:
         reopen_refused(store, store.runs.list())
-    async with opened_fetcher(policy) as (fetcher, clock):
+    named = [seed for run in latest_runs(store.runs.list()) for seed in store.ledger(run).seeds()]
+    async with opened_fetcher(policy, named) as (fetcher, clock):
         return await watch_session(store, request, fetcher, clock).watch()
 
 

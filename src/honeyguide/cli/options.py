@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from honeyguide.app.arguments import fetch_policy, read_time
+from honeyguide.app.arguments import Access, fetch_policy, read_logins, read_time
 from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
-from honeyguide.errors import InputError, UrlError, shown
+from honeyguide.errors import ConfigError, InputError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +39,40 @@ _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of e
 
 
 # --- options ---
+
+
+def _headers(
+    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    if not all("=" in text for text in texts):
+        raise click.BadParameter("write NAME=VALUE, such as Accept-Language=de.")
+    pairs = tuple(
+        (name.strip(), value.strip(" \t")) for name, _, value in (text.partition("=") for text in texts)
+    )
+    _check_access(headers=pairs)
+    return pairs
+
+
+def _proxy(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    _check_access(proxy=text)
+    return text
+
+
+def _check_access(**values: Any) -> None:
+    """Reject what cannot be sent; messages never have the value, because it may be a password."""
+    try:
+        Access(**values)
+    except ConfigError as error:
+        raise click.BadParameter(f"{error.problems[0].what}.") from None
+
+
+def _logins(
+    _ctx: click.Context, _option: click.Parameter, file: str | None
+) -> tuple[tuple[str, str, str], ...]:
+    try:
+        return () if file is None else read_logins(file)
+    except InputError as error:
+        raise click.BadParameter(f"{printable(error.file)}: {error.what}.") from None
 
 
 def concurrency_option(about: str, default: int) -> Any:
@@ -65,6 +99,22 @@ class FetchOptions:
     user_agent: str | None = option("--user-agent TEXT", "The whole User-Agent header.")
     contact: str | None = option(
         "--contact URL", "Where the owner of a site reaches you; part of the User-Agent."
+    )
+    headers: tuple[tuple[str, str], ...] = option(
+        "--header NAME=VALUE",
+        "Send a header to the sites of the command; may be repeated.",
+        callback=_headers,
+    )
+    proxy: str | None = option(
+        "--proxy URL",
+        "Fetch through a proxy, http or https.  [default: HTTP_PROXY and HTTPS_PROXY]",
+        callback=_proxy,
+    )
+    netrc: tuple[tuple[str, str, str], ...] = option(
+        "--netrc FILE",
+        "Send the logins of a netrc file to the sites of the command.",
+        multiple=False,
+        callback=_logins,
     )
     allow_private: bool = option("--allow-private", "Fetch from this machine and from private networks, too.")
 

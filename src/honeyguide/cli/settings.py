@@ -33,7 +33,7 @@ _META = "honeyguide.settings"
 # What destroys or opens something; options of files are known by the names of their values.
 _TYPED_ONLY = frozenset({"allow_private", "headers", "proxy", "restart", "retry_failed", "force", "enqueue"})
 _FILES = ("FILE", "DIR", "PATH", "PICKS", "PLAN")
-_SECRET = frozenset({"headers", "proxy"})
+_SECRET = frozenset({"headers", "proxy", "netrc"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ Start reading at the fields of `FetchPolicy`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from base64 import b64encode
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from honeyguide import __version__
 from honeyguide.core.url.url import Url
@@ -30,9 +32,88 @@ from honeyguide.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309 2.2.1: what a product token may consist of
+
+
+# Headers that are ours to send or that end at the next server (RFC 9110 7.6.1).
+_RESERVED = frozenset({
+    "accept-encoding", "connection", "content-length", "expect", "host", "if-modified-since", "if-none-match",
+    "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "range", "te", "trailer",
+    "transfer-encoding", "upgrade", "user-agent",
+})  # fmt: skip
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110 5.6.2: what a name may consist of
+MAX_HEADERS = 50  # besides our own
+MAX_HEADER_CHARS = 8_000  # of one value: servers accept no more
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What opens doors: headers and logins (host, user, password), which only `origins` receive, and a proxy.
+
+    No value of it is part of a message or of `repr`.
+    """
+
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    logins: tuple[tuple[str, str, str], ...] = field(default=(), repr=False)
+    proxy: str | None = field(default=None, repr=False)
+    origins: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        problems = [*_header_problems(self.headers), *_proxy_problems(self.proxy)]
+        if problems:
+            raise ConfigError("access", tuple(problems))
+
+    def limited_to(self, urls: Iterable[Url]) -> Access:
+        """Name those who receive it: the origins of these URLs, and https where http was named.
+
+        >>> sorted(Access(headers=(("X-Key", "1"),)).limited_to([Url.parse("http://a.example/x")]).origins)
+        ['http://a.example', 'https://a.example']
+        """
+        if not self.headers and not self.logins:
+            return self
+        origins = {f"{scheme}://{url.site}" for url in urls for scheme in {url.scheme, "https"}}
+        return replace(self, origins=frozenset(origins))
+
+    def headers_for(self, url: Url) -> dict[str, str]:
+        """Return what a request carries besides our own headers: nothing for other origins."""
+        if f"{url.scheme}://{url.site}" not in self.origins:
+            return {}
+        found = dict(self.headers)
+        login = next((login for login in self.logins if login[0] == url.host), None)
+        if login is not None and "authorization" not in map(str.lower, found):
+            found["Authorization"] = f"Basic {b64encode(':'.join(login[1:]).encode()).decode()}"
+        return found
+
+
+def _header_problems(headers: Sequence[tuple[str, str]]) -> list[Problem]:
+    if len(headers) > MAX_HEADERS:
+        return [Problem("header", f"{len(headers)} are too many; {MAX_HEADERS} are allowed")]
+    found = []
+    for number, (name, value) in enumerate(headers, 1):
+        if not _HEADER.fullmatch(name):  # it may be a part of the value
+            found.append(Problem("header", f"number {number} has no usable name; write NAME=VALUE"))
+        elif name.lower() in _RESERVED:
+            found.append(
+                Problem("header", f"{name} is not yours to set: the connection or another option needs it")
+            )
+        elif not (value.isascii() and value.isprintable() and value.strip()) or len(value) > MAX_HEADER_CHARS:
+            what = f"printable ASCII, not empty, and at most {MAX_HEADER_CHARS:,} characters"
+            found.append(Problem("header", f"the value of {name} must be {what}"))
+    return found
+
+
+def _proxy_problems(proxy: str | None) -> list[Problem]:
+    """Check a proxy; the value stays out of the message, because it may have a password."""
+    try:
+        parts = urlsplit(proxy or "http://unused")
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_usable = False
+    is_plain = proxy is None or (proxy.isascii() and proxy.isprintable() and " " not in proxy)
+    what = "must be http://HOST:PORT or https://HOST:PORT; SOCKS is not supported"
+    return [] if is_usable and is_plain else [Problem("proxy", what)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +158,8 @@ class FetchPolicy:
     contact: str | None = None  # where a site's owner reaches whoever runs this
     # --- safety ---
     allow_private: bool = False  # loopback and private addresses: no page may send us behind a firewall
+    # --- what opens doors ---
+    access: Access = Access()  # headers, logins and a proxy; nothing of it is written or printed
 
     def __post_init__(self) -> None:
         problems = tuple(_problems(self))
@@ -100,12 +183,12 @@ class FetchPolicy:
 def _problems(policy: FetchPolicy) -> list[Problem]:
     """List all mistakes: numbers out of range, and text that is not valid in a header."""
     found = []
-    for field in fields(policy):
-        value = getattr(policy, field.name)
+    for one in fields(policy):
+        value = getattr(policy, one.name)
         if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
-            found.append(Problem(field.name, f"must be a finite number, 0 or more, not {value}"))
+            found.append(Problem(one.name, f"must be a finite number, 0 or more, not {value}"))
         if isinstance(value, str) and not (value.isascii() and value.isprintable() and value.strip()):
-            found.append(Problem(field.name, "must be printable ASCII, and not empty"))
+            found.append(Problem(one.name, "must be printable ASCII, and not empty"))
     found += [
         Problem(name, "must be at least 1")
         for name in ("per_host", "concurrency", "max_bytes", "max_decoded_bytes")

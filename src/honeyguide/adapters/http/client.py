@@ -75,7 +75,7 @@ _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NON
 class HttpFetcher:
     """A `Fetcher` for http and https. Use it as an async context manager, or call `aclose`.
 
-    `proxies` default to HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Behind a proxy only literal addresses and local names are
+    `proxies` default to the one of the policy, else to HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Behind a proxy only literal addresses and local names are
     refused here, because the proxy resolves names. `lookup` answers like `socket.getaddrinfo`.
     """
 
@@ -85,6 +85,8 @@ class HttpFetcher:
         self._policy = policy
         self._lookup = lookup
         self._resolver: Resolver | None = None
+        if policy.access.proxy is not None:
+            proxies = dict.fromkeys(("http", "https"), policy.access.proxy)
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
         names = (name.strip().lstrip(".").lower() for name in self._proxies.get("no", "").split(","))
         self._unproxied = [name for name in names if name]
@@ -169,8 +171,9 @@ class HttpFetcher:
         session = self._session(part, guarded=not proxy and not self._policy.allow_private)
         known = validators or Validators()
         named = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-        conditions = {name: value for name, value in named.items() if value and _is_plain(value)}
-        return session.get(target, headers=conditions, proxy=proxy, allow_redirects=False)
+        headers = self._policy.access.headers_for(url)
+        headers.update((name, value) for name, value in named.items() if value and _is_plain(value))
+        return session.get(target, headers=headers, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
         if any(name in ("*", url.host) or url.host.endswith(f".{name}") for name in self._unproxied):
