@@ -6,7 +6,8 @@ Must not know: arguments, terminals, file formats. Start reading at `find_run`, 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+import time
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,23 @@ def list_runs(path: str | Path) -> list[RunRecord]:
     """Give the records of all runs of a store, oldest first."""
     with opened_store(path, read_only=True) as store:
         return [run_record(run) for run in store.runs.list()]
+
+
+def delete_run(path: str | Path, number: int) -> Counts:
+    """Delete a run of a store, and what is known of URLs that no other run has met; gives what it had."""
+    with closing(open_store(path, create=False)) as store:
+        run = find_run(store, number)
+        counts = store.ledger(run).counts()
+        store.delete(run, time.time())
+        return counts
+
+
+def compact_store(path: str | Path) -> tuple[int, int]:
+    """Give the room of what was deleted back to the disk; gives the bytes of the file before and afterwards."""
+    with closing(open_store(path, create=False)) as store:
+        before = os.path.getsize(path)  # noqa: PTH202 - as in `open_store`
+        store.compact(time.time())
+    return before, os.path.getsize(path)  # noqa: PTH202 - as above
 
 
 def find_run(store: Store, number: int | None = None) -> Run:

@@ -35,14 +35,19 @@ class Command(click.Command):
         self.examples = tuple(examples)
         refine(self.params)
 
+    @property
+    def _has_settings(self) -> bool:
+        """Whether it does something by itself: a group as a rule only leads to its commands."""
+        return not isinstance(self, click.Group) or self.invoke_without_command
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters; before --help stands --show-config."""
         *params, help_option = super().get_params(ctx)
-        return [*params, *([] if isinstance(self, click.Group) else [_show_config_option()]), help_option]
+        return [*params, *([_show_config_option()] if self._has_settings else []), help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; `honeyguide.toml` has the values of options that are not given."""
-        if isinstance(self, click.Group) or ctx.resilient_parsing:
+        if not self._has_settings or ctx.resilient_parsing:
             return super().parse_args(ctx, args)
         from honeyguide.cli import settings  # a group needs none
 
@@ -58,7 +63,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or print what it would run with."""
-        if isinstance(self, click.Group):
+        if not self._has_settings:
             return super().invoke(ctx)
         from honeyguide.cli import settings
 

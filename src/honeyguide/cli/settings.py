@@ -69,6 +69,8 @@ def load(ctx: click.Context) -> Settings | None:
     table: Any = content
     for name in path:
         table = _table(settings.file, ".".join(path), table.get(name, {}))
+    if isinstance(ctx.command, click.Group):  # its commands have tables of their own
+        table = {key: value for key, value in table.items() if key not in ctx.command.commands}
     _take(settings, ".".join(path), table, options)
     for name in settings.values.keys() - {param.name for param in options.values()}:
         del settings.values[name]

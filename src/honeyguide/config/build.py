@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.config.conditions import RELATED, ConditionReader
@@ -20,7 +21,7 @@ from honeyguide.core.rules.facts import CARD, FactKind, plain
 from honeyguide.core.rules.language import Group, Rule, Scorecard, leaves
 from honeyguide.core.rules.topic import CARDS, SCALE
 from honeyguide.core.text.fold import fold
-from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.text.pattern import compile_pattern, same_source
 from honeyguide.core.url.scope import Scope
 from honeyguide.core.url.url import Tracking
 from honeyguide.errors import ConfigError
@@ -43,7 +44,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
     builder = _Builder(shape)
     cards = {name: builder.card(name, card) for name, card in shape.scorecard.items()}
     chains = builder.chains(cards)
-    profile_hash = stable_hash(shape)
+    profile_hash = stable_hash(replace(shape, topic=_same_topic(shape.topic)))
     profile = core.Profile(
         name=shape.name,
         description=shape.description,
@@ -77,6 +78,11 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
     if problems := builder.reader.problems:
         raise ConfigError(file, limit_problems(problems))
     return profile
+
+
+def _same_topic(topic: shapes.TopicShape) -> shapes.TopicShape:
+    """Give a topic as it is hashed: case means nothing in it."""
+    return topic if topic.pattern is None else replace(topic, pattern=same_source(topic.pattern))
 
 
 class _Builder:

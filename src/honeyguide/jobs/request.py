@@ -17,7 +17,7 @@ from honeyguide.core.crawl.frontier import Budgets, RunSpec
 from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.rules.topic import topic_of
-from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.text.pattern import compile_pattern, same_source
 from honeyguide.core.url.scope import HOST, REACHES
 from honeyguide.errors import (
     AddressRefusedError,
@@ -157,7 +157,17 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
     wider = () if request.scope == HOST else (request.scope,)  # runs of older versions keep their keys
     return RunSpec(
-        key=key_of((request.traversal, topic, profile.hash, *patterns, external, *wider, *seeds)),
+        key=key_of(
+            (
+                request.traversal,
+                topic and same_source(topic),
+                profile.hash,
+                *patterns,
+                external,
+                *wider,
+                *seeds,
+            )
+        ),
         command=request.command.encode("utf-8", "backslashreplace").decode("utf-8"),
         topic=topic,
         profile=profile.name,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.app.files import check_table, column_names, write_table
-from honeyguide.app.runs import export_run, list_runs
-from honeyguide.cli.command import COUNT, Command, option, takes
+from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
+from honeyguide.cli.command import COUNT, Command, CommandGroup, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
     check_distinct,
@@ -32,6 +32,7 @@ from honeyguide.cli.output import (
     say,
     write_records,
 )
+from honeyguide.cli.progress import count_of
 from honeyguide.core.records.answers import ExplainRecord
 from honeyguide.core.records.fields import (
     ExternalRecord,
@@ -77,19 +78,57 @@ class _RunOptions(_StoreOptions):
     )
 
 
-@click.command(
-    cls=Command, examples=("honeyguide runs", "honeyguide runs --store honeyguide.db --format csv")
+@click.group(
+    cls=CommandGroup,
+    invoke_without_command=True,
+    examples=(
+        "honeyguide runs",
+        "honeyguide runs --store honeyguide.db --format csv",
+        "honeyguide runs delete 1",
+    ),
 )
 @takes(options=_StoreOptions)
 @output_options
 def runs(options: _StoreOptions) -> None:
     """List the crawls of a store: what each is about, when it was begun, how many pages it has fetched, why it stopped.
 
-    Times are UTC.
+    Times are UTC. With a command, change the store.
     """
+    if click.get_current_context().invoked_subcommand is not None:
+        return
     emit(
         list_runs(options.store), columns(RunRecord), lambda records: print_table(_TABLE, map(_row, records))
     )
+
+
+@runs.command(examples=("honeyguide runs delete 1",))
+@click.argument("number", metavar="N", type=COUNT)
+@takes(options=_StoreOptions)
+def delete(number: int, options: _StoreOptions) -> None:
+    """Delete a crawl from a store: its pages, its links, its visits.
+
+    N is the number that runs shows. What is known of a URL is deleted with the last crawl that has met it; what was learnt of
+    whole sites, such as how often their pages change, stays. The file keeps its size until honeyguide runs compact.
+    """
+    with rejected_options({"run": "N"}):
+        counts = delete_run(_store(options), number)
+    urls = count_of(sum(counts.states.values()), "URL")
+    note(f"run {number} is deleted: {count_of(counts.fetched, 'page')}, {urls}")
+
+
+@runs.command(examples=("honeyguide runs compact",))
+@takes(options=_StoreOptions)
+def compact(options: _StoreOptions) -> None:
+    """Make the file of a store as small as what it holds; needs as much room again while it works."""
+    before, after = compact_store(_store(options))
+    note(f"{_store(options)} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
+
+
+def _store(options: _StoreOptions) -> str:
+    """Give the store: --store of the command itself, or that of runs before it."""
+    ctx = click.get_current_context()
+    is_own = ctx.get_parameter_source("store") is not click.core.ParameterSource.DEFAULT
+    return options.store if is_own or ctx.parent is None else str(ctx.parent.params["store"])
 
 
 def _row(record: Record) -> list[str]:

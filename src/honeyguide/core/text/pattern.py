@@ -91,6 +91,21 @@ def compile_pattern(source: str) -> Pattern:
     return _literal(source, folded) if _SPECIAL.isdisjoint(folded) else _regular(source, folded)
 
 
+def same_source(source: str) -> str:
+    r"""Write a pattern as all its spellings in upper and lower case are written; escapes, classes and flags keep theirs.
+
+    >>> same_source("Asyncio|Event Loop"), same_source(r"\W+API"), same_source("(?U)API")
+    ('asyncio|event loop', '\\W+api', '(?U)API')
+    """
+    if "(?" in source:
+        return source
+    at, parts = 0, []
+    for kept in _ESCAPE.finditer(source):
+        parts += [source[at : kept.start()].lower(), kept[0]]
+        at = kept.end()
+    return "".join([*parts, source[at:].lower()])
+
+
 def _literal(source: str, folded: str) -> Pattern:
     """Compile alternatives of plain words with the standard engine, because nothing in them can backtrack."""
     terms = tuple(fold_case(term) for term in folded.split("|"))

@@ -120,7 +120,7 @@ class Database:
 
     # --- writing ---
 
-    def write(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+    def write(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         """Change something; it is committed by the next `flush`."""
         self.begin_write()
         try:

@@ -23,6 +23,7 @@ from honeyguide.adapters.store.sqlite.database import (
     queries,
     reads,
     sql_text,
+    statements,
 )
 from honeyguide.adapters.store.sqlite.files import (
     has_log,
@@ -160,6 +161,29 @@ class SqliteStore:
         """Look through the whole file; gives what is wrong with it."""
         found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
         return () if found == ["ok"] else tuple(found)
+
+    def delete(self, run: Run, now: float) -> None:
+        """Delete a run, and what is known of URLs that no other run has met; refused while a crawl works on the store."""
+        self._check_idle(now)
+        self._db.one("PRAGMA secure_delete = ON")  # what is deleted is not left in free pages of the file
+        for statement in statements(self._sql["delete"]):
+            self._db.write(statement, {"run": run.id} if ":run" in statement else {})
+        self.flush()
+        self._queues.pop(run.id, None)
+
+    def compact(self, now: float) -> None:
+        """Give the room of what was deleted back to the disk."""
+        self._check_idle(now)
+        self.flush()
+        self._db.one("PRAGMA temp_store = FILE")  # the copy may be larger than memory
+        self._db.one("VACUUM")
+        self._mark_log()
+
+    def _check_idle(self, now: float) -> None:
+        self._workers.dismiss_gone()
+        if self._db.one(self._sql["is_worked_on"], (self._workers.id, now))[0]:
+            self._db.undo()
+            raise StoreError(self.path, "a crawl works on it; stop that first, or wait until it has ended")
 
     # --- opening ---
 

@@ -25,6 +25,27 @@ UPDATE run SET stopped = ?, updated_at = max(updated_at, ?) WHERE id = ?;
 -- name: all
 SELECT * FROM run ORDER BY id;
 
+-- name: is_worked_on
+SELECT EXISTS (SELECT 1 FROM worker WHERE id != ? AND expires_at > ?);
+
+-- name: delete
+-- What is known of a URL goes with the last run that has visited or met it.
+CREATE TEMP TABLE gone AS
+SELECT digest FROM (SELECT digest FROM visit WHERE run = :run UNION SELECT digest FROM entry WHERE run = :run)
+EXCEPT SELECT digest FROM visit WHERE run != :run EXCEPT SELECT digest FROM entry WHERE run != :run;
+DELETE FROM known WHERE digest IN (SELECT digest FROM gone);
+DELETE FROM listed WHERE digest IN (SELECT digest FROM gone);
+DELETE FROM born WHERE digest IN (SELECT digest FROM gone);
+DROP TABLE gone;
+UPDATE known SET run = NULL WHERE run = :run;
+DELETE FROM visit WHERE run = :run;
+DELETE FROM sighting WHERE run = :run;
+DELETE FROM tally WHERE run = :run;
+DELETE FROM shape WHERE run = :run;
+DELETE FROM entry WHERE run = :run;
+DELETE FROM site WHERE run = :run;
+DELETE FROM run WHERE id = :run;
+
 -- name: due
 -- Runs with something scheduled that may be fetched now, or was being fetched by a worker that is gone.
 SELECT id FROM run r WHERE EXISTS (SELECT 1 FROM site s WHERE s.run = r.id AND s.head_rank < 0)
