@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +20,7 @@ from honeyguide.adapters.html import content
 from honeyguide.adapters.html import sitemaps as feed
 from honeyguide.adapters.html import sitemaps as sitemap
 from honeyguide.adapters.html.guards import bound_markup
-from honeyguide.adapters.html.page import parse_head, parse_page
+from honeyguide.adapters.html.page import forward_of, parse_head, parse_page
 from honeyguide.adapters.http import robots
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.app.pick import picker
@@ -249,6 +249,51 @@ def replacing(over: int, _limit: int) -> None:
     record, _ = _picked("portfolio", over + 50)
     assert over < len(record["replaced"]) <= over + 10
     assert record["counts"]["rejected_untried"] > 0
+
+
+def _pick_politely(pages: dict[str, Any]) -> tuple[Record, list[str]]:
+    fetcher, clock = (
+        FakeFetcher({f"https://a.example{path}": body for path, body in pages.items()}),
+        FrozenClock(),
+    )
+    polite = PoliteFetcher(fetcher, clock, robots.read_robots, FetchPolicy(), forward_of)
+    record = asyncio.run(picker(PickRequest(timings=False), polite, clock).pick("https://a.example/"))
+    return record, fetcher.requests
+
+
+def _locs(tag: str, names: Iterable[str]) -> bytes:
+    return "".join(f"<{tag}><loc>https://a.example/{name}</loc></{tag}>" for name in names).encode()
+
+
+def pick_frames(over: int, _limit: int) -> None:
+    frames = "".join(f"<frame src=/f{n}>" for n in range(over + 5))
+    pages = {f"/f{n}": b"<a href=/about>About</a>" for n in range(over + 5)}
+    _, asked = _pick_politely({"/": f"<frameset>{frames}</frameset>".encode(), **pages})
+    assert sum("/f" in url for url in asked) == over
+
+
+def pick_sitemaps(over: int, _limit: int) -> None:
+    files = {f"/{n}.xml": _locs("url", [f"p{n}"]) for n in range(over + 5)}
+    index = _locs("sitemap", [f"{n}.xml" for n in range(over + 5)])
+    _, asked = _pick_politely({"/": b"<p>Hello", "/sitemap.xml": index, **files})
+    assert sum(url.endswith(".xml") for url in asked) == over
+
+
+def pick_listed(over: int, _limit: int) -> None:
+    pages = _locs("url", [f"p{n}" for n in range(over + 5)])
+    record, _ = _pick_politely({"/": b"<p>Hello", "/sitemap.xml": pages})
+    assert len(record["candidates"]) <= over
+
+
+def pick_listed_pages(over: int, _limit: int) -> None:
+    pages = _locs("url", [f"a/b/p{n}" for n in range(over)])
+    record, _ = _pick_politely({"/": b"<p>Hello", "/sitemap.xml": pages + _locs("url", ["about"])})
+    assert not any(candidate["url"].endswith("/about") for candidate in record["candidates"])
+
+
+def forward_bytes(over: int, _limit: int) -> None:
+    body = b"<!--" + b"x" * over + b"--><meta http-equiv=refresh content='0; url=/y'>"
+    assert forward_of(body, HOME) is None
 
 
 # --- pages --------------------------------------------------------------------------------------------------------

@@ -114,6 +114,12 @@ LIMITS = [
         sites.all_header_bytes,
     ),
     Limit("redirects of a page", "10", "policy:max_redirects", sites.redirects),
+    Limit(
+        "page that sends its readers elsewhere",
+        "65,536 bytes",
+        "adapters.html.page:FORWARD_BYTES",
+        sites.forward_bytes,
+    ),
     Limit("redirects of robots.txt", "5", "jobs.politeness:_ROBOTS_REDIRECTS", sites.robots_redirects),
     Limit("head of a page", "65,536 bytes", "adapters.http.client:_CUTS[HEAD]", sites.head_bytes),
     Limit("robots.txt", "512,000 bytes", "adapters.http.client:_CUTS[START]", sites.robots_bytes),
@@ -153,6 +159,10 @@ LIMITS = [
     Limit("pages from all sitemaps", "200,000", "jobs.sitemaps:MAX_PAGES", sites.sitemap_all_pages, 50),
     Limit("sitemaps that list nothing", "20", "jobs.sitemaps:MAX_USELESS", sites.sitemap_useless),
     Limit("time for all sitemaps", "900 seconds", "jobs.sitemaps:MAX_S", sites.sitemap_seconds),
+    Limit("frames of a homepage", "4", "jobs.homepage:MAX_FRAMES", sites.pick_frames),
+    Limit("sitemaps of a pick", "5", "jobs.pick:MAX_SITEMAPS", sites.pick_sitemaps),
+    Limit("pages of the sitemaps of a pick", "5,000", "jobs.pick:MAX_LISTED_PAGES", sites.pick_listed_pages),
+    Limit("candidates from sitemaps", "200", "jobs.homepage:MAX_LISTED", sites.pick_listed),
     Limit("heads of a site", "30", "jobs.pick:HEADS_AT_MOST", sites.heads),
     Limit("pages in place of dead and empty ones", "30", "jobs.pick:MAX_REPLACING", sites.replacing),
     Limit(

@@ -70,6 +70,7 @@ class Html(Documents):
         data, content_type = case
         page = html.parse_page(data, PAGE, content_type)
         html.parse_head(data, content_type)
+        html.forward_of(data, PAGE, content_type)
         expect(
             len(page.links) <= html.MAX_LINKS and len(page.skipped) <= html.MAX_SKIPPED + 2, "out of bounds"
         )

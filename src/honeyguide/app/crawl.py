@@ -82,6 +82,7 @@ async def opened_fetcher(
 ) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
     """Open a polite fetcher of the web, with the clock that it goes by; headers and logins go to `named` URLs alone."""
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.html.page import forward_of
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
     from honeyguide.jobs.politeness import PoliteFetcher
@@ -90,7 +91,8 @@ async def opened_fetcher(
     access = policy.access.limited_to(named)
     policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
     async with HttpFetcher(policy) as http:
-        yield PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy), clock
+        robots = partial(read_robots, token=policy.robots_token)
+        yield PoliteFetcher(http, clock, robots, policy, forward_of), clock
 
 
 # --- the request ---

@@ -279,6 +279,7 @@ def log_counts(record: Record) -> None:
 def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     """Put a picker together: profile, patterns and readers."""
     from honeyguide.adapters.html.content import HtmlReader
+    from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.jobs.pick import Picker
 
     options = options_of(request.cap, request.include, request.exclude)
@@ -289,6 +290,7 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
         profile=strategy_profile(request.strategy, request.profile, request.query, request.scope),
         request=request,
         options=options,
+        read_sitemap=read_sitemap,
     )
 
 

@@ -171,6 +171,7 @@ class _Builder:
             cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
             cap=shape.cap,
             scope=shape.scope,
+            sitemap_below=shape.sitemap_below,
             order=tuple(shape.order),
             epsilon=shape.epsilon,
             filters=self.decisions(shape.filter, f"{where}.filter"),

@@ -160,6 +160,7 @@ class StrategyShape(Shape):
     card: Name
     cap: Annotated[int, ValueBounds(ge=1, le=MAX_CAP)]
     scope: Literal["host", "www", "domain"] = "host"
+    sitemap_below: Annotated[int, ValueBounds(ge=0, le=1000)] = 0
     order: list[Literal["score", "bucket", "path_length", "document", "url"]]
     epsilon: Annotated[float, ValueBounds(ge=0, le=100)] = 0.0
     filter: list[DecisionShape] = field(default_factory=list)

@@ -8,7 +8,6 @@ Must not know: HTTP, HTML, rules (core has them), files.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -19,29 +18,29 @@ from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, sc
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
-from honeyguide.core.url.scope import REACHES
 from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
+from honeyguide.jobs.homepage import complete, read_frames, why_empty, why_nothing
 from honeyguide.jobs.politeness import fetch_or_fail
+from honeyguide.jobs.sitemaps import Listing, RobotsFetcher, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from honeyguide.core.crawl.sitemap import Sitemap
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.pick.select import Candidate, Selection
     from honeyguide.core.records.fields import PickOptions, PickRecord, SelectedRecord
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.core.url.scope import Scope
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
 
 _Result = TypeVar("_Result")
 
 HEADS_AT_MOST, HEADS_AT_ONCE = 30, 5  # PICK-11
-_NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
-_RULES_NAMED = 3  # in a sentence: those that rejected most
+MAX_SITEMAPS, MAX_LISTED_PAGES = 5, 5_000  # of a site are read where its homepage links little
 _LARGE = 500  # links: selecting from more runs in a thread, so that other sites need not wait
 MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empty ones (PICK-21)
 
@@ -87,6 +86,7 @@ class Picker:
     profile: Profile
     request: PickRequest
     options: SelectionOptions = field(default_factory=SelectionOptions)
+    read_sitemap: Callable[[bytes], Sitemap] | None = None
     site_timeout_s: float = FetchPolicy().site_timeout_s
 
     async def pick(self, site: str) -> PickRecord:
@@ -111,6 +111,7 @@ class SitePick:
     pages: dict[Url, FetchedPick] = field(default_factory=dict)
     replaced: dict[Url, Why] = field(default_factory=dict)
     is_late: bool = False
+    note: str | None = None  # what to know of a homepage whose links are not all there is
 
     async def run(self) -> PickRecord:
         """Pick from the site."""
@@ -118,19 +119,39 @@ class SitePick:
         if home is None:
             return self.record(failure)
         self.homepage = home.url
-        self.page = page = self.picker.reader.page(home.body, home.url, home.headers.content_type)
+        profile, scope = self.picker.profile, self.picker.profile.scope
+        page = self.picker.reader.page(home.body, home.url, home.headers.content_type)
+        page = await read_frames(page, self._frame, scope)
+        least = profile.strategies[self.picker.request.strategy].sitemap_below
+        known = await complete(page, home.body, scope, least, self._listed)
+        page = self.page = known.page
+        self.note = known.note
         if not page.text.strip() and not page.links:
-            empty = Why("empty", "the homepage has no text and no links")
-            return self.record(Why("partial", _NO_SCRIPTS) if needs_scripts(page, home.body) else empty)
+            return self.record(why_empty(page, home.body))
         selection = await self._fetch_selected(page, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
-        nothing = (
-            None
-            if selection.selected
-            else _why_nothing(selection, page, home.body, self.picker.profile.scope)
+        if not selection.selected:
+            return self.record(why_nothing(selection, page, home.body, scope), selection)
+        cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
+        is_missing = known.is_scripted and len(selection.selected) < cap
+        return self.record(Why("partial", known.note or "") if is_missing else None, selection)
+
+    async def _frame(self, url: Url) -> Page | None:
+        return (await self._fetch(url)).page
+
+    async def _listed(self, home: Url) -> Listing:
+        """List the pages of the sitemap within the time of the site; nothing where the fetcher knows no robots.txt."""
+        picker, clock = self.picker, self.picker.clock
+        if picker.read_sitemap is None or not isinstance(picker.fetcher, RobotsFetcher):
+            return Listing()
+        request = SitemapRequest(
+            sites=(home,), is_guess=True, max_files=MAX_SITEMAPS, max_pages=MAX_LISTED_PAGES
         )
-        return self.record(nothing, selection)
+        left_s = max(0.0, self.started + picker.site_timeout_s - clock.now())
+        listing = await list_pages(request, picker.fetcher, picker.read_sitemap, left_s)
+        self.requests += listing.files
+        return listing
 
     @property
     def _late(self) -> str:
@@ -296,7 +317,7 @@ class SitePick:
             "site": self.site,
             "homepage": self.homepage.as_linked if self.homepage else None,
             "status": failure.rule if failure else "ok",
-            "reason": failure.text if failure else None,
+            "reason": failure.text if failure else self.note,
             "strategy": request.strategy,
             "profile": self.picker.profile.name,
             "profile_hash": self.picker.profile.hash,
@@ -340,39 +361,6 @@ class SitePick:
                 "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],
             }
         return record
-
-
-def _why_nothing(selection: Selection, page: Page, body: bytes, scope: Scope) -> Why:
-    """Say why no page was selected, and name the rules that rejected most links: one may be the user's own."""
-    if needs_scripts(page, body):
-        return Why("partial", _NO_SCRIPTS)
-    if why := _all_elsewhere(selection, page, scope):
-        return Why("partial", why)
-    unlinked = "the homepage links to no inner page that could be chosen"
-    why = "no inner page was worth choosing" if selection.counts.get("candidates") else unlinked
-    counts = Counter(c.rejected.rule for c in selection.candidates if c.rejected is not None)
-    if counts:
-        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_RULES_NAMED]
-        links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
-        why += f"; {links} rejected: {', '.join(f'{count:,} by {rule}' for rule, count in ranked)}"
-    return Why("partial", why)
-
-
-def _all_elsewhere(selection: Selection, page: Page, scope: Scope) -> str | None:
-    """Say that all links lead to other hosts, if they do, and which scope would follow most of them."""
-    urls = [c.url for c in selection.candidates if c.url.path not in ("/", page.url.path)]
-    if any(url.site == page.url.site for url in urls):
-        return None
-    for reach in REACHES[REACHES.index(scope.reach) + 1 :]:
-        wider = scope.within(reach)
-        near = [url for url in urls if wider.area(url.site) == wider.area(page.url.site)]
-        if near:
-            links = "1 link" if len(near) == 1 else f"{len(near):,} links"
-            return (
-                f"the homepage is on {page.url.site}, but its links lead to other hosts (URL-10); "
-                f"--scope {reach} follows {links} to {near[0].site}"
-            )
-    return None
 
 
 async def pick_all(

@@ -1,6 +1,7 @@
 """A polite fetcher: robots.txt, pace, limits, retries and redirects around a fetcher that makes single requests.
 
-Each hop of a redirect obeys the robots.txt and the pace of its own host. Must not know: HTTP clients, robots.txt syntax,
+Each hop of a redirect obeys the robots.txt and the pace of its own host; a page that sends its readers elsewhere, by a meta
+refresh or a single frame, redirects, too. Must not know: HTTP clients, robots.txt syntax,
 real time. The arithmetic is in core/fetching. These retries are seconds
 apart and belong to one fetch; a crawl queues a page that still fails again, minutes later (core/crawl/machine.py). Start reading at `PoliteFetcher.fetch`.
 """
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
 
     from honeyguide.core.fetching import FetchPolicy
-    from honeyguide.ports.fetch import Clock, Fetcher, Robots, RobotsReader, Validators
+    from honeyguide.ports.fetch import Clock, Fetcher, ForwardReader, Robots, RobotsReader, Validators
 
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
@@ -85,12 +86,18 @@ class PoliteFetcher:
     """A `Fetcher` that obeys robots.txt, paces requests, retries, and follows redirects."""
 
     def __init__(
-        self, fetcher: Fetcher, clock: Clock, read_robots: RobotsReader, policy: FetchPolicy
+        self,
+        fetcher: Fetcher,
+        clock: Clock,
+        read_robots: RobotsReader,
+        policy: FetchPolicy,
+        forward_of: ForwardReader | None = None,
     ) -> None:
         self._fetcher = fetcher
         self._clock = clock
         self._read_robots = read_robots
         self._policy = policy
+        self._forward_of = forward_of
         self._everywhere = asyncio.Semaphore(policy.concurrency)
         self._hosts: dict[str, _Host] = {}
         self._kept_hosts = _KEPT_HOSTS
@@ -119,7 +126,7 @@ class PoliteFetcher:
             own = validators if here.as_linked == owner.as_linked else None
             got = await self._fetch_with_retries(here, own, part, left)
             elapsed_s += got.elapsed_s
-            there = _next_hop(url, got)
+            there = _next_hop(url, got) or self._forward(got, (*hops, here.as_linked), part)
             if there is None and hops:
                 return replace(got, request_url=url, hops=hops, elapsed_s=elapsed_s, is_moved=is_moved)
             if there is None:
@@ -132,6 +139,14 @@ class PoliteFetcher:
                 raise _dead_end(url, f"more than {self._policy.max_redirects} redirects")
             self._check_time(url, left)
             here = there
+
+    def _forward(self, got: Fetched, hops: tuple[str, ...], part: Part) -> Url | None:
+        """Give the URL that a page itself sends its readers to; where that leads in a circle, the page is the answer."""
+        if self._forward_of is None or got.status != 200 or part not in (Part.PAGE, Part.HEAD):
+            return None
+        there = self._forward_of(got.body, got.url, got.headers.content_type)
+        is_end = there is None or there.as_linked in hops or len(hops) > self._policy.max_redirects
+        return None if is_end else there
 
     async def robots(self, url: Url) -> Robots | None:
         """Give the rules of a URL's origin; None where there are none. Raises if the origin is closed."""

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from honeyguide.core.crawl.sitemap import place_sitemap_urls
 from honeyguide.core.url.url import Url
@@ -35,6 +35,7 @@ MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
 _BATCH = 5_000  # pages that are queued in one call
 
 
+@runtime_checkable
 class RobotsFetcher(Fetcher, Protocol):
     """A polite fetcher that knows the robots.txt of every origin."""
 
@@ -50,15 +51,22 @@ class Listing:
     pages: dict[Url, str | None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     is_cut: bool = False
+    files: int = 0  # sitemaps that were requested
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapRequest:
-    """Which sitemaps to read: by address, from `files` that are parsed already, and those that robots.txt of `sites` names."""
+    """Which sitemaps to read: by address, from `files` that are parsed already, and those that robots.txt of `sites` names.
+
+    With `is_guess`, /sitemap.xml is tried where robots.txt names none.
+    """
 
     addresses: Sequence[Url] = ()
     files: Sequence[Sitemap] = ()
     sites: Sequence[Url] = ()
+    is_guess: bool = False
+    max_files: int | None = None
+    max_pages: int | None = None
 
 
 async def list_pages(
@@ -68,11 +76,11 @@ async def list_pages(
     limit_s: float | None = None,
 ) -> Listing:
     """List the pages of all sitemaps; a failure of one that the user named raises, others are `problems`."""
-    reading = _Reading(source, read)
+    reading = _Reading(source, read, request)
     most_s = MAX_S if limit_s is None else min(MAX_S, limit_s)
     try:
         async with asyncio.timeout(most_s):
-            await reading.read_all(request)
+            await reading.read_all()
     except TimeoutError:
         reading.listing.problems.append(f"sitemaps took more than {most_s:g} s; the others are skipped")
     return reading.listing
@@ -84,25 +92,27 @@ class _Reading:
 
     source: RobotsFetcher
     read: Callable[[bytes], Sitemap]
+    request: SitemapRequest
     listing: Listing = field(default_factory=Listing)
     queue: deque[tuple[Url, int]] = field(default_factory=deque)
     known: set[Url] = field(default_factory=set)
 
-    async def read_all(self, request: SitemapRequest) -> None:
+    async def read_all(self) -> None:
         """Read until no sitemap is left or a limit is reached."""
-        problems = self.listing.problems
+        problems, request = self.listing.problems, self.request
+        most = request.max_files or MAX_FILES
         self._enqueue(request.addresses, 0)
         for sitemap in request.files:
             self._enqueue(self._add_pages(sitemap, None), 1)
         for site in request.sites:
             self._enqueue(await self._named_by_robots(site), 1)
-        count = useless = 0
+        useless = 0
         while self.queue and not self.listing.is_cut:
             url, level = self.queue.popleft()
-            if count >= MAX_FILES:
-                problems.append(f"more than {MAX_FILES} sitemaps; the others are skipped")
+            if self.listing.files >= most:
+                problems.append(f"more than {most} sitemaps; the others are skipped")
                 return
-            count += 1
+            self.listing.files += 1
             sitemap = await self._fetch(url, is_named=level == 0)
             useless += not sitemap.pages and not sitemap.more
             if useless >= MAX_USELESS:
@@ -141,17 +151,19 @@ class _Reading:
             self.listing.problems.append(f"{site.site}: {error.why}")
             return []
         found = list(_urls(robots.sitemaps if robots else (), site))
+        if not found and self.request.is_guess:
+            return [Url.parse("/sitemap.xml", site)]
         if not found:
             self.listing.problems.append(f"robots.txt of {site.site} names no sitemap")
         return found
 
     def _add_pages(self, sitemap: Sitemap, base: Url | None) -> Iterator[Url]:
         """Add the pages of a sitemap to the listing; gives the sitemaps that it lists."""
-        listing = self.listing
+        listing, most = self.listing, self.request.max_pages or MAX_PAGES
         for text, lastmod in sitemap.pages:
-            if len(listing.pages) >= MAX_PAGES:
+            if len(listing.pages) >= most:
                 listing.is_cut = True
-                listing.problems.append(f"more than {MAX_PAGES:,} pages in sitemaps; the others are skipped")
+                listing.problems.append(f"more than {most:,} pages in sitemaps; the others are skipped")
                 break
             for url in _urls((text,), base):
                 listing.pages.setdefault(url, lastmod)

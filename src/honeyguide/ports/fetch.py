@@ -129,6 +129,10 @@ class Robots(Protocol):
 RobotsReader = Callable[[bytes], Robots]  # never raises, whatever the bytes
 
 
+# Where a page sends its readers, by its body, URL and content type; never raises.
+ForwardReader = Callable[[bytes, "Url", str | None], "Url | None"]
+
+
 class Content(NamedTuple):
     """The content of a page without menus and footers."""
 

@@ -125,7 +125,7 @@ def anchors(data: bytes | str) -> list[tuple[str, str]]:
         ("<p><a href=x>x<p>y</a>z", [("/x", "x"), ("/x", "y")]),
         ("<head><noscript><img src=x></noscript><a href=x>x", [("/x", "x")]),
         ("<html><body><html lang=de><body><a href=x>x</body></html><a href=y>y", [("/x", "x"), ("/y", "y")]),
-        ("<frameset><frame src=x></frameset><noframes><a href=x>x</a></noframes>", []),
+        ("<frameset><frame src=x></frameset><noframes><a href=y>y</a></noframes>", [("/x", "")]),
         ("<select><option><a href=x>x</a></select>", [("/x", "x")]),
         ("<svg><foreignObject><div><a href=x>x</a>", [("/x", "x")]),
         ("<math><a href=x>x</a></math>", [("/x", "x")]),

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from honeyguide.adapters.html import walk
 from honeyguide.adapters.html.main_text import main_text
 from honeyguide.adapters.html.walk import AREA, BLOCK, IN_MAIN, IN_NAVIGATION, KINDS, OTHER, POSITIONS, fold
-from honeyguide.core.page.page import Occurrence
+from honeyguide.core.page.page import FRAME, Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +97,9 @@ class Document:
             attributes = node.attributes
             if "href" in attributes or ("xlink:href" in attributes and node.tag_id not in AREA):
                 yield number, node, attributes
+            elif node.tag == "frame" and (source := attributes.get("src")):
+                title = attributes.get("title") or attributes.get("name")
+                yield number, node, {"href": source, "title": title, "rel": FRAME}
 
     def metadata_nodes(self) -> list[LexborNode]:
         """Return the root, and all title, base, meta and link elements."""

@@ -3,20 +3,21 @@
 Owns: links, merged by the identity of their URL, and the fields of `Page` and `Head`. Parsing is in `dom.py`, the character
 encoding in `charset.py`, limits of markup in `guards.py`. Must not know: HTTP, scores. Start reading at `parse_page`.
 
-A link is an `a` or `area` with an href, also in svg. Links inside `noscript` and elements with the `hidden` attribute
+A link is an `a` or `area` with an href, also in svg, or a `frame`. Links inside `noscript` and elements with the `hidden` attribute
 count, because readers without scripts follow them, but their text is not visible text. The content of `template` is no
 part of the page. Nothing is left out silently: see `Page.skipped`, rule `limit`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.dom import Document
 from honeyguide.adapters.html.guards import bound_markup, is_page, strip_highlighting
 from honeyguide.adapters.html.walk import MAX_LABEL, fold
-from honeyguide.core.page.page import Head, Link, Occurrence, Page
+from honeyguide.core.page.page import FRAME, Head, Link, Occurrence, Page
 from honeyguide.core.url.scope import not_a_page
 from honeyguide.core.url.steps import MAX_CHARS
 from honeyguide.core.url.url import Url
@@ -33,6 +34,12 @@ MAX_SKIPPED_HREF = 200  # characters
 MAX_DESCRIPTION = 2_000  # characters
 LIMIT = "limit"  # the rule that rejects what is over one of these
 METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
+FORWARD_BYTES = 65_536  # of a page, where it sends its readers elsewhere
+_MAY_FORWARD = re.compile(rb"http-equiv\s{0,9}=\s{0,9}[\"']?\s{0,9}refresh|<frameset", re.IGNORECASE)
+# At most ten seconds: later, a page is to be read first, or shows itself again.
+_REFRESH = re.compile(
+    r"\s*0*(?:\d|10)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"']?\s*", re.IGNORECASE
+)
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
 _ABSOLUTE = ("http://", "https://")
 _SURELY_A_PAGE = ("/", *_ABSOLUTE)
@@ -80,6 +87,28 @@ def parse_head(body: bytes | str, content_type: str | None = None) -> Head:
     return Head(
         metadata.title or metas.get("og:title"), metas.get("description") or metas.get("og:description")
     )
+
+
+def forward_of(body: bytes, url: Url, content_type: str | None = None) -> Url | None:
+    """Return where a page sends its readers: by a meta refresh within seconds, or as the only frame of a frameset.
+
+    >>> home = Url.parse("https://a.example/")
+    >>> forward_of(b"<meta http-equiv=refresh content=0;url=en>", home).text, forward_of(b"<a href=en>", home)
+    ('https://a.example/en', None)
+    """
+    start = body[:FORWARD_BYTES]
+    if "html" not in (content_type or "html").lower() or not _MAY_FORWARD.search(start):
+        return None
+    document, _ = _parse(start, content_type)
+    metadata = Metadata(document)
+    base, refresh = _base(metadata.base, url), _REFRESH.fullmatch(metadata.refresh)
+    frames = [link.url for link in _Links(document, base).merged() if link.rel == FRAME]
+    if refresh is not None and not not_a_page(refresh[1]):
+        try:
+            frames = [Url.parse(refresh[1], base)]
+        except UrlError:
+            return None
+    return frames[0] if len(frames) == 1 and frames[0].as_linked != url.as_linked else None
 
 
 def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
@@ -235,7 +264,7 @@ class Metadata:
         self.base: str | None = None
         self.canonical: str | None = None
         self.metas: dict[str, str] = {}
-        self.title = ""
+        self.title = self.refresh = ""
         for node in document.metadata_nodes():
             self._add(node)
 
@@ -243,12 +272,14 @@ class Metadata:
         """Read an html, title, meta, link or base element."""
         get = node.attributes.get
         if node.tag == "title":
-            if not self.title and not _is_drawn(node):
+            if not self.title and not _is_inside(node, "svg"):
                 self.title = fold(node.text(), MAX_LABEL)
         elif node.tag == "meta":
             name = (get("name") or get("property") or get("http-equiv") or "").strip().lower()
             if name in METAS and (value := fold(get("content"), MAX_DESCRIPTION)):
                 self.metas.setdefault(name, value)
+            elif name == "refresh" and not self.refresh and not _is_inside(node, "noscript"):
+                self.refresh = fold(get("content"), MAX_DESCRIPTION)
         elif node.tag == "html":
             self.language = fold(get("lang") or get("xml:lang"), MAX_LABEL).lower()
         elif node.tag == "base":
@@ -258,11 +289,11 @@ class Metadata:
             self.canonical = get("href")
 
 
-def _is_drawn(node: LexborNode) -> bool:
-    """Tell whether a title belongs to a drawing, where it names a shape."""
+def _is_inside(node: LexborNode, tag: str) -> bool:
+    """Tell whether an element stands in another: a title in a drawing names a shape, noscript tells of scripts."""
     above = node.parent
     for _ in range(_DRAWING_DEPTH):
-        if above is None or above.tag in {"svg", "head"}:
+        if above is None or above.tag in {tag, "head"}:
             break
         above = above.parent
-    return above is not None and above.tag == "svg"
+    return above is not None and above.tag == tag

@@ -38,13 +38,13 @@ _LINE_END = "\0"  # between blocks; no parsed text has it
     ASIDE, MAIN, ARTICLE,
 ) = range(20)  # fmt: skip
 _TAGS: Final = {
-    ANCHOR: "a area",
+    ANCHOR: "a area frame",
     META: "base meta link",
     SCRIPT: "script style",
     TITLE: "title",
     IGNORED: "head template noscript iframe noembed noframes datalist desc",
     BREAK: "br hr",
-    BLOCK: "html body blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
+    BLOCK: "html body frameset blockquote button caption center dd details dialog dt fieldset figcaption figure h3 h4 h5 h6 hgroup "
     "legend li optgroup option p pre select summary td textarea th",
     H1: "h1",
     H2: "h2",

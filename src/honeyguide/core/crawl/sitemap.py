@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.judge import CrawlContext
 
 
-POSITION = "sitemap"  # of a sighting that is no link on a page; its anchor is the lastmod
+POSITION = Position.SITEMAP.value  # of a sighting that is no link on a page; its anchor is the lastmod
 _COARSE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
-_PLACES = frozenset(place.value for place in Position)
+_PLACES = frozenset(place.value for place in Position if place is not Position.SITEMAP)
 _SILENT = (Occurrence(position=Position.FOOTER),)  # the position that pays nothing (TOPIC-1)
 
 

@@ -1,10 +1,11 @@
 """Why a fetched page does not count: gone, empty, or a shell for scripts (PICK-21).
 
-Owns: `page_fault`, `own_text`, `needs_scripts`. Must not know: fetching, selection.
+Owns: `page_fault`, `own_text`, `needs_scripts`, `scripted_links`. Must not know: fetching, selection.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.text.fold import find_phrase
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 
 SHORT = "short"  # the fault that is forgiven where nothing better is left
 _FEW_LINKS = 3  # a page whose menu is made by a script links to hardly anything
+_FEW_SCRIPTED, _SCRIPTED = 2, 3  # targets that only a script follows
+_TARGETS = {
+    "data-href attributes": re.compile(
+        rb"\sdata-(?:href|url|link)\s{0,9}=\s{0,9}[\"']?(?:/|https?:)", re.IGNORECASE
+    ),
+    "the options of a list": re.compile(
+        rb"<option\s[^<>]{0,200}?value\s{0,9}=\s{0,9}[\"']?(?:/|https?:|[\w-]{1,80}\.html?)", re.IGNORECASE
+    ),
+    "onclick attributes": re.compile(rb"\sonclick\s{0,9}=|=[\"']javascript:", re.IGNORECASE),
+}
+_DATA = {"__NEXT_DATA__": b'id="__NEXT_DATA__"', "__NUXT__": b"window.__NUXT__"}
 _LITTLE_TEXT = 400  # characters: a title, a slogan, a notice about cookies
 
 
@@ -54,6 +66,13 @@ def needs_scripts(page: Page, body: bytes) -> bool:
     """Tell whether scripts, which are not run, seem to make a page's content or its menu."""
     if len(page.links) > _FEW_LINKS:
         return False
-    code = body.lower()
-    scripted = code.count(b"onclick=") + code.count(b'="javascript:') + code.count(b"='javascript:")
-    return scripted >= 2 or (len(page.text) < _LITTLE_TEXT and b"<script" in code)
+    scripted = len(_TARGETS["onclick attributes"].findall(body))
+    return scripted >= _FEW_SCRIPTED or (len(page.text) < _LITTLE_TEXT and b"<script" in body.lower())
+
+
+def scripted_links(body: bytes) -> str | None:
+    """Name where a page has targets that only a script follows; None if it has few."""
+    for name, mark in _DATA.items():
+        if mark in body:
+            return name
+    return next((name for name, target in _TARGETS.items() if len(target.findall(body)) >= _SCRIPTED), None)

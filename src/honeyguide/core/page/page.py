@@ -20,10 +20,14 @@ class Position(StrEnum):
     MAIN = "main"
     NAVIGATION = "navigation"
     FOOTER = "footer"
+    SITEMAP = "sitemap"  # not on the page: only the sitemap of the site lists it
 
 
 # A link counts by the best-scoring position of its occurrences (TOPIC-1: main 3, navigation 2, footer 0).
-BEST_FIRST = (Position.MAIN, Position.NAVIGATION, Position.FOOTER)
+BEST_FIRST = (Position.MAIN, Position.NAVIGATION, Position.FOOTER, Position.SITEMAP)
+
+
+FRAME = "frame"  # the rel of a link that is a frame of its page
 
 
 class Occurrence(NamedTuple):

@@ -56,7 +56,7 @@ class CandidateRecord(TypedDict):
     title: str | None  # the first title attribute of the link that is not empty
     base_domain: str | None  # host of the URL, without `www.`
     head_data: HeadRecord | None  # title and description of the linked page; null unless its head was read
-    position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link
+    position: str | None  # `main`, `navigation` or `footer`, the first where the page has it; else `sitemap`
     rank: int | None  # 1 for the best of the selected; null for the others
     category: str | None  # the rule of the card's first group that paid: A, B, C, U, T, D for `rules`
     bucket: str | None  # what the page is: services, about, blog, …
@@ -132,7 +132,7 @@ class PickRecord(OutputRecord):
     site: str  # the site as given
     homepage: str | None  # URL of its homepage, after redirects
     status: str  # see below
-    reason: str | None  # why the status is not `ok`
+    reason: str | None  # why the status is not `ok`; with `ok`, what to know of the links
     strategy: str  # name of the strategy
     profile: str | None  # name of the profile
     profile_hash: str | None  # hash of the profile's content

@@ -69,7 +69,7 @@ _CATALOGUE = (
     ("anchor_words", FactKind.NUMBER, "words in the longest anchor text"),
     ("title", FactKind.TEXTS, "title attributes of all occurrences"),
     ("context", FactKind.TEXTS, "text around the link, of all occurrences"),
-    ("position", FactKind.TEXTS, "navigation, main, footer: of all occurrences"),
+    ("position", FactKind.TEXTS, "navigation, main, footer, sitemap: of all occurrences"),
     ("rel", FactKind.TEXTS, "rel attributes of all occurrences"),
     ("occurrences", FactKind.NUMBER, "how often the page links it"),
     ("order", FactKind.NUMBER, "place in document order, from 0"),

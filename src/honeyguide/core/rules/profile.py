@@ -46,7 +46,8 @@ class Strategy:
     """How pick orders and takes links.
 
     `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
-    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. `kinds` are buckets of its own, if it has any. The best
+    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. The sitemap
+    is read where the homepage links fewer than `sitemap_below` inner pages. `kinds` are buckets of its own, if it has any. The best
     page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap.
     """
 
@@ -64,6 +65,7 @@ class Strategy:
     kinds: Kinds | None = None
     reserve: tuple[str, ...] = ()
     scope: str = "host"
+    sitemap_below: int = 0
 
 
 class Topic(NamedTuple):
