@@ -218,11 +218,8 @@ def main(argv: list[str] | None = None) -> int:
     _say(f"{len(chosen)} of {len(every)} changes of {len(modules)} modules, seed {options.seed}")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), options.jobs, options.limit)
-        for tests in sorted(
-            {tuple(tests_of(mutant.path)[1:]) for mutant in chosen}
-            | ({tuple(options.then)} if options.then else set())
-        ):
-            bench.check(list(tests))
+        areas = {tuple(tests_of(mutant.path)[1:]) for mutant in chosen}
+        areas |= {tuple(options.then)} if options.then else set()
 
         def survives(mutant: Mutant) -> bool:
             tests = tests_of(mutant.path)
@@ -233,6 +230,7 @@ def main(argv: list[str] | None = None) -> int:
             return is_alive
 
         with ThreadPoolExecutor(options.jobs) as threads:
+            list(threads.map(bench.check, map(list, sorted(areas))))
             alive = list(threads.map(survives, chosen))
     _say(f"{sum(alive)} of {len(chosen)} survive")
     return int(any(alive))
