@@ -7,12 +7,13 @@ import random
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from honeyguide.cli import progress
 from honeyguide.cli.progress import LINE_EVERY_S
 
-settings.register_profile("any machine", deadline=None)  # a slow or busy machine is no failure
+# A slow or busy machine is no failure.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
