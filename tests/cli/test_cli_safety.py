@@ -78,7 +78,7 @@ def _failing(error: BaseException) -> Root:
     ("error", "code", "message"),
     [
         (BrokenPipeError(), 0, ""),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "Stopped by Ctrl-C; files and stores are as they were.\n"),
         (OSError(28, "No space left on device"), 1, "Error: output: No space left on device\n"),
         (click.UsageError("no"), 2, "Error: no\n"),
     ],
@@ -130,7 +130,7 @@ def test_an_interrupt_ends_with_130_and_no_traceback(start: Start) -> None:
         process.stdin.flush()
         assert process.stdout.readline() == b"http://a.example/\n"
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == b"Stopped by Ctrl-C; files and stores are as they were.\n"
     assert process.returncode == 130
 
 

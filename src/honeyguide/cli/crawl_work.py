@@ -30,6 +30,7 @@ from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, option
 from honeyguide.cli.options import (
     INTERRUPTED,
+    INTERRUPTED_CODE,
     STORE,
     TERMINATED,
     TERMINATED_CODE,
@@ -154,8 +155,10 @@ class Work:
             if self.options.reports:
                 self._write_reports(result)
             self._tell(result, out.name)
+        else:
+            note("stopped before the crawl began; the store is as it was")
         if stopped == INTERRUPTED:
-            raise KeyboardInterrupt
+            raise click.exceptions.Exit(INTERRUPTED_CODE)
         if stopped == TERMINATED:
             raise click.exceptions.Exit(TERMINATED_CODE)
         return is_done

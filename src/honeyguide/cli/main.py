@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide import __version__
+from honeyguide.__main__ import INTERRUPTED, UNCHANGED
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ERROR = 1
-INTERRUPTED = 130  # what shells expect after Ctrl-C
 _MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes thousands, and hardly any cycle
 
 
@@ -57,6 +57,14 @@ COMMANDS = {
 class Root(CommandGroup):
     """The outermost group: it turns every error into one sentence and an exit code."""
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """Read the arguments; click would call an interrupt an abort."""
+        try:
+            return super().make_context(*args, **more)
+        except KeyboardInterrupt:
+            click.echo(UNCHANGED, err=True, nl=False)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; no traceback reaches the user."""
         try:
@@ -65,7 +73,10 @@ class Root(CommandGroup):
         except BrokenPipeError:  # the reader stopped reading (`| head`): not an error
             _forget_output()
             ctx.exit(0)
-        except KeyboardInterrupt:
+        except (
+            KeyboardInterrupt
+        ):  # of a command that has nothing to tell: what is written is written in one step
+            click.echo(UNCHANGED, err=True, nl=False)
             ctx.exit(INTERRUPTED)
         except HoneyguideError as error:
             _fail(ctx, str(error))

@@ -6,9 +6,10 @@ Owns: the rules of all commands that read or write files; `app.files` writes. Mu
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -230,6 +231,15 @@ def rejected_options(hints: Mapping[str, str] | None = None) -> Iterator[None]:
 # --- files ---
 
 
+def standard_output(file: str | None) -> str | None:
+    """Give the file of -o, or None for standard output: `-`, or /dev/null, where standard output then goes."""
+    if file == os.devnull:
+        context = click.get_current_context()
+        nothing = context.with_resource(Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - the context closes it
+        context.with_resource(redirect_stdout(nothing))
+    return None if file in (STDIN, os.devnull) else file
+
+
 def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Reject a file that is both read and written, or written twice."""
     seen = {_place(file) for file in inputs if file is not None}
@@ -342,6 +352,7 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
 # --- the end of a long run ---
 
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
+INTERRUPTED_CODE = 128 + 2  # exit code after Ctrl-C, as shells give it
 TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import atexit
 import glob
+import gzip
 import logging
 import stat
 import sys
 import tempfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from honeyguide.errors import InputError
 
@@ -34,6 +37,7 @@ SMALL_BYTES = 100_000  # about a thousand rows; below it, rows are as fast as co
 _BLOCK_BYTES = 1 << 20
 CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
+_PACKED = ("gz", "zst")
 _KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
 
 
@@ -54,11 +58,62 @@ def opened(path: str) -> Iterator[IO[bytes]]:
             raise InputError("is not a usable path", file=path)
         else:
             _LOG.info("reading %s", path)
-            with Path(path).open("rb") as file:
-                yield file
+            with Path(path).open("rb") as file, _decompressed(file, path) as plain:
+                yield plain
+    except gzip.BadGzipFile:
+        raise _damaged(path) from None
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}; check the path"
         raise InputError(what, file=name_of(path)) from None
+
+
+@contextmanager
+def _decompressed(file: IO[bytes], path: str) -> Iterator[IO[bytes]]:
+    """Read through the compression that the name tells; what comes out is bounded by whoever reads it."""
+    packed = _packing(path)
+    if not packed:
+        yield file
+        return
+    try:
+        with _gzip(file) if packed == "gz" else _zstd(file, path) as plain:
+            yield plain
+    except (EOFError, zlib.error):
+        raise _damaged(path) from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":  # of a library that may not be there
+            raise
+        raise _damaged(path) from None
+
+
+def _gzip(file: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+
+
+def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
+    try:
+        zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError:
+        what = "is compressed by zstd, which needs the extra: pip install 'honeyguide[speed]'"
+        raise InputError(what, file=path) from None
+    return cast("IO[bytes]", zstd.ZstdFile(file))
+
+
+def _damaged(path: str) -> InputError:
+    return InputError("is not compressed as its name tells, or is cut off", file=path)
+
+
+def _packing(path: str) -> str:
+    end = path.rpartition(".")[2].lower()
+    return end if end in _PACKED else ""
+
+
+def plain_name(path: str) -> str:
+    """Give the name of a file without the ending of its compression.
+
+    >>> plain_name("known.csv.GZ"), plain_name("known.csv")
+    ('known.csv', 'known.csv')
+    """
+    return path[: -1 - len(end)] if (end := _packing(path)) else path
 
 
 def read_bytes(path: str, limit: int = MAX_PAGE_BYTES, advice: str = "give a smaller file") -> bytes:
@@ -118,7 +173,7 @@ class Source:
 
 def kind_of(path: str) -> str | None:
     """Tell the kind of a table by its name."""
-    return _KINDS.get(path.rpartition(".")[2].lower())
+    return _KINDS.get(plain_name(path).rpartition(".")[2].lower())
 
 
 def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
@@ -130,7 +185,8 @@ def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
             raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name)
         if found == "parquet" and not _has_polars():
             raise no_parquet(name)
-        sources.append(Source(_spooled(path) if path == STDIN or _is_stream(path) else path, found, name))
+        is_stream = path == STDIN or _packing(path) or _is_stream(path)
+        sources.append(Source(_spooled(path) if is_stream else path, found, name))
     return sources
 
 

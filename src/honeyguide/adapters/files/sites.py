@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import kind_of, name_of, no_parquet, read_bytes, reading_parquet
+from honeyguide.adapters.files.read import (
+    kind_of,
+    name_of,
+    no_parquet,
+    plain_name,
+    read_bytes,
+    reading_parquet,
+)
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -66,7 +73,9 @@ class NoColumnError(InputError):
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
     data = read_bytes(path, MAX_BYTES, "split it")
-    kind = kind_of(path) or _SUFFIXES.get(path.rpartition(".")[2].lower()) or _kind_of(data, column)
+    kind = (
+        kind_of(path) or _SUFFIXES.get(plain_name(path).rpartition(".")[2].lower()) or _kind_of(data, column)
+    )
     if column is not None and kind not in _TABLES:
         what = f"is read as {kind}, which has no column {column}; give a table, or no column"
         raise InputError(what, file=name_of(path))
@@ -222,7 +231,7 @@ def _json(text: str) -> Any:
 def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     lines = _lines(text)
     start = next((number for number, line in enumerate(lines) if line.strip()), len(lines) - 1)
-    delimiter = "\t" if path.lower().endswith(".tsv") else _delimiter(lines[start])
+    delimiter = "\t" if plain_name(path).lower().endswith(".tsv") else _delimiter(lines[start])
     header = _cells(lines[start], delimiter)
     place = _find_column(header, column)
     if place is None:

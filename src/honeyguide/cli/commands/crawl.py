@@ -36,6 +36,7 @@ from honeyguide.cli.options import (
     format_of,
     rejected_options,
     scope_option,
+    standard_output,
 )
 from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
@@ -135,7 +136,7 @@ def crawl(
 
 def _checked(outputs: OutputOptions) -> OutputOptions:
     """Choose how pages are written; what cannot be written is rejected before the crawl."""
-    file = None if outputs.file == "-" else outputs.file
+    file = standard_output(outputs.file)
     read = [*outputs.inputs, *(text for text in outputs.sitemaps if "://" not in text)]
     check_distinct(read, (file, outputs.store, outputs.warc, *outputs.reports))
     check_reports(outputs.reports, "crawl")

@@ -24,6 +24,7 @@ from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.options import (
     ALL_FORMATS,
+    INTERRUPTED_CODE,
     FetchOptions,
     check_distinct,
     check_printable,
@@ -32,6 +33,7 @@ from honeyguide.cli.options import (
     format_of,
     format_option,
     reports_option,
+    standard_output,
 )
 from honeyguide.cli.output import (
     RecordPrinter,
@@ -142,16 +144,16 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
-    file = options.file
+    file = standard_output(options.file)
     check_distinct(options.inputs, (file, *options.reports))
     check_reports(options.reports, "pick")
-    if file in (None, STDIN):
+    if file is None:
         if options.restart or options.retry_failed:
             raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
         return None, check_printable(options.output or usual_format())
     if options.restart and options.retry_failed:
         raise click.UsageError("--restart picks from every site again; leave out --retry-failed.")
-    return Path(str(file)), format_of(str(file), options.output, ALL_FORMATS)
+    return Path(file), format_of(file, options.output, ALL_FORMATS)
 
 
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
@@ -216,7 +218,7 @@ class _Work:
         if is_done:
             self.sink.complete()
         if is_stopped and not is_done:
-            raise KeyboardInterrupt  # for the exit code
+            raise click.exceptions.Exit(INTERRUPTED_CODE)
         if is_done and total and not any(statuses[status] for status in _REACHED):
             is_table = isinstance(self.sink, PrintedRecords) and self.sink.is_table  # it shows all reasons
             for line in () if is_table else failures:

@@ -31,6 +31,7 @@ from honeyguide.cli.options import (
     quiet_option,
     rejecting,
     reports_option,
+    standard_output,
     tell_written,
 )
 from honeyguide.cli.output import (
@@ -267,7 +268,7 @@ def _destination(files: tuple[str, ...], options: PlanOptions) -> tuple[str | No
         raise click.UsageError("Give only one of --explain, --diff and -o.")
     if options.reports and (options.explain is not None or options.diff is not None):
         raise click.UsageError("--report tells of a whole plan; leave out --explain and --diff.")
-    file = None if options.file == "-" else options.file
+    file = standard_output(options.file)
     if file is None and not options.reports:
         return None, ""
     kind = format_of(file, given_format(), ALL_FORMATS) if file else ""

@@ -19,6 +19,7 @@ from honeyguide.cli.options import (
     format_of,
     quiet_option,
     rejected_options,
+    standard_output,
     store_option,
     tell_written,
 )
@@ -174,7 +175,7 @@ def export(what: str, options: _ExportOptions) -> None:
         raise click.UsageError("--rule selects rejected URLs: export out.")
     if options.changed and what != "pages":
         raise click.UsageError("--changed selects visits of pages: export pages.")
-    file, record_type = None if options.file == "-" else options.file, RECORDS[what]
+    file, record_type = standard_output(options.file), RECORDS[what]
     chosen = format_of(file, options.output, ALL_FORMATS) if file else check_printable(options.output)
     check_distinct((options.store,), (file,))
     if file is not None:

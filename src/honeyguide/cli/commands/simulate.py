@@ -22,6 +22,7 @@ from honeyguide.cli.options import (
     format_of,
     moment,
     rejected_options,
+    standard_output,
     tell_written,
 )
 from honeyguide.cli.output import Column, emit, given_format, is_plain, output_options, print_table, say
@@ -107,7 +108,7 @@ def recrawl(worlds: tuple[str, ...], options: SimulateOptions, outputs: _Outputs
     A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
     seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
     """
-    file, report = None if outputs.file == "-" else outputs.file, outputs.report
+    file, report = standard_output(outputs.file), outputs.report
     kind = format_of(file, given_format()) if file else ""
     # What could only fail after the simulation is rejected now.
     if report and not report.lower().endswith(_REPORTS):

@@ -28,12 +28,14 @@ from honeyguide.cli.commands.plan import policy_option
 from honeyguide.cli.crawl_work import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.options import (
     INTERRUPTED,
+    INTERRUPTED_CODE,
     TERMINATED,
     FetchOptions,
     check_distinct,
     format_of,
     format_option,
     moment,
+    standard_output,
     store_option,
     until_stopped,
 )
@@ -127,7 +129,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
     watch runs until it is stopped.
     """
-    file = None if options.file == "-" else options.file
+    file = standard_output(options.file)
     check_distinct((), (file, options.store))
     until = None if options.until is None else options.until.timestamp()
     tally = WatchTally(WatchBudget(options.per_hour, options.cycle_s, until, options.rounds))
@@ -163,7 +165,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
     if visits.refused:
         note(refused_words(visits.refused))
     if stopped == INTERRUPTED:
-        raise KeyboardInterrupt  # everything is said; the exit code is left
+        raise click.exceptions.Exit(INTERRUPTED_CODE)
     if visits.refused == visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
 
