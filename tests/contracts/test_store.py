@@ -20,6 +20,7 @@ from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
 from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError
 from honeyguide.ports.store import Intake
+from honeyguide.testing.contracts.contents import ContentsContract
 from honeyguide.testing.contracts.history import HistoryContract
 from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
 from honeyguide.testing.contracts.workers import WorkersContract
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
 
-class TestMemoryStore(StoreContract, HistoryContract, WorkersContract):
+class TestMemoryStore(ContentsContract, StoreContract, HistoryContract, WorkersContract):
     def make_store(self) -> Store:
         return MemoryStore()
 
@@ -40,7 +41,7 @@ class TestMemoryStore(StoreContract, HistoryContract, WorkersContract):
         return store, MemoryStore(store)
 
 
-class TestSqliteStore(StoreContract, HistoryContract, WorkersContract):
+class TestSqliteStore(ContentsContract, StoreContract, HistoryContract, WorkersContract):
     @pytest.fixture(autouse=True)
     def folder(self) -> Iterator[None]:
         with TemporaryDirectory() as folder:

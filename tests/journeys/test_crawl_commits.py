@@ -115,8 +115,9 @@ class Manual:
         return Fetched(url, url, status, Headers(content_type="text/html"), body)
 
 
-def test_a_page_of_a_polite_crawl_costs_at_most_twelve_statements(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("keep_bytes", "most"), [(0, 12), (10**9, 14)])
+def test_a_page_of_a_polite_crawl_costs_few_statements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep_bytes: int, most: int
 ) -> None:
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Counting))
     store, clock = SqliteStore(tmp_path / "h.db"), FrozenClock()
@@ -129,10 +130,12 @@ def test_a_page_of_a_polite_crawl_costs_at_most_twelve_statements(
         counted.append(Counting.statements)
 
     crawler = Crawler(polite, HtmlReader(), clock, store, profile)
-    asyncio.run(crawler.crawl(CrawlRequest((Url.parse("https://a.example/"),)), handed))
+    asyncio.run(
+        crawler.crawl(CrawlRequest((Url.parse("https://a.example/"),), keep_bytes=keep_bytes), handed)
+    )
     store.close()
     assert len(counted) == SIZE + 1
-    assert 8 < (counted[-1] - counted[9]) / (SIZE - 9) <= 12  # the first few pages reveal the others
+    assert 8 < (counted[-1] - counted[9]) / (SIZE - 9) <= most  # the first few pages reveal the others
 
 
 def test_a_few_pages_share_a_commit_and_the_first_has_its_own(tmp_path: Path) -> None:

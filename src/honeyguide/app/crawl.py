@@ -188,7 +188,7 @@ class CrawlResult:
             return False
         if self.stopped == "nothing_due":
             return tally.verdicts["failed"] < max(1, tally.verdicts.total())
-        return self.stopped == "complete" and self.counts.states["done"] > 0
+        return self.stopped in ("complete", "max_relevant") and self.counts.states["done"] > 0
 
     @property
     def causes(self) -> list[str]:

@@ -83,7 +83,7 @@ def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Colle
 def _resumable(store: Store, request: WatchRequest) -> dict[int, tuple[CrawlRequest, Profile]]:
     """Make the requests that resume runs; `on_note` receives those that cannot be resumed."""
     found, problems = {}, []
-    limits = CrawlRequest((), concurrency=request.concurrency)
+    limits = CrawlRequest((), concurrency=request.concurrency, keep_bytes=request.keep_bytes)
     for run in latest_runs(store.runs.list()):
         try:
             found[run.id] = resume_request(run, limits)

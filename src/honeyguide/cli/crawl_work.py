@@ -61,6 +61,7 @@ STOPPED = {
     "max_pages": "--max-pages is reached; run the same command with a larger one to resume",
     "max_pages_per_host": "--max-pages-per-host is reached; run the same command with a larger one to resume",
     "external_pages": "--follow-external is used up, and the rest is complete",
+    "max_relevant": "--max-relevant pages were found; run the same command with a larger one to resume",
     "max_time": f"--max-time is over; {RESUME}",
     INTERRUPTED: f"interrupted; {RESUME}",
     TERMINATED: f"stopped by SIGTERM; {RESUME}",
@@ -113,6 +114,7 @@ class Work:
     _relevant_before: int = 0
     _lanes: Mapping[str, int] = field(default_factory=dict)
     _count_at: float = 0.0
+    _dropped: int = 0
 
     def __post_init__(self) -> None:
         total = self.job.request.budgets.max_pages
@@ -174,7 +176,9 @@ class Work:
 
         async def crawled() -> str:
             begin, check = partial(self._begin, out=out), partial(self._check_new, out)
-            return (await self.session.crawl(on_page, begin, self.progress.note, check)).stopped
+            summary = await self.session.crawl(on_page, begin, self.progress.note, check)
+            self._dropped = summary.dropped
+            return summary.stopped
 
         hard_stop.limit(self.job.request.max_time_s)
         try:
@@ -249,6 +253,8 @@ class Work:
             note(text)
         if options.due and tally.failures:
             note(failed_words(tally.failures))
+        if self._dropped:
+            note(f"the store had no room for {count_of(self._dropped, 'older page')}: see --keep-limit")
         if options.quiet:
             return
         lines = [f"{output}: {self._summary(result)}" if output else self._summary(result)]

@@ -145,6 +145,24 @@ def scope_option(usual: str, default: str | None = None) -> Any:
     return option("--scope", about, default=default, type=click.Choice(["host", "www", "domain"]))
 
 
+@dataclass(frozen=True, slots=True)
+class KeepOptions:
+    """How much of the pages themselves the store keeps."""
+
+    no_keep: bool = option("--no-keep", "Keep no pages in the store, only what was found out about them.")
+    keep_limit: int = option(
+        "--keep-limit MB",
+        "Keep at most so many megabytes of pages in the store, packed; then the oldest go.",
+        type=click.IntRange(1, 1_000_000),
+        default=2_000,
+    )
+
+    @property
+    def keep_bytes(self) -> int:
+        """The room for pages in a store."""
+        return 0 if self.no_keep else self.keep_limit * 1_000_000
+
+
 def store_option() -> Any:
     """Declare --store of a command that works on what crawls have kept."""
     return option("--store FILE", "The store that crawls are kept in.", default=STORE)

@@ -19,13 +19,13 @@ from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import machine
-from honeyguide.core.crawl.frontier import Budgets, Claimed, ClaimRequest, Dropped, Retry, too_deep
+from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Dropped, Retry, too_deep
 from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
 from honeyguide.jobs.politeness import fetch_or_fail
-from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
+from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
 from honeyguide.ports.fetch import PacedFetcher
 from honeyguide.ports.store import Intake
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["CrawlRequest", "CrawlSummary", "Crawler", "PageAttachments"]
 
 
-_NO_LIMIT = 1 << 40
 # What may share a commit: half of what is leased of a site by default, so that the other half is being fetched; and no
 # longer than others, who wait for their turn to write, would mind.
 _SHARED_PAGES = 4
@@ -53,7 +52,7 @@ _SHARED_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class CrawlSummary:
-    """How a crawl went. `pages` and `relevant` are of this process, `counts` of the whole run; `stopped` says why."""
+    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run."""
 
     run: int
     stopped: str
@@ -61,6 +60,7 @@ class CrawlSummary:
     relevant: int
     elapsed_s: float
     counts: Counts
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,6 @@ class Crawler:
         return session.summary(stopped)
 
 
-def _of_this_process(budgets: Budgets, run: Run) -> Budgets:
-    """Count from now on, because pages of earlier processes do not limit what is due."""
-    most = budgets.max_pages
-    return Budgets(
-        None if most is None else run.fetched + most, None, _NO_LIMIT if budgets.external_pages else 0
-    )
-
-
 class _Session:
     """One process working on one run."""
 
@@ -137,8 +129,9 @@ class _Session:
         self._queue: Queue = crawler.store.queue(run)
         self._intake: PageIntake
         self._rules = crawler.profile.crawl.for_traversal(context.traversal)
-        budgets = _of_this_process(request.budgets, run) if request.only_due else request.budgets
-        limits = machine.CrawlLimits(self._rules, budgets, request.max_time_s, request.only_due)
+        limits = machine.CrawlLimits(
+            self._rules, budgets_of(request, run), request.max_time_s, request.only_due
+        )
         self._state = machine.CrawlState(limits, crawler.clock.now())
         self._paced = crawler.fetcher if isinstance(crawler.fetcher, PacedFetcher) else None
         self._delay_s = None if self._paced is None else self._paced.delay_s
@@ -156,7 +149,10 @@ class _Session:
         self._wait_until: float | None = None
         self._stopped: str | None = None
         self._pages = 0
-        self._relevant = 0
+        self._relevant = self._relevant_before = self._dropped = 0
+        if request.max_relevant is not None:
+            ledger = crawler.store.ledger(run)
+            self._relevant_before = sum(is_relevant(record) for _, record in ledger.pages())
 
     # --- the loop ---
 
@@ -165,6 +161,8 @@ class _Session:
         adopted = self._begin()
         if self._request.max_time_s is not None:
             self._timer = asyncio.create_task(self._tick_after(self._request.max_time_s))
+        if self._has_enough():
+            return "max_relevant"
         self._send(machine.Adopted(adopted, self._clock.now()))
         while self._stopped is None:
             if self._arrived:
@@ -197,9 +195,7 @@ class _Session:
             queue.add(seeds)
             if not request.only_due:
                 self._set_depth(request.max_depth)
-                again = seeds_again(
-                    seeds, self._store.ledger(self._run).known([seed.digest for seed in seeds])
-                )
+                again = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
                 queue.requeue(again.seeds)
                 for site in again.sites:
                     queue.block(site, None)
@@ -215,11 +211,8 @@ class _Session:
     def _adoptable(self) -> int:
         """How many leases of a dead worker to take over: no more than the window, and no more than max_pages leaves."""
         most = self._request.budgets.max_pages
-        if self._request.only_due:
-            return 0
-        return (
-            self._rules.window if most is None else min(self._rules.window, max(0, most - self._run.fetched))
-        )
+        left = self._rules.window if most is None else max(0, most - self._run.fetched)
+        return 0 if self._request.only_due else min(self._rules.window, left)
 
     def _set_depth(self, limit: int | None) -> None:
         """Queue what another depth limit rejected, and reject what is too deep by the limit of this command."""
@@ -271,7 +264,8 @@ class _Session:
             case machine.Fetch(lease):
                 self._granted.append((lease, self._intake.validators(lease)))
             case machine.Finish(lease, outcome):
-                self._apply(lease, outcome)
+                if self._stopped is None:  # else there is enough, and whoever wants more fetches it again
+                    self._apply(lease, outcome)
             case machine.Block(site, until):
                 self._queue.block(site, until)
             case machine.Wait(until):
@@ -297,7 +291,8 @@ class _Session:
         """Say how it went."""
         elapsed_s = self._clock.now() - self._state.started_at
         counts = self._store.ledger(self._run).counts()
-        return CrawlSummary(self._run.id, stopped, self._pages, self._relevant, elapsed_s, counts)
+        done = (self._pages, self._relevant, elapsed_s, counts, self._dropped)
+        return CrawlSummary(self._run.id, stopped, *done)
 
     # --- leases ---
 
@@ -368,9 +363,16 @@ class _Session:
             self._pages += 1
             self._relevant += is_relevant(intake.record)
         with self._store.transaction():
-            self._queue.commit_page(lease, intake)
+            if self._queue.commit_page(lease, intake) and intake.record is not None:
+                self._dropped += self._intake.keep(lease, attachments, self._request.keep_bytes)
+        if self._has_enough():
+            self._stopped = "max_relevant"
         if self._pages == 1:
             self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
+
+    def _has_enough(self) -> bool:
+        most = self._request.max_relevant
+        return most is not None and self._relevant_before + self._relevant >= most
 
     # --- commits ---
 

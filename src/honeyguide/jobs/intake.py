@@ -25,7 +25,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
 from honeyguide.ports.fetch import PacedFetcher, Validators
-from honeyguide.ports.store import Intake
+from honeyguide.ports.store import Intake, KeptPage
 
 if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Lease, Outcome, Run, SitePace
@@ -46,10 +46,14 @@ _ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where noth
 
 @dataclass(frozen=True, slots=True)
 class PageAttachments:
-    """What came with a page, for outputs that want more than its record; None where there was nothing to read."""
+    """What came with a page, for outputs that want more than its record; None where there was nothing to read.
+
+    `body` is the digest of the page's bytes, as they are or, if they were not sent because nothing changed, were.
+    """
 
     fetched: Fetched | None = None
     page: Page | None = None
+    body: int | None = None
 
 
 class PageIntake:
@@ -62,6 +66,7 @@ class PageIntake:
         self.context = context
         self.run = run.id
         self._ledger = crawler.store.ledger(run)
+        self._contents = crawler.store.contents
         self._fetcher = crawler.fetcher if isinstance(crawler.fetcher, PacedFetcher) else None
         self._external_pages = external_pages
         self.sites = self._ledger.sites()
@@ -96,7 +101,16 @@ class PageIntake:
         fetched = None if isinstance(result, FetchError) else result
         page = _PageReading(self, lease, outcome, fetched, at)
         intake = page.take()
-        return None if intake is None else (intake, PageAttachments(fetched, page.page))
+        return None if intake is None else (intake, PageAttachments(fetched, page.page, page.body))
+
+    def keep(self, lease: Lease, attachments: PageAttachments, max_bytes: int) -> int:
+        """Keep a page as it was read; returns how many older bodies were dropped to make room."""
+        fetched, digest = attachments.fetched, attachments.body
+        if fetched is None or digest is None or not max_bytes:
+            return 0
+        body = None if fetched.status == _NOT_MODIFIED else fetched.body
+        page = KeptPage(fetched.url, fetched.headers.content_type, digest, body)
+        return self._contents.keep(self.run, lease.claim, page, max_bytes)
 
     def may_leave(self, lease: Lease, site: str) -> bool | None:
         """Tell whether a redirect may lead to a site: None if it is part of the crawl, else whether the budget allows it."""
@@ -163,6 +177,13 @@ class _PageReading:
         self._listing: Why | None = None
         self._same_as: str | None = None
         self.page: Page | None = None
+
+    @property
+    def body(self) -> int | None:
+        """The digest of the page's bytes; of a page that was not sent again, those of the last visit."""
+        if self._body is not None or not isinstance(self._outcome, Done) or self._known is None:
+            return self._body
+        return self._known.body
 
     def take(self) -> Intake | None:
         """Read and judge the result; None if another worker has the page by now."""

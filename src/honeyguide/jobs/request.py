@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     Alternatives = Mapping[Url, Sequence[Url]]
 
 
+_NO_LIMIT = 1 << 40
+KEEP_BYTES = 2 * 10**9
 _TYPES = {
     "traversal": str,
     "scope": str,
@@ -60,7 +62,8 @@ class CrawlRequest:
     A URL is followed if it matches any `include` and no `exclude`. `only_due` fetches scheduled visits only; then the
     budgets count this process alone. `spec` resumes that run, whatever its key would be today, and needs no seeds.
     `profile` is the name or path of the profile and `related` replaces its terms: both are kept for a later resume.
-    `scope` says which hosts are one site (`core.url.scope`).
+    `scope` says which hosts are one site (`core.url.scope`). `keep_bytes` is the room for pages as they were read, in
+    the whole store; 0 keeps none. The crawl ends when `max_relevant` pages about the topic were found.
     """
 
     seeds: tuple[Url, ...]
@@ -79,6 +82,8 @@ class CrawlRequest:
     profile: str = ""
     related: tuple[str, ...] | None = None
     scope: str = HOST
+    keep_bytes: int = KEEP_BYTES
+    max_relevant: int | None = None
 
 
 def _to_json(request: CrawlRequest, profile: Profile) -> str:
@@ -144,6 +149,15 @@ def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
         follow_external=request.budgets.external_pages > 0,
         score_all=request.links,
     )
+
+
+def budgets_of(request: CrawlRequest, run: Run) -> Budgets:
+    """Give the budgets of a run; where only what is due is fetched, pages of earlier processes do not count."""
+    budgets = request.budgets
+    if not request.only_due:
+        return budgets
+    most = None if budgets.max_pages is None else run.fetched + budgets.max_pages
+    return Budgets(most, None, _NO_LIMIT if budgets.external_pages else 0)
 
 
 def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:

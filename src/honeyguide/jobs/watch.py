@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError
-from honeyguide.jobs.request import context_of, latest_runs
+from honeyguide.jobs.request import KEEP_BYTES, context_of, latest_runs
 from honeyguide.jobs.sitemaps import Listing, queue_listed
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class WatchRequest:
     rest_s: float = 60.0
     per_host: int | None = None
     concurrency: int = 32
+    keep_bytes: int = KEEP_BYTES
     sitemaps: tuple[str, ...] = ()
     listen_s: float = 3600.0
     on_page: Callable[[Record, PageAttachments], None] = lambda _record, _attachments: None

@@ -1,4 +1,4 @@
-"""What a store offers: `Runs`, the `Queue` and the `Ledger` of a run, and the `History` of all runs.
+"""What a store offers: `Runs`, the `Queue` and the `Ledger` of a run, and the `History` and `Contents` of all runs.
 
 Owns: these Protocols, `Store`, which holds them, and what crosses them: `PageView` and `Intake`. Must not know: who
 implements them. Start reading at `Queue`. Several workers may share a run: limits and counters are added to in the
@@ -192,6 +192,32 @@ class History(Protocol):
         """Save the usual change rate of a site's pages, by kind."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A page as it was read at `url`. `digest` is of the body, which is None where only the digest is known."""
+
+    url: Url
+    content_type: str | None
+    digest: int
+    body: bytes | None = None
+
+
+class Contents(Protocol):
+    """Pages as they were read, by run and number of the claim; each body is kept once."""
+
+    def keep(self, run: int, claim: int, page: KeptPage, max_bytes: int) -> int:
+        """Keep a page within the room for all; returns how many of the oldest bodies were dropped for it.
+
+        A page whose body is neither given nor known, or larger than the room, is not kept.
+        """
+
+    def get(self, run: int, claim: int) -> KeptPage | None:
+        """Give the page that a visit read, with its body; None if that is not kept."""
+
+    def drop(self, max_bytes: int) -> int:
+        """Drop the oldest bodies until at most so many bytes are kept; returns how many were dropped."""
+
+
 class Runs(Protocol):
     """The runs of a store. A run is one command: giving the same command again resumes it."""
 
@@ -218,6 +244,10 @@ class Store(Protocol):
     @property
     def history(self) -> History:
         """What is remembered across runs."""
+
+    @property
+    def contents(self) -> Contents:
+        """Pages as they were read."""
 
     def queue(self, run: Run) -> Queue:
         """Open the queue of a run, to work on it."""

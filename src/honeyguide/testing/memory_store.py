@@ -34,6 +34,7 @@ from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
 from honeyguide.ports.store import PageView
+from honeyguide.testing.memory_contents import MemoryContents
 from honeyguide.testing.memory_run import (
     MemoryEntry,
     MemoryHistory,
@@ -370,14 +371,14 @@ class MemoryStore:
 
     runs: MemoryRuns
     history: MemoryHistory
+    contents: MemoryContents
     worker: int
 
     def __init__(self, other: MemoryStore | None = None) -> None:
         self.runs = MemoryRuns() if other is None else other.runs
         self.history = MemoryHistory(self.runs) if other is None else other.history
-        self.workers: dict[int, float] = (
-            {} if other is None else other.workers
-        )  # when their heartbeats expire
+        self.contents = MemoryContents() if other is None else other.contents
+        self.workers: dict[int, float] = {} if other is None else other.workers  # when they expire
         self.worker = 1 if other is None else max(self.workers, default=0) + max(other.worker, 1)
         self.workers[self.worker] = 0.0
 

@@ -29,6 +29,7 @@ from honeyguide.cli.crawl_work import OutputOptions, Work
 from honeyguide.cli.options import (
     ALL_FORMATS,
     FetchOptions,
+    KeepOptions,
     check_distinct,
     check_printable,
     check_reports,
@@ -61,6 +62,9 @@ class CrawlOptions:
         default=TRAVERSAL,
     )
     max_pages: int | None = option("--max-pages N", "Fetch at most N pages in all.", type=COUNT)
+    max_relevant: int | None = option(
+        "--max-relevant N", "Stop when N pages about the topic were found.", type=COUNT
+    )
     max_pages_per_host: int | None = option(
         "--max-pages-per-host N", "Fetch at most N pages of one host.", type=COUNT
     )
@@ -104,11 +108,15 @@ class _Fetching(FetchOptions):
     ),
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
-@takes(outputs=OutputOptions, options=CrawlOptions, fetching=_Fetching)
+@takes(outputs=OutputOptions, options=CrawlOptions, keeping=KeepOptions, fetching=_Fetching)
 @verbose_option
 @no_color_option
 def crawl(
-    seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions, fetching: FetchOptions
+    seeds: tuple[str, ...],
+    outputs: OutputOptions,
+    options: CrawlOptions,
+    keeping: KeepOptions,
+    fetching: FetchOptions,
 ) -> None:
     """Follow a topic through a site, best links first, and say why.
 
@@ -124,9 +132,9 @@ def crawl(
     is_seeded = bool(seeds or outputs.inputs or outputs.sitemaps)
     _check_due(outputs, options, is_seeded=is_seeded)
     if outputs.due and not is_seeded:
-        is_done = _crawl_due(outputs, options, fetching)
+        is_done = _crawl_due(outputs, options, keeping, fetching)
     else:
-        is_done = _crawl(seeds, outputs, options, fetching)
+        is_done = _crawl(seeds, outputs, options, keeping, fetching)
     if not is_done:
         click.get_current_context().exit(PARTIAL)
 
@@ -159,7 +167,12 @@ def _check_due(outputs: OutputOptions, options: CrawlOptions, *, is_seeded: bool
         if outputs.run is not None:
             raise click.UsageError("--run goes with --due.")
         return
-    for name, value in {"restart": outputs.restart, "max_pages_per_host": options.max_pages_per_host}.items():
+    contrary = {
+        "restart": outputs.restart,
+        "max_pages_per_host": options.max_pages_per_host,
+        "max_relevant": options.max_relevant,
+    }
+    for name, value in contrary.items():
         if value:
             raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()
@@ -178,7 +191,11 @@ def _option(name: str) -> str:
 
 
 def _crawl(
-    texts: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions, fetching: FetchOptions
+    texts: tuple[str, ...],
+    outputs: OutputOptions,
+    options: CrawlOptions,
+    keeping: KeepOptions,
+    fetching: FetchOptions,
 ) -> bool:
     """Crawl from seeds, or resume that; True if nothing is left to do."""
     seeds, alternatives = read_seeds(_seed_texts(texts, outputs))
@@ -189,6 +206,8 @@ def _crawl(
             f"{options.traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
             "--traversal bfs and --traversal dfs need none."
         )
+    if options.max_relevant is not None and profile.topic.pattern is None:
+        raise click.UsageError("--max-relevant counts pages about a topic: give one with --topic.")
     request = CrawlRequest(
         seeds=seeds,
         traversal=options.traversal,
@@ -204,6 +223,8 @@ def _crawl(
         only_due=outputs.due,
         profile=lasting_name(options.profile),
         related=related,
+        keep_bytes=keeping.keep_bytes,
+        max_relevant=options.max_relevant,
         scope=options.scope,
     )
     is_wide = options.scope != "host" or options.follow_external > 0
@@ -216,10 +237,16 @@ def _crawl(
         return work.run(nullcontext(store))
 
 
-def _crawl_due(outputs: OutputOptions, options: CrawlOptions, fetching: FetchOptions) -> bool:
+def _crawl_due(
+    outputs: OutputOptions, options: CrawlOptions, keeping: KeepOptions, fetching: FetchOptions
+) -> bool:
     """Visit what is due, run by run; True if nothing is left to do."""
     limits = CrawlRequest(
-        (), max_time_s=options.max_time_s, links=outputs.links, concurrency=fetching.concurrency
+        (),
+        max_time_s=options.max_time_s,
+        links=outputs.links,
+        concurrency=fetching.concurrency,
+        keep_bytes=keeping.keep_bytes,
     )
     with opened_store(outputs.store, create=False) as store:
         with rejected_options():

@@ -31,6 +31,7 @@ from honeyguide.cli.options import (
     INTERRUPTED_CODE,
     TERMINATED,
     FetchOptions,
+    KeepOptions,
     check_distinct,
     format_of,
     format_option,
@@ -116,10 +117,10 @@ class WatchOptions:
     cls=Command,
     examples=("honeyguide watch --per-hour 100 --until 2035-01-01T06:00:00Z -o pages.jsonl",),
 )
-@takes(options=WatchOptions, fetching=FetchOptions)
+@takes(options=WatchOptions, keeping=KeepOptions, fetching=FetchOptions)
 @verbose_option
 @no_color_option
-def watch(options: WatchOptions, fetching: FetchOptions) -> None:
+def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
 
     The store is one that honeyguide crawl has made. Each cycle ranks what it knows, as honeyguide plan does, and visits
@@ -145,6 +146,7 @@ def watch(options: WatchOptions, fetching: FetchOptions) -> None:
                 rest_s=options.rest_s,
                 per_host=options.per_host,
                 concurrency=fetching.concurrency,
+                keep_bytes=keeping.keep_bytes,
                 sitemaps=options.sitemaps,
                 listen_s=options.listen_s,
                 on_page=work.take_page,

@@ -193,6 +193,19 @@ class PageRecord(OutputRecord):
     is_cut: NotRequired[bool | None]  # with `--content`: whether a limit cut the content
 
 
+class ChunkRecord(OutputRecord):
+    """`export pages --chunks`: a piece of a page."""
+
+    id: str  # the same as long as URL, headings and text are the same
+    url: str  # of the page
+    title: str | None  # of the page
+    language: str | None  # of the page, as it declares it
+    relevance_score: Number | None  # of the page
+    headings: list[str]  # the headings above the piece, from the first level on
+    place: int  # 1 for the first piece of the page
+    text: str  # Markdown
+
+
 class QueueRecord(OutputRecord):
     """`export links`: one URL that the crawl has met."""
 

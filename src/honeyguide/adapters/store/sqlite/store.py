@@ -15,6 +15,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.adapters.store.sqlite.contents import SqliteContents
 from honeyguide.adapters.store.sqlite.database import (
     BUSY_S,
     Database,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-VERSION = 5  # of sql/schema.sql
+VERSION = 6  # of sql/schema.sql
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (
@@ -86,6 +87,7 @@ class SqliteStore:
             raise
         self.runs = SqliteRuns(self._db)
         self.history = SqliteHistory(self._db)
+        self.contents = SqliteContents(self._db)
         self._workers = SqliteWorkers(self._db)
         self._queues: dict[int, SqliteQueue] = {}
 
@@ -222,6 +224,7 @@ class SqliteStore:
         if not self._pragma("user_version"):
             self._db.script(sql_text("schema.sql"))
             self._db.write(self._sql["add_log"])
+            self._db.write(self._sql["add_kept"])
             self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()

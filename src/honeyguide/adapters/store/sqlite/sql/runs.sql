@@ -1,6 +1,9 @@
 -- name: add_log
 INSERT INTO log (has_more) VALUES (0);
 
+-- name: add_kept
+INSERT INTO kept (bytes) VALUES (0);
+
 -- name: has_more
 SELECT has_more FROM log;
 

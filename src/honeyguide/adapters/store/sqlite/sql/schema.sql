@@ -188,6 +188,26 @@ CREATE INDEX visit_url ON visit (digest, id) WHERE digest IS NOT NULL;
 CREATE UNIQUE INDEX visit_claim ON visit (run, claim) WHERE claim IS NOT NULL;
 CREATE INDEX visit_content ON visit (run, content, claim) WHERE claim IS NOT NULL AND content IS NOT NULL;
 
+-- Pages as they were read: each body once, and which visit read it. `kept` is one row: how many bytes the bodies take, packed.
+CREATE TABLE body (
+  id INTEGER PRIMARY KEY,              -- the oldest body first
+  digest INTEGER NOT NULL UNIQUE,      -- of its bytes
+  codec INTEGER NOT NULL CHECK (codec IN (1, 2)), -- zlib, zstd
+  size INTEGER NOT NULL CHECK (size BETWEEN 0 AND 67108864), -- of the body before it was packed
+  data BLOB NOT NULL
+) STRICT;
+CREATE TABLE reading (
+  run INTEGER NOT NULL,
+  claim INTEGER NOT NULL,
+  body INTEGER NOT NULL,               -- digest of the body, which may have been dropped
+  url TEXT NOT NULL CHECK (url LIKE 'http%://_%'), -- where redirects led, as requested: what its links are relative to
+  content_type TEXT,
+  PRIMARY KEY (run, claim)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE kept (bytes INTEGER NOT NULL) STRICT;
+CREATE TRIGGER body_added AFTER INSERT ON body BEGIN UPDATE kept SET bytes = bytes + length(new.data); END;
+CREATE TRIGGER body_dropped AFTER DELETE ON body BEGIN UPDATE kept SET bytes = bytes - length(old.data); END;
+
 -- What sitemaps say of pages, and when a visit to a hub met a page as a new link; visited or not.
 CREATE TABLE listed (
   digest INTEGER PRIMARY KEY,
