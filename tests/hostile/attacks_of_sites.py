@@ -22,6 +22,7 @@ from honeyguide.adapters.html import sitemaps as sitemap
 from honeyguide.adapters.html.guards import bound_markup
 from honeyguide.adapters.html.page import forward_of, parse_head, parse_page
 from honeyguide.adapters.http import robots
+from honeyguide.adapters.http.body import Room
 from honeyguide.adapters.http.client import HttpFetcher
 from honeyguide.app.pick import picker
 from honeyguide.core.fetching import FetchPolicy
@@ -30,6 +31,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import TooLargeError, UnreachableError
 from honeyguide.jobs.pick import PickRequest
 from honeyguide.jobs.politeness import PoliteFetcher
+from honeyguide.jobs.results import Results
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock, LoopbackServer, response
@@ -67,6 +69,31 @@ def file_bytes(over: int, _limit: int) -> None:
         fetch(response(gzip.compress(b"x" * (over + 1)), "Content-Encoding: gzip"), Part.FILE)
     with pytest.raises(TooLargeError):
         fetch(response(b"x" * (over + 1)), Part.FILE)
+
+
+def reading_bytes(over: int, _limit: int) -> None:
+    async def read_two() -> None:
+        room, first, second = Room(), object(), object()
+        await room.take(first, over)
+        waiting = asyncio.ensure_future(room.take(second, over))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        room.leave(first)
+        await waiting
+
+    asyncio.run(read_two())
+
+
+def waiting_bytes(over: int, _limit: int) -> None:
+    results = Results()
+    for claim in (1, 2):
+        results.put(claim, Fetched(HOME, HOME, 200, body=b"x" * over), 0.0)
+    held_bytes = results.held_bytes
+    for claim in (1, 2):
+        got, _ = results.pop(claim)
+        assert isinstance(got, Fetched)
+        assert got.body == b"x" * over
+    assert held_bytes <= over
 
 
 def header_bytes(over: int, _limit: int) -> None:

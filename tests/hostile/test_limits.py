@@ -113,6 +113,19 @@ LIMITS = [
         "adapters.http.connection:MAX_HEAD_BYTES",
         sites.all_header_bytes,
     ),
+    Limit(
+        "bodies that are read at once",
+        "16,777,216 bytes",
+        "adapters.http.body:MAX_READING_BYTES",
+        sites.reading_bytes,
+    ),
+    Limit(
+        "bodies that wait in memory",
+        "16,777,216 bytes",
+        "jobs.results:MAX_HELD_BYTES",
+        sites.waiting_bytes,
+        1000,
+    ),
     Limit("redirects of a page", "10", "policy:max_redirects", sites.redirects),
     Limit(
         "page that sends its readers elsewhere",
@@ -121,8 +134,8 @@ LIMITS = [
         sites.forward_bytes,
     ),
     Limit("redirects of robots.txt", "5", "jobs.politeness:_ROBOTS_REDIRECTS", sites.robots_redirects),
-    Limit("head of a page", "65,536 bytes", "adapters.http.client:_CUTS[HEAD]", sites.head_bytes),
-    Limit("robots.txt", "512,000 bytes", "adapters.http.client:_CUTS[START]", sites.robots_bytes),
+    Limit("head of a page", "65,536 bytes", "adapters.http.body:CUTS[HEAD]", sites.head_bytes),
+    Limit("robots.txt", "512,000 bytes", "adapters.http.body:CUTS[START]", sites.robots_bytes),
     Limit(
         "sitemaps that robots.txt names", "1,000", "adapters.http.robots:_MAX_SITEMAPS", sites.robots_sitemaps
     ),
@@ -137,9 +150,10 @@ LIMITS = [
     Limit(
         "sitemap over the wire",
         "52,428,800 bytes",
-        "adapters.http.client:MAX_FILE_BYTES",
+        "adapters.http.body:MAX_FILE_BYTES",
         sites.file_bytes,
         1000,
+        also="adapters.http.client",
     ),
     Limit("entries of a sitemap", "50,000", "adapters.html.sitemaps:MAX_PAGES", sites.sitemap_pages),
     Limit(

@@ -26,6 +26,7 @@ from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
 from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
+from honeyguide.jobs.results import Results
 from honeyguide.ports.fetch import PacedFetcher
 from honeyguide.ports.store import Intake
 
@@ -103,7 +104,7 @@ class Crawler:
         finally:
             await session.cancel_fetches()
             if stopped:
-                session.release()
+                self.store.queue(run).release(self.clock.now())  # to the next process
                 self.store.runs.end(run, stopped, self.clock.now())
         return session.summary(stopped)
 
@@ -139,7 +140,7 @@ class _Session:
         self._granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._tries: dict[Url, int] = {}  # requests for pages that are not done
-        self._results: dict[int, tuple[Fetched | FetchError, float]] = {}
+        self._results = Results()
         self._arrived: deque[machine.Event] = deque()
         self._wake = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
@@ -282,10 +283,7 @@ class _Session:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-    def release(self) -> None:
-        """Leave what was in flight to the next process."""
-        self._queue.release(self._clock.now())
+        self._results.close()
 
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
@@ -329,7 +327,8 @@ class _Session:
         tries = self._tries.get(lease.url, 0)
         fetch: Callable[..., Awaitable[Fetched]] = self._crawler.fetcher.fetch
         if self._paced is not None:
-            fetch = partial(self._paced.fetch, tries=max(1, self._rules.max_attempts - tries))
+            before = max(tries, lease.attempt - 1)  # also in earlier rounds of a watch
+            fetch = partial(self._paced.fetch, tries=max(1, self._rules.max_attempts - before))
         async with self._slots:
             try:
                 got = await fetch_or_fail(lease.url, fetch(lease.url, validators=validators))
@@ -337,7 +336,7 @@ class _Session:
                 got = error
         at = self._clock.now()
         self._tries[lease.url] = tries = tries + got.tries
-        self._results[lease.claim] = got, at
+        self._results.put(lease.claim, got, at)
         self._tasks.pop(lease.claim, None)
         self._arrived.append(event_of(lease, got, at, tries))
         self._wake.set()

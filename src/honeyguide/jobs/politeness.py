@@ -381,10 +381,15 @@ _Result = TypeVar("_Result")
 
 
 async def fetch_or_fail(url: Url, work: Awaitable[_Result]) -> _Result:
-    """Await a fetch; an exception that is no `FetchError` becomes one, so a fetcher bug fails one page, not the run."""
+    """Await a fetch; an exception that is no `FetchError` becomes one, so a fetcher bug fails one page, not the run.
+
+    The error has no traceback of the fetch, because whoever keeps it would keep the buffers of its connection: megabytes.
+    """
     try:
         return await work
-    except FetchError:
-        raise
-    except Exception as error:  # a fetcher may be anybody's code
-        raise FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}") from error
+    except FetchError as error:
+        failure = error.with_traceback(None)
+    except Exception as error:  # noqa: BLE001 - a fetcher may be anybody's code
+        failure = FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}")
+    failure.__cause__ = failure.__context__ = None
+    raise failure

@@ -7,7 +7,6 @@ robots.txt, pace, retries, redirects (jobs/politeness.py follows them, because e
 from __future__ import annotations
 
 import asyncio
-import codecs
 import logging
 import re
 import socket
@@ -21,6 +20,7 @@ from yarl import URL
 
 from honeyguide.adapters.http import addresses
 from honeyguide.adapters.http.addresses import RefusedAddressError, Resolver
+from honeyguide.adapters.http.body import CUTS, MAX_FILE_BYTES, NO_TYPES, TEXT_ONLY, BodyReader, Room
 from honeyguide.adapters.http.connection import (
     MAX_HEADERS,
     MAX_LINE_BYTES,
@@ -51,23 +51,10 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
 
 _LOG = logging.getLogger("honeyguide.http")
-_CUTS = {
-    Part.HEAD: 64 * 1024,
-    Part.START: 500 * 1024,
-}  # PICK-11; RFC 9309 2.5. Reading ends there, without error
-MAX_FILE_BYTES = 50 * 2**20  # sitemaps.org: a sitemap is no page, and may be that large, packed or not
-_TEXT_ONLY = (Part.PAGE, Part.HEAD)
-_HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
-_HEAD_END_BYTES = 6  # the length of either mark: how far back to search when the next piece arrives
-# The content types of pages. If the type is missing or says nothing, the bytes decide.
+# The content types of pages.
 _PAGE_TYPES = re.compile(
     r"text/(?:html|plain|xml|markdown|x-markdown)|application/(?:xhtml\+xml|(?:[\w.-]+\+)?xml)"
 )
-_NO_TYPES = ("", "*/*", "unknown/unknown", "application/unknown")
-# Bytes that no text holds (WHATWG mimesniff 7.1), and the formats that begin without one.
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]|\A(?:%PDF-|%!PS)")
-_SNIFFED_BYTES = 512
-_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
@@ -85,6 +72,7 @@ class HttpFetcher:
         self._policy = policy
         self._lookup = lookup
         self._resolver: Resolver | None = None
+        self._room = Room()
         if policy.access.proxy is not None:
             proxies = dict.fromkeys(("http", "https"), policy.access.proxy)
         self._proxies = dict(getproxies_environment() if proxies is None else proxies)
@@ -110,6 +98,7 @@ class HttpFetcher:
     async def aclose(self) -> None:
         """Close all connections; the fetcher may be used again."""
         sessions, self._sessions = list(self._sessions.values()), {}
+        self._room = Room()
         for session in sessions:
             await session.close()
         if self._resolver is not None:
@@ -151,9 +140,9 @@ class HttpFetcher:
         if response.status >= 300:
             return headers, (b"", False)
         kind = (headers.content_type or "").partition(";")[0].strip().lower()
-        if part in _TEXT_ONLY and kind not in _NO_TYPES and not _PAGE_TYPES.fullmatch(kind):
+        if part in TEXT_ONLY and kind not in NO_TYPES and not _PAGE_TYPES.fullmatch(kind):
             raise NotTextError(url.as_linked, f"its type is {shown(kind)}")
-        return headers, await _BodyReader(url.as_linked, response, self._policy, part).whole()
+        return headers, await BodyReader(url.as_linked, response, self._policy, part, self._room).whole()
 
     def _request(
         self, url: Url, validators: Validators | None, part: Part
@@ -186,7 +175,7 @@ class HttpFetcher:
             self._resolver = Resolver(self._policy.concurrency, self._lookup)
         kind = guarded, part is Part.FILE
         if kind not in self._sessions:
-            most = MAX_FILE_BYTES if part is Part.FILE else max(self._policy.max_bytes, *_CUTS.values())
+            most = MAX_FILE_BYTES if part is Part.FILE else max(self._policy.max_bytes, *CUTS.values())
             self._sessions[kind] = _open_session(self._policy, self._resolver, most, guarded=guarded)
         return self._sessions[kind]
 
@@ -243,74 +232,6 @@ def _headers(response: aiohttp.ClientResponse) -> Headers:
         retry_after=plain("Retry-After"),
         location=location or None,
     )
-
-
-class _BodyReader:
-    """Reads one body piece by piece within the limits; no piece is larger than aiohttp's buffer."""
-
-    def __init__(self, url: str, response: aiohttp.ClientResponse, policy: FetchPolicy, part: Part) -> None:
-        self._url = url
-        self._response = response
-        self._part = part
-        self._cut = _CUTS.get(part)
-        is_file = part is Part.FILE
-        self._most_sent = MAX_FILE_BYTES if is_file else policy.max_bytes
-        self._most = MAX_FILE_BYTES if is_file else policy.max_decoded_bytes
-        self._body = bytearray()
-
-    async def whole(self) -> tuple[bytes, bool]:
-        """Read the body, and whether it was cut on purpose."""
-        self._check_announced()
-        async for piece in self._response.content.iter_any():
-            seen = len(self._body)
-            self._body += piece
-            self._check_size()
-            if seen < _SNIFFED_BYTES <= len(self._body):
-                self._check_bytes()
-            if self._is_enough(seen):
-                self._check_bytes()
-                return bytes(self._body[: self._cut]), True
-        self._check_bytes()
-        return bytes(self._body), False
-
-    def _check_announced(self) -> None:
-        encoding, transfer = (
-            ", ".join(self._response.headers.getall(name, ())).strip().lower()
-            for name in ("Content-Encoding", "Transfer-Encoding")
-        )
-        if transfer not in ("", "identity", "chunked"):
-            what = f"its transfer encoding is {shown(transfer)}, which was not asked for"
-            raise NotTextError(self._url, what)
-        accepted = self._response.request_info.headers.get("Accept-Encoding", "")
-        if encoding not in ("", "identity", *re.split(r"\s*,\s*", accepted)):
-            raise NotTextError(self._url, f"its compression is {shown(encoding)}, which was not asked for")
-        announced = self._response.content_length or 0
-        if self._cut is None and announced > self._most_sent:
-            raise TooLargeError(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
-
-    def _check_size(self) -> None:
-        """Check the size so far; if reading is cut anyway, the cut is the limit."""
-        if self._cut is not None:
-            return
-        if self._response.content.total_raw_bytes > self._most_sent:
-            raise TooLargeError(self._url, f"more than {self._most_sent} bytes sent")
-        if len(self._body) > self._most:
-            raise TooLargeError(self._url, f"more than {self._most} bytes after decompression")
-
-    def _check_bytes(self) -> None:
-        """Check the first bytes if the type is missing; UTF-16 is known by its mark."""
-        declared = self._response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        start = bytes(self._body[:_SNIFFED_BYTES])
-        if self._part not in _TEXT_ONLY or declared not in _NO_TYPES or start.startswith(_BOMS):
-            return
-        if _BINARY.search(start):
-            raise NotTextError(self._url, "it names no type, and its bytes are no text")
-
-    def _is_enough(self, seen: int) -> bool:
-        if self._cut is None:
-            return False
-        past_head = self._part is Part.HEAD and _HEAD_ENDS.search(self._body, max(0, seen - _HEAD_END_BYTES))
-        return bool(past_head) or len(self._body) > self._cut
 
 
 def _translated(url: str, error: Exception) -> FetchError:
