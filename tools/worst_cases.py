@@ -16,10 +16,11 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.adapters.html.markdown import parse_markdown_links
+
 from honeyguide.adapters.files.rows import csv_rows, parse_object
 from honeyguide.adapters.html.charset import to_utf8
 from honeyguide.adapters.html.content import main_content
-from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.adapters.html.sitemaps import read_sitemap
 from honeyguide.adapters.http.robots import read_robots

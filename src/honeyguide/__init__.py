@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "adapters.files.rows": "Rejected",
-    "adapters.html.markdown": "parse_markdown_links",
+    "adapters.files.markdown": "parse_markdown_links",
     "app.crawl": "crawl_site",
     "app.pick": "judge_picks pick_sites select_files select_links",
     "app.plan": "plan_file plan_store rank_urls score_url",

@@ -1,8 +1,8 @@
 # ruff: noqa: RUF022
 # fmt: off
 # Written by tools/make_reference.py from the table of __init__.py.
+from honeyguide.adapters.files.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.adapters.files.rows import Rejected as Rejected
-from honeyguide.adapters.html.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.app.crawl import crawl_site as crawl_site
 from honeyguide.app.pick import judge_picks as judge_picks
 from honeyguide.app.pick import pick_sites as pick_sites

@@ -114,7 +114,7 @@ def test_version(run: Run) -> None:
             "honeyguide.cli.crawl_work",
             {
                 "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.html.sitemaps", "honeyguide.app.plan",
-                "honeyguide.app.watch", "honeyguide.adapters.html.markdown", "honeyguide.core.pick.select",
+                "honeyguide.app.watch", "honeyguide.adapters.files.markdown", "honeyguide.core.pick.select",
             },
         ),
     ],

@@ -21,6 +21,7 @@ BASE = ("--base", "https://acme.example/")
 SELECT_NAMES = [
     "schema", "url", "anchor_text", "title", "base_domain", "head_data", "position", "rank", "category", "bucket", "score", "intrinsic_score",
     "contextual_score", "total_score", "matched", "selection_reason", "reasons", "points", "parts", "rejected", "unknown", "positions",
+    "menus", "headings",
 ]  # fmt: skip
 
 RULES = ("--strategy", "rules")

@@ -200,14 +200,14 @@ LIMITS = [
     Limit(
         "characters of a Markdown text",
         "2,000,000",
-        "adapters.html.markdown:MAX_CHARS",
+        "adapters.files.markdown:MAX_CHARS",
         sites.markdown_chars,
         500,
     ),
     Limit(
         "lines and marks of a Markdown text",
         "100,000",
-        "adapters.html.markdown:MAX_MARKS",
+        "adapters.files.markdown:MAX_MARKS",
         sites.markdown_marks,
         500,
     ),
@@ -504,7 +504,7 @@ INNER = {
     "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.results:MAX_NAME",
     "app.crawl:MAX_WAIT_S", "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "config.shapes:MAX_CAP", "core.pick.location_pages:MAX_ANCHOR_WORDS",
-    "core.page.likeness:_MAX_PARTS",
+    "core.page.likeness:_MAX_PARTS", "core.pick.look:_MAX_CHARS", "adapters.html.dom:_MAX_TITLES", "adapters.files.links:MAX_LISTED",
     "core.text.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
 

@@ -18,9 +18,9 @@ import pytest
 from fuzzing.files import Profiles
 
 from honeyguide import load_profile
+from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.adapters.files.rows import MAX_NESTED, Rejected
 from honeyguide.adapters.files.sites import MAX_SITES, read_sites
-from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
+from honeyguide.adapters.files.markdown import MAX_CHARS, MAX_MARKS, parse_markdown_links, readable
 from honeyguide.adapters.html.content import main_content
-from honeyguide.adapters.html.markdown import MAX_CHARS, MAX_MARKS, parse_markdown_links, readable
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.core.url.url import Url
 

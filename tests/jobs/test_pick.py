@@ -151,7 +151,7 @@ def test_a_page_that_never_ends_does_not_hold_its_site_longer_than_the_time_of_a
     late = "the site took more than 300 s; what was not fetched by then is missing"
     assert (record["status"], record["reason"]) == ("partial", late)
     assert paths(record) == ["/services", "/gutters", "/siding"]  # what was found by then
-    assert record["replaced"] == [{"url": "https://acme.example/about", "reason": late}]
+    assert record["replaced"] == [{"url": "https://acme.example/about", "reason": late, "by": None}]
     rejected = {Url.parse(item["url"]).path: item["rejected"] for item in record["candidates"]}
     assert rejected["/windows"] == {"rule": "untried", "reason": late}
     assert fetcher.cancelled == ["/about"]
@@ -267,7 +267,7 @@ def test_short_pages_count_where_nothing_better_is_left() -> None:
     long = {f"https://acme.example/s{n}-repair": inner(str(n)) for n in range(2, 6)}
     better, _ = pick({"https://acme.example/": listing(6), **web, **long})
     assert paths(better) == [f"/s{n}-repair" for n in range(2, 6)]
-    assert {item["reason"] for item in better["replaced"]} == {"is empty: 18 characters of text"}
+    assert {item["reason"] for item in better["replaced"]} == {"is thin: 18 characters of text"}
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,11 @@ def test_two_addresses_of_one_page_count_once() -> None:
     record, _ = pick({**WEB, "https://acme.example/gutters": twice})
     assert paths(record) == ["/services", "/about", "/siding", "/windows"]
     assert record["replaced"] == [
-        {"url": "https://acme.example/gutters", "reason": "is the same page as /about"}
+        {
+            "url": "https://acme.example/gutters",
+            "reason": "is the same page as /about",
+            "by": "https://acme.example/windows",
+        }
     ]
 
 

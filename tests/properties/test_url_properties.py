@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from honeyguide import load_profile
-from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.pick.select import merge_by_key
 from honeyguide.core.url.scope import LinkKind, Scope, classify

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from fuzzing.addresses import PAGE
 from fuzzing.documents import Documents, expect, pieces_of, text_of
+from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.adapters.html import page as html
 from honeyguide.adapters.html import sitemaps as sitemap
-from honeyguide.adapters.html.markdown import parse_markdown_links
 from honeyguide.adapters.http import robots
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError

@@ -61,6 +61,7 @@ _LOG = logging.getLogger("honeyguide.pick")
 SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
 EVAL_COLUMNS = columns(EvalRecord)
 MAX_HEADS = 20_000  # as many as a page may have links
+_LISTS = ("matched", "reasons", "points", "unknown", "positions", "menus", "headings")
 _NAMED_AT_MOST = 10  # sites in a sentence
 # Our own server on our own machine: no need to wait for it, and loopback is where it is.
 DEMO_POLICY = FetchPolicy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
@@ -101,7 +102,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     options = options_of(cap, include, exclude)
     loaded = strategy_profile(strategy, profile, query, scope)
     known = {url_of(url): head for url, head in (heads or {}).items()}
-    whole = parse_page(source, page) if isinstance(source, bytes | str) else source
+    whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
     if isinstance(whole, Page):
         options = replace(options, page=whole)
     links = whole.links if isinstance(whole, Page) else whole
@@ -193,7 +194,7 @@ class PageSelection(NamedTuple):
         for href, rule in () if selected_only else self.page.skipped:
             rejected = {"rule": rule, "reason": scope.RULE_WORDS.get(rule, rule)}
             known = {"schema": SCHEMA, "url": href, "parts": {}, "rejected": rejected}
-            lists: Record = {name: [] for name in ("matched", "reasons", "points", "unknown", "positions")}
+            lists: Record = {name: [] for name in _LISTS}
             yield {**dict.fromkeys(("schema", *fields(CandidateRecord))), **lists, **known}
 
     def funnel(self, profile: Profile) -> list[tuple[str, str, int]]:

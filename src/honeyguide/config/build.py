@@ -66,6 +66,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
             shape.content.min_own_chars,
             builder.reader.words(shape.content.gone, "content.gone"),
             builder.reader.words(shape.content.keywords, "content.keywords"),
+            builder.reader.words(shape.content.legal, "content.legal"),
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={name: builder.traversal(name, t) for name, t in shape.traversal.items()},
@@ -181,6 +182,13 @@ class _Builder:
             reads_heads=shape.reads_heads,
             distinct=shape.distinct,
             kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
+            over_quota=shape.over_quota,
+            headings=RuleList(
+                Rule(h.name, h.name, when=self.reader.condition(h.when, f"{where}.heading[{h.name}].when"))
+                for h in shape.heading
+            ),
+            groups=core.GroupRules(shape.groups.hub, shape.groups.services, frozenset(shape.groups.members)),
+            looks=self.decisions(shape.look, f"{where}.look"),
         )
 
     def reserve(self, shape: shapes.StrategyShape, where: str) -> tuple[str, ...]:

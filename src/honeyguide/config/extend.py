@@ -26,9 +26,10 @@ _REFERENCE = re.compile(r"\"\$([^\"]+)\"")
 
 # Lists of named entries: the key that holds the name, and a key that an entry needs if it is not inherited.
 _NAMED = {
-    **dict.fromkeys(("filter", "skip", "drop", "rules"), ("id", "reason")),
+    **dict.fromkeys(("filter", "skip", "drop", "look", "rules"), ("id", "reason")),
     "group": ("name", "mode"),
     "bucket": ("name", "priority"),
+    "heading": ("name", "when"),
     "levels": ("name", "advice"),
 }
 _EDITS = ("add", "remove")

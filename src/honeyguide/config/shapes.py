@@ -105,6 +105,7 @@ class RuleShape(Shape):
     at_most: Positive | None = None
     quiet: bool = False
     tag: str = ""
+    show: Name | None = None
 
 
 class DecisionShape(Shape):
@@ -156,6 +157,19 @@ class BucketShape(Shape):
     when: dict[str, Any]
 
 
+class HeadingShape(Shape):
+    name: Name
+    when: dict[str, Any]
+
+
+class GroupsShape(Shape):
+    """The buckets that groups of links are read by."""
+
+    hub: str = ""
+    services: str = ""
+    members: list[Name] = field(default_factory=list)
+
+
 class StrategyShape(Shape):
     card: Name
     cap: Annotated[int, ValueBounds(ge=1, le=MAX_CAP)]
@@ -169,7 +183,11 @@ class StrategyShape(Shape):
     reserve: list[Name] = field(default_factory=list)
     reads_heads: bool = False
     distinct: Annotated[float, ValueBounds(gt=0, le=1)] = 1.0
+    over_quota: Annotated[float, ValueBounds(ge=0, le=1000)] | None = None
     bucket: list[BucketShape] = field(default_factory=list)
+    heading: list[HeadingShape] = field(default_factory=list)
+    look: list[DecisionShape] = field(default_factory=list)
+    groups: GroupsShape = field(default_factory=GroupsShape)
 
 
 class BandShape(Shape):
@@ -243,6 +261,7 @@ class ContentShape(Shape):
     min_own_chars: Annotated[int, ValueBounds(ge=0)] = 0
     gone: Words = field(default_factory=list)
     keywords: Words = field(default_factory=list)
+    legal: Words = field(default_factory=list)
 
 
 class PlanShape(Shape):

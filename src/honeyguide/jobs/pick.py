@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from honeyguide.core.fetching import FetchPolicy, addresses_of, failure_of, failure_of_answer, most_telling
-from honeyguide.core.page.faults import SHORT, needs_scripts, own_text, page_fault
+from honeyguide.core.page.faults import THIN, needs_scripts
 from honeyguide.core.page.page import Head
+from honeyguide.core.pick.look import Arrival, Look
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates, undecided
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
+from honeyguide.core.rules.language import Reason
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
@@ -26,16 +28,16 @@ from honeyguide.jobs.sitemaps import Listing, RobotsFetcher, SitemapRequest, lis
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.core.crawl.sitemap import Sitemap
-    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.page.page import Page
     from honeyguide.core.pick.select import Candidate, Selection
     from honeyguide.core.records.fields import PickOptions, PickRecord, SelectedRecord
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
-    from honeyguide.ports.fetch import Clock, Fetched, Fetcher, PageReader
+    from honeyguide.ports.fetch import Clock, Fetched, Fetcher, HomeReader
 
 _Result = TypeVar("_Result")
 
@@ -68,12 +70,11 @@ class PickRequest:
         }  # fmt: skip
 
 
-class FetchedPick(NamedTuple):
-    """A selected page that was fetched, or why it could not be."""
+class Replacement(NamedTuple):
+    """Why a selected page lost its place, and the page that took it, if there was one."""
 
-    fetched: Fetched | None = None
-    page: Page | None = None
-    failure: Why | None = None
+    why: Why
+    by: Url | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Picker:
     """Picks from one site at a time; many may run at once on one polite fetcher."""
 
     fetcher: Fetcher
-    reader: PageReader
+    reader: HomeReader
     clock: Clock
     profile: Profile
     request: PickRequest
@@ -108,8 +109,12 @@ class SitePick:
     requests: int = 0
     homepage: Url | None = None
     page: Page | None = None
-    pages: dict[Url, FetchedPick] = field(default_factory=dict)
-    replaced: dict[Url, Why] = field(default_factory=dict)
+    pages: dict[Url, Arrival] = field(default_factory=dict)
+    answers: dict[Url, Fetched] = field(default_factory=dict)
+    replaced: dict[Url, Replacement] = field(default_factory=dict)
+    thin: dict[Url, Why] = field(default_factory=dict)
+    unwanted: dict[Url, Why] = field(default_factory=dict)
+    most: int = 0  # pages that are fetched at most
     is_late: bool = False
     note: str | None = None  # what to know of a homepage whose links are not all there is
 
@@ -120,7 +125,7 @@ class SitePick:
             return self.record(failure)
         self.homepage = home.url
         profile, scope = self.picker.profile, self.picker.profile.scope
-        page = self.picker.reader.page(home.body, home.url, home.headers.content_type)
+        page = self.picker.reader.home(home.body, home.url, home.headers.content_type)
         page = await read_frames(page, self._frame, scope)
         least = profile.strategies[self.picker.request.strategy].sitemap_below
         known = await complete(page, home.body, scope, least, self._listed)
@@ -128,7 +133,8 @@ class SitePick:
         self.note = known.note
         if not page.text.strip() and not page.links:
             return self.record(why_empty(page, home.body))
-        selection = await self._fetch_selected(page, await self._scored(page))
+        look = Look(page, profile, self.picker.request.strategy)
+        selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
         if not selection.selected:
@@ -243,75 +249,72 @@ class SitePick:
             return function(*args)
         return await asyncio.to_thread(function, *args)
 
-    async def _fetch_selected(self, home: Page, scored: list[Candidate]) -> Selection:
-        unwanted: dict[Url, Why] = {}
-        most: int | None = None
+    async def _fetch_selected(self, look: Look, scored: list[Candidate]) -> Selection:
+        selection = await self._rank(scored)
+        self.most = len(selection.selected) + MAX_REPLACING
         while True:
-            selection = await self._rank(scored, unwanted)
-            new = [candidate.url for candidate in selection.selected if candidate.url not in self.pages]
-            most = len(new) + MAX_REPLACING if most is None else most
-            if len(self.pages) + len(new) > most or (new and self.is_late):
+            new = [candidate for candidate in selection.selected if candidate.url not in self.pages]
+            if len(self.pages) + len(new) > self.most or (new and self.is_late):
                 tried = f"{len(self.pages)} pages of the site were tried before it"
                 untried = Why("untried", self._late if self.is_late else tried)
-                unwanted |= {link.url: untried for link in home.links if link.url not in self.pages}
+                self.unwanted |= {c.url: untried for c in scored if c.url not in self.pages}
+                selection = await self._rank(scored, self.unwanted)
                 continue
-            self.pages.update(zip(new, await asyncio.gather(*map(self._fetch, new)), strict=True))
-            faults = self._faults(selection, home)
+            await self._fetch_all(new)
+            found = look.faults(selection.selected, self.pages)
+            self.thin = {url: fault for url, fault in found.items() if fault.rule == THIN}
+            faults = {url: fault for url, fault in found.items() if url not in self.thin}
+            faults = faults or await self._yielding(look, scored, selection)
             if not faults:
-                return await self._with_short(scored, selection, unwanted)
-            self.replaced.update(faults)
-            unwanted |= {url: Why("replaced", fault.text) for url, fault in faults.items()}
+                return selection
+            self.unwanted |= {url: Why("replaced", fault.text) for url, fault in faults.items()}
+            before, selection = selection, await self._rank(scored, self.unwanted)
+            self._note_replaced(faults, before, selection)
 
-    async def _with_short(
-        self, scored: list[Candidate], selection: Selection, unwanted: dict[Url, Why]
-    ) -> Selection:
-        """Select short pages after all where they displace nothing better."""
-        for url in [url for url, fault in self.replaced.items() if fault.rule == SHORT]:
-            fewer = {other: why for other, why in unwanted.items() if other != url}
-            more = await self._rank(scored, fewer)
-            if {c.url for c in more.selected} == {url, *(c.url for c in selection.selected)}:
-                selection, unwanted = more, fewer
-                del self.replaced[url]
-        return selection
+    def _note_replaced(self, faults: dict[Url, Why], before: Selection, now: Selection) -> None:
+        """Remember which page took the place of each that is left out."""
+        were = {candidate.url for candidate in before.selected}
+        newcomers = iter([candidate.url for candidate in now.selected if candidate.url not in were])
+        for url, fault in faults.items():
+            self.replaced[url] = Replacement(fault, next(newcomers, None))
 
-    async def _fetch(self, url: Url) -> FetchedPick:
+    async def _fetch_all(self, candidates: Sequence[Candidate]) -> None:
+        urls = [candidate.url for candidate in candidates]
+        self.pages.update(zip(urls, await asyncio.gather(*map(self._fetch, urls)), strict=True))
+
+    async def _yielding(self, look: Look, scored: list[Candidate], selection: Selection) -> dict[Url, Why]:
+        """Find a thin page whose place another page takes: one of its bucket, if the strategy looks at pages."""
+        were = {candidate.url for candidate in selection.selected}
+        for thin in [candidate for candidate in selection.selected if candidate.url in self.thin]:
+            fault = self.thin[thin.url]
+            others = await self._rank(scored, {**self.unwanted, thin.url: fault})
+            new = [candidate for candidate in others.selected if candidate.url not in were][:1]
+            unread = [candidate for candidate in new if candidate.url not in self.pages]
+            is_over = bool(unread) and (self.is_late or len(self.pages) >= self.most)
+            if not new or is_over or (look.reads_text and new[0].bucket != thin.bucket):
+                continue
+            await self._fetch_all(unread)
+            wrong = look.faults(new, self.pages)
+            if not wrong:
+                return {thin.url: fault}
+            self._note_replaced(wrong, others, selection)
+        return {}
+
+    async def _fetch(self, url: Url) -> Arrival:
         try:
-            got = await self._get(url)
+            got = self.answers[url] = await self._get(url)
         except FetchError as error:
-            return FetchedPick(failure=Why(error.rule, error.why))
+            return Arrival(failure=Why(error.rule, error.why))
         if got.status >= 300 or not got.body:
             nothing = "" if got.body or got.status >= 300 else " with nothing"
-            return FetchedPick(got, failure=Why("http_error", f"answered {got.status}{nothing}"))
-        return FetchedPick(got, self.picker.reader.page(got.body, got.url, got.headers.content_type))
-
-    def _faults(self, selection: Selection, home: Page) -> dict[Url, Why]:
-        faults: dict[Url, Why] = {}
-        seen: dict[Url, Url] = {}
-        for candidate in selection.selected:
-            got, page, failure = self.pages[candidate.url]
-            if got is None or page is None:
-                faults[candidate.url] = failure or Why("fetch-error", "did not arrive")
-            elif fault := self._fault(candidate.link, page, home):
-                is_shell = fault.rule == SHORT and needs_scripts(page, got.body)
-                faults[candidate.url] = fault._replace(rule="shell") if is_shell else fault
-            elif page.url in seen:
-                faults[candidate.url] = Why("same-page", f"is the same page as {seen[page.url].path}")
-            else:
-                seen[page.url] = candidate.url
-        return faults
-
-    def _fault(self, link: Link, page: Page, home: Page) -> Why | None:
-        profile, strategy = self.picker.profile, self.picker.request.strategy
-        if page.url != link.url:
-            options = SelectionOptions(page=home)
-            (target,) = filter_links([replace(link, url=page.url)], home.url, profile, strategy, options)
-            if target.rejected is not None:
-                return Why("redirect", f"redirects to {page.url.path}: {target.rejected.text}")
-        return page_fault(page, home, profile.content)
+            return Arrival(failure=Why("http_error", f"answered {got.status}{nothing}"))
+        page = self.picker.reader.page(got.body, got.url, got.headers.content_type)
+        return Arrival(page, is_shell=needs_scripts(page, got.body))
 
     def record(self, failure: Why | None, selection: Selection | None = None) -> PickRecord:
         """Make the record of the site."""
         request, page = self.picker.request, self.page
+        chosen = {candidate.url for candidate in selection.selected} if selection else set()
         record: PickRecord = {
             "schema": SCHEMA,
             "site": self.site,
@@ -323,31 +326,37 @@ class SitePick:
             "profile_hash": self.picker.profile.hash,
             "options": request.options,
             "title": page.title if page else None,
-            "selected": [self._selected(c, self.pages[c.url]) for c in selection.selected]
-            if selection
-            else [],
+            "selected": [self._selected(c, page) for c in selection.selected] if selection and page else [],
             "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
             "skipped": [{"href": href, "rule": rule} for href, rule in page.skipped] if page else [],
             "counts": {**selection.counts, "skipped": len(page.skipped)} if selection and page else {},
-            "replaced": [{"url": url.text, "reason": fault.text} for url, fault in self.replaced.items()],
+            "replaced": [
+                {"url": url.text, "reason": why.text, "by": by.text if by in self.pages else None}
+                for url, (why, by) in self.replaced.items()
+                if url not in chosen
+            ],
             "requests": self.requests,
         }
         if request.timings:
             record["elapsed_s"] = round(self.picker.clock.now() - self.started, 3)
         return record
 
-    def _selected(self, candidate: Candidate, fetched: FetchedPick) -> SelectedRecord:
-        page, got = fetched.page, fetched.fetched
+    def _selected(self, candidate: Candidate, home: Page) -> SelectedRecord:
+        page, got = self.pages[candidate.url].page, self.answers.get(candidate.url)
+        look = Look(home, self.picker.profile, self.picker.request.strategy)
+        reasons = () if candidate.score is None else candidate.score.reasons
+        if (thin := self.thin.get(candidate.url)) is not None:
+            reasons += (Reason(THIN, 0.0, f"{thin.text}; no other page of its kind has more"),)
         record: SelectedRecord = {
             "rank": candidate.rank,
             "url": candidate.url.text,
             "category": candidate.category,
             "bucket": candidate.bucket,
             "score": None if candidate.score is None else tidy(candidate.score.value),
-            "reasons": [] if candidate.score is None else list(candidate.score.words),
-            "points": [] if candidate.score is None else point_records(candidate.score.reasons),
+            "reasons": [reason.text for reason in reasons if not reason.quiet],
+            "points": point_records(reasons),
             "title": page.title if page else None,
-            "text_chars": len(own_text(page, self.page)) if page and self.page else None,
+            "text_chars": len(look.text(page)) if page else None,
             "status": got.status if got else None,
         }
         if self.picker.request.content and got is not None and page is not None:

@@ -153,3 +153,10 @@ class PageReader(Protocol):
 
     def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
         """Read the main content."""
+
+
+class HomeReader(PageReader, Protocol):
+    """Reads also how a homepage groups its links."""
+
+    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a page, and the submenus and groups of cards that list its links."""

@@ -30,9 +30,11 @@ _ALSO = {"anchor": ("anchor", "anchor_text"), "page": ("page", "base", "site")}
 NAMES: Names = {name: _ALSO.get(name, (name,)) for name in ("url", "anchor", "context", "position")}
 _PAGE_FIELDS = ("page", "title", "rel", "head_title", "head_description")
 _TEXT_NAMES: Names = {**NAMES, **{name: _ALSO.get(name, (name,)) for name in _PAGE_FIELDS}}
-PAGE_NAMES: Names = {**_TEXT_NAMES, "positions": ("positions",)}
+_LISTS = ("positions", "menus", "headings")
+PAGE_NAMES: Names = {**_TEXT_NAMES, **{name: (name,) for name in _LISTS}}
 LINK_BATCH_ROWS = 50_000  # of Parquet, in memory at once
 MAX_TEXT = 100_000  # characters of an anchor or its context
+MAX_LISTED = 20  # positions, menus or headings of a link
 MAX_PAGE_ROWS = 20_000  # of one page; as many as it may have links
 MAX_PAGE_CHARS = 10_000_000  # of all rows of one page; about as large as a page may be
 MAX_PAGES = 1_000_000  # of all tables; a digest of each is kept, to notice one that comes again
@@ -137,13 +139,18 @@ class PageRows(_CheckedRows[PageRow]):
         del place
         texts = _texts_of(raw, _TEXT_NAMES)
         page = self._page(raw, texts["page"])
-        occurrences = tuple(
-            Occurrence(texts["anchor"], texts["title"], texts["rel"], position, texts["context"])
-            for position in _positions(raw, texts["position"])
-        )
+        positions = _positions(raw, texts["position"])
+        said = Occurrence(texts["anchor"], texts["title"], texts["rel"], positions[-1], texts["context"])
+        menus, headings = (_listed(raw, name) for name in ("menus", "headings"))
+        occurrences = [said._replace(position=position) for position in positions]
+        occurrences += [said] * (max(len(menus), len(headings)) - len(occurrences))
+        for place, menu in enumerate(menus):
+            occurrences[place] = occurrences[place]._replace(menu=menu)
+        for place, heading in enumerate(headings):
+            occurrences[place] = occurrences[place]._replace(heading=heading)
         title, description = texts["head_title"] or None, texts["head_description"] or None
         head = Head(title, description) if title or description else None
-        row = PageRow(page, texts["url"], occurrences, head)
+        row = PageRow(page, texts["url"], tuple(occurrences), head)
         self._count(raw, row)
         return row
 
@@ -250,11 +257,20 @@ def _position(raw: RawRow, text: str) -> Position | None:
         raise raw.error("position", f"{shown(text)} is no position; there are {allowed}") from None
 
 
-def _positions(raw: RawRow, position: str) -> tuple[Position, ...]:
-    """Read all positions where a page links a URL, as `honeyguide links` lists them; else the single `position`."""
-    cell = raw.known_values().get("positions") or ()
+def _listed(raw: RawRow, name: str) -> list[str]:
+    """Read a list of texts, in CSV one cell with semicolons."""
+    cell = raw.known_values().get(name) or ()
     listed = cell.split(";") if isinstance(cell, str) else cell
     if not isinstance(listed, list | tuple) or not all(isinstance(text, str) for text in listed):
-        raise raw.error("positions", f"{shown(repr(cell))} should be a list of positions")
-    found = dict.fromkeys(_position(raw, text) or Position.MAIN for text in listed if text.strip())
+        raise raw.error(name, f"{shown(repr(cell))} should be a list of texts")
+    if len(listed) > MAX_LISTED or any(len(text) > MAX_TEXT for text in listed):
+        raise raw.error(
+            name, f"has more than {MAX_LISTED} entries, or one with more than {MAX_TEXT:,} characters"
+        )
+    return [text.strip() for text in listed if text.strip()]
+
+
+def _positions(raw: RawRow, position: str) -> tuple[Position, ...]:
+    """Read all positions where a page links a URL, as `honeyguide links` lists them; else the single `position`."""
+    found = dict.fromkeys(_position(raw, text) or Position.MAIN for text in _listed(raw, "positions"))
     return tuple(found) or (_position(raw, position) or Position.MAIN,)

@@ -285,7 +285,7 @@ def _find_column(names: Sequence[str], column: str | None) -> int | None:
 
 def _markdown(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
     """Read the links that lead to a site (URL-12), and addresses outside of links; `line` counts them."""
-    from honeyguide.adapters.html import markdown  # most lists are something simpler
+    from honeyguide.adapters.files import markdown  # most lists are something simpler
 
     if len(markdown.readable(text)) < len(text):
         raise InputError("is more Markdown than is read at once; split it", file=name_of(path))

@@ -8,6 +8,7 @@ from it, `writer` and `inline` write it.
 from __future__ import annotations
 
 import re
+from functools import partial
 from urllib.parse import quote
 
 from honeyguide.adapters.html.charset import to_markup
@@ -114,5 +115,6 @@ class HtmlReader:
     """A `PageReader`: pages are read with lexbor."""
 
     page = staticmethod(parse_page)
+    home = staticmethod(partial(parse_page, with_groups=True))
     head = staticmethod(parse_head)
     content = staticmethod(main_content)

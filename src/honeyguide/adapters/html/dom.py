@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 _ALTERNATIVE_NODES = 200  # elements of an anchor that are searched for a text in place of its own
 _BLOCK_TEXT_FACTOR = 4  # times the document's size: how much text of blocks is read for contexts
+_MAX_TITLES = 1_000  # headings that may name a group of cards
 _MAX_MISSES = 3  # anchors that are not found in the text of their block before it is no longer searched
 _MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
 
@@ -68,8 +69,8 @@ class Document:
     r"""A parsed document.
 
     >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t rel=Next>test</a> them.")
-    >>> [document.occurrence(*anchor) for anchor in document.anchors()]
-    [Occurrence(anchor='test', title='', rel='next', position=<Position.MAIN: 'main'>, context='We test them.')]
+    >>> [document.occurrence(*anchor)[:5] for anchor in document.anchors()]
+    [('test', '', 'next', <Position.MAIN: 'main'>, 'We test them.')]
     >>> document.text(), document.headings
     ('Fire alarms\nWe test them.', {1: ['Fire alarms'], 2: []})
     """
@@ -100,6 +101,10 @@ class Document:
             elif node.tag == "frame" and (source := attributes.get("src")):
                 title = attributes.get("title") or attributes.get("name")
                 yield number, node, {"href": source, "title": title, "rel": FRAME}
+
+    def titles(self) -> list[LexborNode]:
+        """Return the headings that may name a group of cards, in document order."""
+        return self._tree.css("h1,h2,h3,h4,h5")[:_MAX_TITLES]
 
     def metadata_nodes(self) -> list[LexborNode]:
         """Return the root, and all title, base, meta and link elements."""

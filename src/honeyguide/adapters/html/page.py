@@ -11,10 +11,12 @@ part of the page. Nothing is left out silently: see `Page.skipped`, rule `limit`
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.dom import Document
+from honeyguide.adapters.html.groups import NO_GROUP, Anchor, read_groups
 from honeyguide.adapters.html.guards import bound_markup, is_page, strip_highlighting
 from honeyguide.adapters.html.walk import MAX_LABEL, fold
 from honeyguide.core.page.page import FRAME, Head, Link, Occurrence, Page
@@ -50,8 +52,10 @@ _KNOWN: dict[tuple[str, str], Url] = {}
 _MOST_KNOWN = 20_000
 
 
-def parse_page(body: bytes | str, url: Url, content_type: str | None = None) -> Page:
-    """Read a document: its links, its text and its metadata.
+def parse_page(
+    body: bytes | str, url: Url, content_type: str | None = None, *, with_groups: bool = False
+) -> Page:
+    """Read a document: its links, its text and its metadata; `with_groups` also how it groups its links.
 
     >>> page = parse_page("<title>Acme</title><nav><a href=about/>About us</a></nav>", Url.parse("https://a.example/"))
     >>> page.title, page.links[0].url.as_linked, page.links[0].anchor, page.links[0].position.value
@@ -61,6 +65,8 @@ def parse_page(body: bytes | str, url: Url, content_type: str | None = None) -> 
     metadata = Metadata(document)
     base = _base(metadata.base, url)
     links, text = _Links(document, base), document.text()
+    if with_groups:
+        links.group(document, url)
     return Page(
         url=url,
         title=metadata.title,
@@ -166,6 +172,7 @@ class _Links:
         self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
         self._skipped: list[tuple[str, str]] = []
         self._international: set[str] = set()  # hosts in other letters, and hrefs that have no valid one
+        self._placed: list[tuple[LexborNode, list[Occurrence]]] = []  # in document order
         by_href, by_stem, order = self._by_href, self._by_stem, 0
         for number, node, attributes in document.anchors():
             href = attributes.get("href") or attributes.get("xlink:href") or ""
@@ -177,6 +184,24 @@ class _Links:
                 order += 1
                 if len(occurrences) < MAX_OCCURRENCES:
                     occurrences.append(document.occurrence(number, node, attributes))
+                    self._placed.append((node, occurrences))
+
+    def group(self, document: Document, page: Url) -> None:
+        """Add to each occurrence how the page groups it."""
+        targets = {id(occurrences): text for text, (_, _, occurrences) in self._by_url.items()}
+        places: Counter[int] = Counter()
+        listed: list[tuple[list[Occurrence], int]] = []
+        anchors = []
+        for node, occurrences in self._placed:
+            place = places[id(occurrences)]
+            places[id(occurrences)] += 1
+            listed.append((occurrences, place))
+            anchors.append(Anchor(node, targets[id(occurrences)], occurrences[place].position))
+        for (occurrences, place), group in zip(
+            listed, read_groups(anchors, document.titles(), page.text), strict=True
+        ):
+            if group != NO_GROUP:
+                occurrences[place] = occurrences[place]._replace(menu=group.menu, heading=group.heading)
 
     def merged(self) -> tuple[Link, ...]:
         """Return the links in the order of their first occurrences."""

@@ -12,13 +12,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.files.links import LinkRow, LinkRows
+from honeyguide.adapters.files.markdown import parse_markdown_links, readable
 from honeyguide.adapters.files.read import name_of, read_bytes, read_text
-from honeyguide.adapters.html.markdown import parse_markdown_links, readable
 from honeyguide.app.arguments import count_of, position_of, profile_of, profile_on, score_of, url_of
 from honeyguide.app.tools.topic import link_action, page_action, relevance_level
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Link, Occurrence, Page
-from honeyguide.core.records import SCHEMA, point_records, position_names
+from honeyguide.core.records import SCHEMA, place_records, point_records
 from honeyguide.core.records.answers import (
     LinkScoreRecord,
     ListedLinkRecord,
@@ -54,11 +54,13 @@ _NOT_HTML = (b"%PDF", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1
 LINK_COLUMNS = columns(ListedLinkRecord)
 
 
-def parse_page(html: bytes | str, url: str | Url, content_type: str | None = None) -> Page:
-    """Read a page: title, headings, text, links."""
+def parse_page(
+    html: bytes | str, url: str | Url, content_type: str | None = None, *, with_groups: bool = False
+) -> Page:
+    """Read a page: title, headings, text, links; `with_groups` also the submenus and groups of cards that list each link."""
     from honeyguide.adapters.html import page as adapter  # a compiled library that URL commands never need
 
-    return adapter.parse_page(html, url_of(url), content_type)
+    return adapter.parse_page(html, url_of(url), content_type, with_groups=with_groups)
 
 
 def main_content(html: bytes | str, url: str | Url, content_type: str | None = None) -> Content:
@@ -151,7 +153,9 @@ def load_page(file: str, base: str | None = None, input_format: str | None = Non
 
     def parse(address: Url) -> Page:
         return (
-            parse_page(content, address) if isinstance(content, bytes) else parse_markdown(content, address)
+            parse_page(content, address, with_groups=True)
+            if isinstance(content, bytes)
+            else parse_markdown(content, address)
         )
 
     if base is not None:
@@ -163,7 +167,7 @@ def load_page(file: str, base: str | None = None, input_format: str | None = Non
 
 def demo_page() -> Page:
     """Read the homepage that comes with Honeyguide."""
-    return parse_page((files("honeyguide") / "demo" / "page.html").read_bytes(), DEMO_BASE)
+    return parse_page((files("honeyguide") / "demo" / "page.html").read_bytes(), DEMO_BASE, with_groups=True)
 
 
 def _canonical(page: Page) -> Url | None:
@@ -217,10 +221,18 @@ def link_records(page: Page) -> Iterator[Record]:
             "verdict": verdict.kind.value,
             "rule": verdict.rule,
             "detail": verdict.detail or None,
-            "positions": position_names(link),
+            **place_records(link),
         }
     for href, rule in page.skipped:
-        known = {"schema": SCHEMA, "url": href, "verdict": "skip", "rule": rule, "positions": []}
+        known = {
+            "schema": SCHEMA,
+            "url": href,
+            "verdict": "skip",
+            "rule": rule,
+            "positions": [],
+            "menus": [],
+            "headings": [],
+        }
         yield {**dict.fromkeys(LINK_COLUMNS), **known}
 
 

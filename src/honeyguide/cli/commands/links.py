@@ -123,6 +123,8 @@ def _row(record: Record, page: str) -> list[str]:
     verdict = record["verdict"] if record["verdict"] == "inside" else f"{record['verdict']}: {record['rule']}"
     times = "-" if record["occurrences"] is None else str(record["occurrences"])
     text = f'\n  "{record["anchor_text"]}"' if record["anchor_text"] else ""
+    under = [*record["menus"], *record["headings"]]
+    text += f"\n  under {', '.join(dict.fromkeys(under))}" if under else ""
     shown = record["url"] if record["occurrences"] is None else short_url(record["url"], page)
     return [record["position"] or "-", times, verdict, shown + text]
 

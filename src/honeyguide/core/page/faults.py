@@ -1,4 +1,4 @@
-"""Why a fetched page does not count: gone, empty, or a shell for scripts (PICK-21).
+"""Why a fetched page does not count: gone, empty, thin, or a shell for scripts (PICK-21).
 
 Owns: `page_fault`, `own_text`, `needs_scripts`, `scripted_links`. Must not know: fetching, selection.
 """
@@ -14,7 +14,7 @@ from honeyguide.core.why import Why
 if TYPE_CHECKING:
     from honeyguide.core.page.page import Page
 
-SHORT = "short"  # the fault that is forgiven where nothing better is left
+THIN = "thin"  # the fault that is forgiven where no page of its kind has more text
 _FEW_LINKS = 3  # a page whose menu is made by a script links to hardly anything
 _FEW_SCRIPTED, _SCRIPTED = 2, 3  # targets that only a script follows
 _TARGETS = {
@@ -31,12 +31,13 @@ _LITTLE_TEXT = 400  # characters: a title, a slogan, a notice about cookies
 
 
 class ContentRules(NamedTuple):
-    """When a fetched page is empty (PICK-21), what a missing page says, and which keywords to note."""
+    """When a fetched page is thin or empty (PICK-21), what a missing page and terms say, and which keywords to note."""
 
-    min_text_chars: int = 0
-    min_own_chars: int = 0  # of lines that the homepage does not have: menus and footers are not content
+    min_text_chars: int = 0  # of main text; with fewer, a page is thin
+    min_own_chars: int = 0  # with fewer, it is empty
     gone: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    legal: tuple[str, ...] = ()
 
 
 def own_text(page: Page, home: Page) -> str:
@@ -47,18 +48,29 @@ def own_text(page: Page, home: Page) -> str:
     return "\n".join(line for line in page.text.split("\n") if line not in shared)
 
 
-def page_fault(page: Page, home: Page, rules: ContentRules) -> Why | None:
-    """Say why a page does not count; `short` pages still count where nothing better is left."""
-    for text in (page.title, *page.h1[:1]):
-        phrase = find_phrase(rules.gone, text)
-        if phrase and len(page.text) < 5 * max(rules.min_text_chars, 1):
+def main_text(page: Page, home: Page) -> str:
+    """Return what the markup of a page calls its main text, else the lines outside of the homepage's menus and footers."""
+    main, main_of_home = page.main, home.main
+    if page.url == home.url or main is None or main_of_home is None:
+        return main.text if main is not None and main.is_marked else own_text(page, home)
+    if main.is_marked or main.text == main_of_home.text:
+        return (
+            main.text if main.text != main_of_home.text else ""
+        )  # the homepage again, under another address
+    shared = set(home.text.split("\n")).difference(main_of_home.text.split("\n"))
+    return "\n".join(line for line in main.text.split("\n") if line not in shared)
+
+
+def page_fault(page: Page, own: str, text: str, rules: ContentRules) -> Why | None:
+    """Say why a page does not count: by its `own` text it is gone or empty, by `text` it is thin, a fault that may be forgiven."""
+    for title in (page.title, *page.h1[:1]):
+        phrase = find_phrase(rules.gone, title)
+        if phrase and len(text) < 5 * max(rules.min_text_chars, 1):
             return Why("gone", f"says {phrase!r} in its title or heading")
-    own_chars = len(own_text(page, home))
-    if len(page.text) < rules.min_text_chars:
-        rule = SHORT if own_chars >= rules.min_own_chars else "empty"
-        return Why(rule, f"is empty: {len(page.text)} characters of text")
-    if own_chars < rules.min_own_chars:
-        return Why("empty", f"is empty: {own_chars} characters that the homepage does not have")
+    if len(own) < rules.min_own_chars:
+        return Why("empty", f"is empty: {len(own)} characters of its own")
+    if len(text) < rules.min_text_chars:
+        return Why(THIN, f"is thin: {len(text)} characters of text")
     return None
 
 

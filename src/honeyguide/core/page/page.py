@@ -38,6 +38,8 @@ class Occurrence(NamedTuple):
     rel: str = ""
     position: Position = Position.MAIN
     context: str = ""
+    menu: str = ""  # the label of its submenu
+    heading: str = ""  # of the group of cards that it is in
 
 
 _MOST_JOINED = 20  # occurrences of links with one key

@@ -52,7 +52,7 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
         names = [
             (sibling, name)
             for sibling, name in members
-            if _may_be_name(name, words) and sibling.capitals.issuperset(name)
+            if may_be_name(name, words) and sibling.capitals.issuperset(name)
         ]
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
@@ -134,7 +134,8 @@ def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] |
     return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
 
 
-def _may_be_name(name: tuple[str, ...], words: FamilyWords) -> bool:
+def may_be_name(name: Sequence[str], words: FamilyWords) -> bool:
+    """Tell whether words may name a town: few, none of a trade, no number."""
     return len(name) <= 3 and not any(word.startswith(words.no_names) or word.isdigit() for word in name)
 
 
@@ -144,7 +145,7 @@ def _is_town_and_state(sibling: Sibling, words: FamilyWords) -> bool:
         len(anchor) > 1
         and anchor[-1] in words.states
         and sibling.slug[: len(anchor)] == anchor
-        and _may_be_name(anchor[:-1], words)
+        and may_be_name(anchor[:-1], words)
         for anchor in sibling.anchors
     )
 

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from honeyguide.core.pick.groups import NO_GROUPS, describe_groups
 from honeyguide.core.pick.location_pages import describe_family, find_families, plain_words, similar
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from honeyguide.core.page.page import Head, Link, Page
+    from honeyguide.core.pick.groups import GroupFacts
     from honeyguide.core.rules.bm25 import Query
     from honeyguide.core.rules.compile import CompiledCard
+    from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.language import Reason, Rule
     from honeyguide.core.rules.profile import Profile, Strategy
     from honeyguide.core.text.pattern import Pattern
@@ -49,6 +52,7 @@ class Candidate:
     selection_reason: str | None = None
     rank: int | None = None
     head: Head | None = None  # of the linked page, if it was read (PICK-11)
+    groups: Mapping[str, Value] | None = None  # facts about the menus and cards that list it
 
     @property
     def url(self) -> Url:
@@ -110,6 +114,7 @@ def filter_links(
     merged = merge_by_key(inside, profile, page)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
+    groups = _groups(merged.values(), page, profile, plan) if plan.headings.rules else {}
     first = {link.url: link for link in reversed(inside)}
 
     def candidate(link: Link) -> Candidate:
@@ -124,12 +129,29 @@ def filter_links(
             family=describe_family(families, whole, profile.families),
             home_path=path_from_home(whole.url, page, scope.tracking),
         )
+        facts.update(listed := groups.get(whole.url, NO_GROUPS))
         rule = profile.filters.first(facts) or plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, _why(rule, facts))
-        return Candidate(whole, rejected_by_patterns(str(facts["url"]), options.include, options.exclude))
+        rejected = rejected_by_patterns(str(facts["url"]), options.include, options.exclude)
+        return Candidate(whole, rejected, groups=listed if plan.headings.rules else None)
 
     return [candidate(link) for link in links]
+
+
+def _groups(links: Iterable[Link], page: Url, profile: Profile, plan: Strategy) -> dict[Url, GroupFacts]:
+    """Describe how the page groups its links, except those that a filter of the profile rejects whatever the group."""
+    kinds = profile.kinds_of(plan).rules
+
+    def bucket_of(link: Link) -> str | None:
+        rule = kinds.first(Facts(link))
+        return rule.id if rule else None
+
+    def is_open(link: Link) -> bool:
+        home_path = path_from_home(link.url, page, profile.scope.tracking)
+        return profile.filters.first(Facts(link, home_path=home_path)) is None
+
+    return describe_groups([link for link in links if is_open(link)], plan, bucket_of)
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = None) -> dict[str, Link]:
@@ -191,6 +213,7 @@ def score_candidates(
 
 def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query | None) -> Candidate:
     facts = Facts(candidate.link, candidate.head)
+    facts.update(candidate.groups or {})
     parts: dict[str, Score] = {}
     matched: tuple[str, ...] = ()
     if query is not None:
@@ -201,7 +224,7 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
     bucket = profile.kinds_of(plan).rules.first(facts)
     facts["bucket"] = bucket.id if bucket else None
     scores = profile.scores(plan.cards, facts)
-    parts |= {name: _name_words(profile.cards[name], score, facts) for name, score in scores.items()}
+    parts |= {name: _named(profile.cards[name], score, facts) for name, score in scores.items()}
     dropped = plan.drops.first(facts)
     score = parts[plan.card]
     tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
@@ -217,15 +240,26 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
     )
 
 
-def _name_words(card: CompiledCard, score: Score, facts: Facts) -> Score:
-    """Add to each reason the words that its rule found in the address or the texts of a link."""
+def reject_page(candidate: Candidate, seen: Mapping[str, Value], plan: Strategy) -> Why | None:
+    """Say why a page that was fetched is not selected after all; `seen` are facts about its text."""
+    facts = Facts(candidate.link, candidate.head, bucket=candidate.bucket)
+    facts.update(candidate.groups or {})
+    facts.update(seen)
+    rule = plan.looks.first(facts)
+    return None if rule is None else _why(rule, facts)
+
+
+def _named(card: CompiledCard, score: Score, facts: Facts) -> Score:
+    """Add to each reason the fact that its rule shows, or the words that it found in the address or the texts of a link."""
 
     def named(reason: Reason) -> Reason:
+        if reason.rule in card.shown:
+            return reason._replace(text=f"{reason.text} '{facts[card.shown[reason.rule]]}'")
         when = card.searches.get(reason.rule)
         found = [] if when is None else words_found(when, facts)[:_NAMED_WORDS]
         return reason._replace(text=f"{reason.text}: {', '.join(found)}") if found else reason
 
-    if card.searches.keys().isdisjoint(reason.rule for reason in score.reasons):
+    if (card.searches.keys() | card.shown.keys()).isdisjoint(reason.rule for reason in score.reasons):
         return score
     return Score(score.value, tuple(map(named, score.reasons)), score.unknown)
 
@@ -316,13 +350,13 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
     result = []
     kept = set(plan.reserve).intersection(c.bucket or "" for c in ordered if c.rejected is None)
     is_reserved = False
-    for candidate in ordered:
+    for candidate in _postponed(ordered, plan):
         bucket = candidate.bucket or ""
         if candidate.rejected is not None:
             result.append(candidate)
         elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
             result.append(_surplus(candidate, "near-duplicate", f"says nearly the same as {twin}"))
-        elif bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
+        elif plan.over_quota is None and bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
             most = f"at most {plan.quotas[bucket]} {bucket} page"
             result.append(_surplus(candidate, f"{bucket}-quota", most))
         elif taken.total() >= cap:
@@ -333,7 +367,7 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
             result.append(_surplus(candidate, "reserved", f"a place is kept for {', '.join(sorted(kept))}"))
         else:
             taken[bucket] += 1
-            if not candidate.url.query:
+            if not candidate.url.query or not _is_script(candidate.url):
                 slugs[candidate.url.path] = plain_words(candidate.url.path)
             tag = "+reserved" if is_reserved and bucket in kept else ""
             kept.discard(bucket)
@@ -344,13 +378,40 @@ def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]
     return result
 
 
+def _postponed(ordered: list[Candidate], plan: Strategy) -> list[Candidate]:
+    """Move each page over its quota behind those that are better by more than `over_quota` takes from it."""
+    if plan.over_quota is None:
+        return ordered
+    seen: Counter[str] = Counter()
+    late: dict[Url, float] = {}
+    for candidate in ordered:
+        bucket = candidate.bucket or ""
+        if candidate.rejected is None and bucket in plan.quotas:
+            seen[bucket] += 1
+            if seen[bucket] > plan.quotas[bucket]:
+                late[candidate.url] = plan.over_quota
+
+    def place(candidate: Candidate) -> tuple[bool, float]:
+        return candidate.rejected is not None, late.get(candidate.url, 0.0) - (candidate.score or 0.0)
+
+    return sorted(ordered, key=place)
+
+
+def _is_script(url: Url) -> bool:
+    """Tell whether the query may decide what page an address shows: /page.php?id=2, /?p=2, but not /quote?from=home."""
+    _, dot, extension = (url.segments or ("",))[-1].rpartition(".")
+    return not extension if not dot else not extension.lower().startswith("htm")
+
+
 def _surplus(candidate: Candidate, rule: str, text: str) -> Candidate:
     return replace(candidate, rejected=Why(rule, text), is_surplus=True)
 
 
 def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
-    if distinct >= 1 or candidate.url.query:  # the path does not tell what a page with a query shows
+    if distinct >= 1:
         return None
+    if candidate.url.query:  # of scripts such as page.php, the path does not tell what is shown
+        return candidate.url.path if candidate.url.path in slugs else None
     words = plain_words(candidate.url.path)
     return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
 

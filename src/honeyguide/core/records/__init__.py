@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from honeyguide.core.crawl.placement import band_of, relevance_level
 from honeyguide.core.records.fields import SCHEMA as SCHEMA
@@ -68,7 +68,7 @@ def candidate_record(candidate: Candidate) -> CandidateRecord:
         "parts": {name: point_records(part.reasons) for name, part in parts.items() if part is not score},
         "rejected": _rejection(candidate.rejected),
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
-        "positions": position_names(candidate.link),
+        **place_records(candidate.link),
     }
 
 
@@ -80,9 +80,22 @@ def _rejection(why: Why | None) -> Rejection | None:
     return None if why is None else {"rule": why.rule, "reason": why.text}
 
 
-def position_names(link: Link) -> list[str]:
-    """Name every position where a link stands, in document order."""
-    return list(dict.fromkeys(occurrence.position.value for occurrence in link.occurrences))
+class LinkPlaces(TypedDict):
+    """Where a page has a link, in document order."""
+
+    positions: list[str]
+    menus: list[str]
+    headings: list[str]
+
+
+def place_records(link: Link) -> LinkPlaces:
+    """List the positions of a link, and the submenus and groups of cards that list it, each once."""
+    seen = link.occurrences
+    return {
+        "positions": list(dict.fromkeys(occurrence.position.value for occurrence in seen)),
+        "menus": list(dict.fromkeys(occurrence.menu for occurrence in seen if occurrence.menu)),
+        "headings": list(dict.fromkeys(occurrence.heading for occurrence in seen if occurrence.heading)),
+    }
 
 
 def _value(score: Score | None) -> float | None:

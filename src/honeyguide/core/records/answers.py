@@ -188,6 +188,8 @@ class ListedLinkRecord(OutputRecord):
     rule: str  # the rule that decided
     detail: str | None  # what the rule saw
     positions: list[str]  # all positions where the page has the link, in its order
+    menus: list[str]  # labels of the submenus that list it
+    headings: list[str]  # headings of the groups of cards that list it
 
 
 class LinkScoreRecord(OutputRecord):

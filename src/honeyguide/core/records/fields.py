@@ -72,6 +72,8 @@ class CandidateRecord(TypedDict):
     rejected: Rejection | None  # why it was not selected
     unknown: list[str]  # facts that a rule needs and that are not known
     positions: list[str]  # all positions where the page has the link, in its order; rules read them all
+    menus: list[str]  # labels of the submenus that list it; rules read them all
+    headings: list[str]  # headings of the groups of cards that list it; rules read them all
 
 
 class KeywordEvidence(TypedDict):
@@ -92,7 +94,7 @@ class SelectedRecord(TypedDict):
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
     title: str | None  # title of the page
-    text_chars: int | None  # characters of text that the homepage does not have
+    text_chars: int | None  # characters of main text
     status: int | None  # HTTP status
     markdown: NotRequired[str]  # the main content as Markdown
     is_cut: NotRequired[bool]  # whether a limit cut it
@@ -126,6 +128,14 @@ class PageReason(TypedDict):
     reason: str  # the sentence
 
 
+class ReplacedPage(TypedDict):
+    """A selected page that did not keep its place."""
+
+    url: str  # the page
+    reason: str  # why it is left out
+    by: str | None  # the page that took its place; null if there was none
+
+
 class PickRecord(OutputRecord):
     """One site."""
 
@@ -142,7 +152,7 @@ class PickRecord(OutputRecord):
     candidates: list[CandidateRecord]  # every link of the homepage
     skipped: list[SkippedLink]  # links that lead to no page
     counts: dict[str, int]  # links, by what became of them; see below
-    replaced: list[PageReason]  # selected pages that were dead or empty (PICK-21)
+    replaced: list[ReplacedPage]  # selected pages that were dead, empty or not what they seemed (PICK-21)
     requests: int  # requests for pages and heads of this site
     elapsed_s: NotRequired[float]  # seconds it took; absent with `--no-timings`
 
@@ -306,7 +316,7 @@ def columns(kind: Any, *without: str) -> tuple[str, ...]:
     """Name the CSV columns of a record: `rejected.rule` is a field of a nested record; what is no cell is left out.
 
     >>> columns(CandidateRecord)[-4:]
-    ('rejected.rule', 'rejected.reason', 'unknown', 'positions')
+    ('unknown', 'positions', 'menus', 'headings')
     """
     names: list[str] = []
     for name, hint in fields(kind).items():

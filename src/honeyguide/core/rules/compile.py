@@ -65,6 +65,12 @@ class CompiledCard:
         return scored
 
     @cached_property
+    def shown(self) -> Mapping[str, str]:
+        """The facts that reasons end with, by the id of their rule."""
+        rules = (rule for group in self.card.groups for rule in group.rules)
+        return {rule.id: rule.show for rule in rules if rule.show is not None}
+
+    @cached_property
     def searches(self) -> Mapping[str, Condition]:
         """The conditions that look for words in a text, by the id of their rule."""
         rules = (rule for group in self.card.groups for rule in group.rules)

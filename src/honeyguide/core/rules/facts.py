@@ -65,6 +65,34 @@ _CATALOGUE = (
     ("has_query", FactKind.FLAG, "the URL has a query"),
     ("anchor", FactKind.TEXTS, "anchor texts of all occurrences"),
     ("label", FactKind.TEXTS, "short anchor texts, words only"),
+    ("menu", FactKind.TEXTS, "labels of the submenus that list it, words only"),
+    ("heading", FactKind.TEXTS, "headings of the groups of cards that list it, words only"),
+    ("listed", FactKind.TEXTS, "kinds of these labels and headings, by the rules of the strategy"),
+    ("under", FactKind.TEXT, "the label or heading that lists it, as written; unknown if there is none"),
+    (
+        "leads",
+        FactKind.FLAG,
+        "it labels the largest submenu, or a heading of cards names it; no page is a hub by its words",
+    ),
+    ("in_largest_menu", FactKind.FLAG, "the largest submenu of the page lists it"),
+    (
+        "group_share",
+        FactKind.NUMBER,
+        "share of services among the pages that a label or heading lists, 0 to 1",
+    ),
+    ("heading_words", FactKind.NUMBER, "words of a label or heading, for rules about headings"),
+    ("owner", FactKind.TEXT, "bucket of the menu's entry with that label, for rules about headings"),
+    ("is_menu", FactKind.FLAG, "it is the label of a submenu, for rules about headings"),
+    ("text_chars", FactKind.NUMBER, "characters of the fetched page's main text"),
+    ("legal_words", FactKind.NUMBER, "different legal words in that text"),
+    ("legal_density", FactKind.NUMBER, "legal words in 1,000 characters of that text"),
+    ("clauses", FactKind.NUMBER, "lines of that text that begin with the number of a clause"),
+    (
+        "name_twin",
+        FactKind.TEXT,
+        "path of a fetched page that differs only in a name; unknown if there is none",
+    ),
+    ("same_text", FactKind.TEXT, "path of a better page with the same text; unknown if there is none"),
     ("slug_words", FactKind.NUMBER, "words in the last path segment"),
     ("anchor_words", FactKind.NUMBER, "words in the longest anchor text"),
     ("title", FactKind.TEXTS, "title attributes of all occurrences"),
@@ -161,9 +189,26 @@ def _folders(link: Link, _head: Head | None) -> str:
 _LABEL_WORDS = 6  # a longer anchor text is a sentence or a teaser, which may mention anything
 
 
+def words_only(text: str) -> str:
+    """Return the words of a text, folded, without punctuation.
+
+    >>> words_only("Our Services: A–Z")
+    'our services a z'
+    """
+    return " ".join("".join(c if c.isalnum() else " " for c in plain(text)).split())
+
+
 def _label(anchor: str) -> str:
-    words = "".join(c if c.isalnum() else " " for c in plain(anchor)).split()
-    return " ".join(words) if len(words) <= _LABEL_WORDS else ""
+    words = words_only(anchor)
+    return words if words.count(" ") < _LABEL_WORDS else ""
+
+
+def _groups(name: str) -> Fill:
+    """Return a function that joins the words of the labels or headings of all occurrences."""
+    read = attrgetter(name)
+    return lambda link, _: JOIN.join(
+        dict.fromkeys(words_only(text) for occurrence in link.occurrences if (text := read(occurrence)))
+    )
 
 
 def _every(name: str) -> Fill:
@@ -214,6 +259,8 @@ FILL: Mapping[str, Fill] = {
     "has_query": lambda link, _: bool(link.url.query),
     "anchor": _every("anchor"),
     "label": lambda link, _: JOIN.join(dict.fromkeys(_label(o.anchor) for o in link.occurrences)),
+    "menu": _groups("menu"),
+    "heading": _groups("heading"),
     "slug_words": lambda link, _: float(len(slug_of(link.url.segments).split())),
     "anchor_words": lambda link, _: float(max(len(o.anchor.split()) for o in link.occurrences)),
     "title": _every("title"),

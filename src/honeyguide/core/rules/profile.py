@@ -41,14 +41,27 @@ class Kinds(NamedTuple):
     buckets: Mapping[str, Bucket]
 
 
+class GroupRules(NamedTuple):
+    """The buckets that groups of links are read by: that of a hub, of services, and of all that services may be taken for."""
+
+    hub: str = ""
+    services: str = ""
+    members: frozenset[str] = frozenset()
+
+
+_NO_GROUPS = GroupRules()
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """How pick orders and takes links.
 
     `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
-    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. The sitemap
-    is read where the homepage links fewer than `sitemap_below` inner pages. `kinds` are buckets of its own, if it has any. The best
-    page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap.
+    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. The sitemap is read
+    where the homepage links fewer than `sitemap_below` inner pages. `kinds` are buckets of its own, if it has any. The best
+    page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap. Pages over a quota lose `over_quota` points in the order, or are rejected where it is None. The first of
+    `headings` that holds names the kind of a submenu's label or a heading of cards; `groups` says which buckets such
+    groups are made of. `looks` reject pages that were selected and fetched, by their text.
     """
 
     name: str
@@ -66,6 +79,10 @@ class Strategy:
     reserve: tuple[str, ...] = ()
     scope: str = "host"
     sitemap_below: int = 0
+    over_quota: float | None = None
+    headings: RuleList = _NO_RULES
+    looks: RuleList = _NO_RULES
+    groups: GroupRules = _NO_GROUPS
 
 
 class Topic(NamedTuple):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from honeyguide.adapters.html.markdown import MAX_CHARS, MAX_MARKS, parse_markdown_links, readable
+from honeyguide.adapters.files.markdown import MAX_CHARS, MAX_MARKS, parse_markdown_links, readable
 
 N = 5_000
 
