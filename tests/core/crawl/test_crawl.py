@@ -68,6 +68,7 @@ def test_it_begins_with_a_claim_that_says_what_it_may_have() -> None:
     assert isinstance(claim, AskForLeases)
     assert (claim.ask.limit, claim.ask.per_site, claim.ask.until) == (4, 2, 5.0 + RULES.lease_s)
     assert claim.ask.budgets.max_pages == 7
+    assert claim.ask.waits  # TOPIC-5
     assert state.is_claiming
 
 
@@ -128,6 +129,16 @@ def test_the_commands_but_for_their_moment_do_not_depend_on_who_answers_first(or
 def test_how_a_lease_ends(event: Event, outcome: object) -> None:
     _, commands = run(start(lease(1)), event)
     assert [command.outcome for command in commands if isinstance(command, Finish)] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "pause_s"), [(1, 60.0), (2, 120.0), (6, 1920.0), (7, 3600.0), (99, 3600.0)]
+)
+def test_pauses_double_up_to_an_hour(attempt: int, pause_s: float) -> None:
+    patient = replace(RULES, max_attempts=100)
+    _, commands = run(start(lease(1, attempt=attempt), rules=patient), Answered(1, 500, 5.0))
+    why = Why("http-500", "answered 500")
+    assert commands[0] == Finish(lease(1, attempt=attempt), Retry(5.0 + pause_s, why))
 
 
 def test_the_last_attempt_is_the_last() -> None:
