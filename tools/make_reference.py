@@ -55,6 +55,7 @@ TABLES = (
     ("`[[scorecard.NAME.group]]`", "GroupShape", "A group of rules."),
     ("Rules of a group", "RuleShape", "A rule pays points when its condition holds."),
     ("`[strategy.NAME]`", "StrategyShape", "How a pick orders and takes links."),
+    ("`[want]`, `[never]`", "WishShape", "Pages that every pick is to have, or never (rule `never`). `--want` and `--never` add to them."),
     ("`[traversal.NAME]`", "TraversalShape", "The order in which a crawl follows links (TOPIC-3, TOPIC-4)."),
     ("Bands of a traversal", "BandShape", "A range of scores, from `at_least` up to the next band."),
     ("`[crawl]`", "CrawlShape", "The numbers of the crawl itself."),

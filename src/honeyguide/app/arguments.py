@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.config import load_profile
 from honeyguide.core.fetching import Access, FetchPolicy
 from honeyguide.core.page.page import Position
+from honeyguide.core.pick.wishes import with_wishes
 from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
@@ -103,10 +104,11 @@ def strategy_profile(
     value: Profile | str | Path | None = None,
     query: str | None = None,
     scope: str | None = None,
+    wishes: Wishes | None = None,
 ) -> Profile:
     """Load the profile that selects: the one that is named, or the strategy's own; it must have the strategy.
 
-    `scope` is the reach of links; None is that of the strategy.
+    `scope` is the reach of links; None is that of the strategy. `wishes` are added to those of the profile.
     """
     # The numbers of `rules` and `blend` are those of the fire-protection guide (SPEC).
     own = "fire-protection" if strategy in ("rules", "blend") else "company"
@@ -116,7 +118,37 @@ def strategy_profile(
         raise ConfigError(profile.name, (Problem("strategy", f"has no {strategy!r}; it has {names}"),))
     reach = profile.strategies[strategy].scope if scope is None else reach_of(scope)
     profile = replace(profile, scope=profile.scope.within(reach))
+    if wishes is not None and any(wishes):
+        profile = with_wishes(profile, strategy, *wishes)
     return profile if query is None else profile.with_query(query)
+
+
+class Wishes(NamedTuple):
+    """What is wanted of every site, or never: buckets, or words."""
+
+    want: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+def wishes_of(want: str | Iterable[str], never: str | Iterable[str]) -> Wishes:
+    """Read wishes; each text may name several, separated by commas."""
+    wishes = Wishes(_names(want, "want"), _names(never, "never"))
+    if both := set(wishes.want).intersection(wishes.never):
+        raise InputError(f"{min(both)!r} is wanted and never wanted; leave one of them out", field="never")
+    return wishes
+
+
+def _names(value: str | Iterable[str], field: str) -> tuple[str, ...]:
+    from honeyguide.config.shapes import MAX_WISHES, WORD_CHARS  # not for those who wish nothing
+
+    texts = [value] if isinstance(value, str) else list(value)
+    names = [" ".join(name.split()).lower() for text in texts for name in text.split(",")]
+    if len(names) > MAX_WISHES:
+        raise InputError(f"names {len(names):,} kinds of pages; {MAX_WISHES} are the most", field=field)
+    for name in names:
+        if not name or len(name) > WORD_CHARS or not name.isprintable():
+            raise InputError(f"{shown(name)} is no word; give words, separated by commas", field=field)
+    return tuple(dict.fromkeys(names))
 
 
 def reach_of(value: str) -> str:

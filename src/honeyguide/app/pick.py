@@ -16,7 +16,7 @@ from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.adapters.files.rows import parse_object
 from honeyguide.adapters.output.tables import PICK_COUNTS
-from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of
+from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of, wishes_of
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
 from honeyguide.core.fetching import addresses_of
 from honeyguide.core.page.page import Head, Page
@@ -88,11 +88,14 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     scope: str | None = None,
+    want: str | Iterable[str] = (),
+    never: str | Iterable[str] = (),
 ) -> Selection:
     """Select the pages worth a visit among the links of a page; every candidate has its score or a rejection.
 
     `heads` are titles and descriptions of linked pages, by URL, where they are known. `scope` says which hosts are one
-    site: `host`, `www` or `domain`; None is what the strategy says.
+    site: `host`, `www` or `domain`; None is what the strategy says. The best page of each kind in `want`, a bucket or a word,
+    has a place, and pages in `never` have none.
 
     >>> html = '<a href="/services/fire-alarm-installation">Alarms</a> <a href="/privacy">Privacy</a>'
     >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/", strategy="rules").selected]
@@ -100,7 +103,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     """
     page = url_of(base)
     options = options_of(cap, include, exclude)
-    loaded = strategy_profile(strategy, profile, query, scope)
+    loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
     known = {url_of(url): head for url, head in (heads or {}).items()}
     whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
     if isinstance(whole, Page):
@@ -120,6 +123,8 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     scope: str | None = None,
+    want: str | Iterable[str] = (),
+    never: str | Iterable[str] = (),
     input_format: str | None = None,
     reject: Rejected | None = None,
 ) -> Iterator[PageSelection]:
@@ -132,7 +137,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     from honeyguide.adapters.files.read import sources_of  # files are for those who have files
 
     options = options_of(cap, include, exclude)
-    loaded = strategy_profile(strategy, profile, query, scope)
+    loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
     sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
@@ -288,7 +293,13 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
         fetcher=fetcher,
         reader=HtmlReader(),
         clock=clock,
-        profile=strategy_profile(request.strategy, request.profile, request.query, request.scope),
+        profile=strategy_profile(
+            request.strategy,
+            request.profile,
+            request.query,
+            request.scope,
+            wishes_of(request.want, request.never),
+        ),
         request=request,
         options=options,
         read_sitemap=read_sitemap,

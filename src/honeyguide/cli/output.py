@@ -106,7 +106,7 @@ def line_for_people(text: str) -> str:
 
 def point_lines(record: Record) -> list[str]:
     """Write the points of a record for people, `+80 services hub`; its reasons if no rule paid anything."""
-    paid = [point for point in record["points"] if point["points"]]
+    paid = [point for point in record["points"] if point["points"] or point["rule"] == "want"]
     return [
         f"{(number if point['rule'] == 'base' else points)(point['points'])} {point['reason']}"
         for point in paid

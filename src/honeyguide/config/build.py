@@ -14,6 +14,7 @@ from honeyguide.config.conditions import RELATED, ConditionReader
 from honeyguide.config.files import limit_problems, public_suffixes, suggestion
 from honeyguide.config.shapes import stable_hash
 from honeyguide.core.page.faults import ContentRules
+from honeyguide.core.pick.wishes import never_rules, wanted_rules
 from honeyguide.core.rules import profile as core
 from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
@@ -166,6 +167,7 @@ class _Builder:
         drops = self.decisions(shape.drop, f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
         needed = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
+        buckets = {bucket.name for bucket in shape.bucket or self.shape.bucket}
         return core.Strategy(
             name=name,
             card=shape.card,
@@ -173,6 +175,8 @@ class _Builder:
             cap=shape.cap,
             scope=shape.scope,
             sitemap_below=shape.sitemap_below,
+            wants=wanted_rules(self.wishes("want"), buckets),
+            nevers=never_rules(self.wishes("never"), buckets),
             order=tuple(shape.order),
             epsilon=shape.epsilon,
             filters=self.decisions(shape.filter, f"{where}.filter"),
@@ -190,6 +194,11 @@ class _Builder:
             groups=core.GroupRules(shape.groups.hub, shape.groups.services, frozenset(shape.groups.members)),
             looks=self.decisions(shape.look, f"{where}.look"),
         )
+
+    def wishes(self, name: str) -> tuple[str, ...]:
+        """Read what is wanted of every site, or never."""
+        wishes: shapes.WishShape = getattr(self.shape, name)
+        return self.reader.words(wishes.pages, f"{name}.pages")
 
     def reserve(self, shape: shapes.StrategyShape, where: str) -> tuple[str, ...]:
         names = [bucket.name for bucket in shape.bucket or self.shape.bucket]

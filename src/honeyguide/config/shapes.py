@@ -88,6 +88,7 @@ def _jsonable(value: Any) -> Any:
 
 WORD_CHARS = 200
 MAX_CAP = 1000  # pages of a site
+MAX_WISHES = 100
 
 Name = Annotated[str, ValueBounds(min_length=1, max_length=80)]
 Sentence = Annotated[str, ValueBounds(min_length=1, max_length=200)]
@@ -273,6 +274,10 @@ class TopicShape(Shape):
     related: Words = field(default_factory=list)
 
 
+class WishShape(Shape):
+    pages: Annotated[Words, ValueBounds(max_length=MAX_WISHES)] = field(default_factory=list)
+
+
 class ProfileShape(Shape):
     """A whole profile, after joining it with what it extends."""
 
@@ -291,6 +296,8 @@ class ProfileShape(Shape):
     content: ContentShape = field(default_factory=ContentShape)
     scorecard: Annotated[dict[str, CardShape], ValueBounds(max_length=100)] = field(default_factory=dict)
     strategy: dict[str, StrategyShape] = field(default_factory=dict)
+    want: WishShape = field(default_factory=WishShape)
+    never: WishShape = field(default_factory=WishShape)
     traversal: dict[str, TraversalShape] = field(default_factory=dict)
     crawl: CrawlShape = field(default_factory=CrawlShape)
     traps: TrapShape = field(default_factory=TrapShape)

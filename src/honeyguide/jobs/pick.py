@@ -59,6 +59,8 @@ class PickRequest:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     scope: str | None = None
+    want: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
     timings: bool = True
 
     @property
@@ -66,6 +68,7 @@ class PickRequest:
         """What the pick depends on besides strategy and profile; records repeat it."""
         return {
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
+            "want": list(self.want), "never": list(self.never),
             "content": self.content,
         }  # fmt: skip
 
@@ -137,11 +140,20 @@ class SitePick:
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
+        self._note_missing(selection)
         if not selection.selected:
             return self.record(why_nothing(selection, page, home.body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
         is_missing = known.is_scripted and len(selection.selected) < cap
         return self.record(Why("partial", known.note or "") if is_missing else None, selection)
+
+    def _note_missing(self, selection: Selection) -> None:
+        """Say which wishes no page of the site fulfils."""
+        found = {candidate.wish for candidate in selection.selected}
+        wants = self.picker.profile.strategies[selection.strategy].wants.rules
+        if missing := [rule.id for rule in wants if rule.id not in found]:
+            missing_note = f"nothing was found that is wanted as {', '.join(missing)}"
+            self.note = missing_note if self.note is None else f"{self.note}; {missing_note}"
 
     async def _frame(self, url: Url) -> Page | None:
         return (await self._fetch(url)).page

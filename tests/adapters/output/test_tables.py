@@ -89,7 +89,8 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
     assert rows[0]["selected_title"] == "'=HYPERLINK(1)"
     assert rows[0]["counts_links"] == "3"
     assert "\x1b" not in path.read_text("utf-8")
-    options = {**PickRequest().options, "include": None, "exclude": None}  # an empty cell is null
+    lists = ("include", "exclude", "want", "never")
+    options = {**PickRequest().options, **dict.fromkeys(lists)}  # an empty cell is null
     assert read_back(path, "csv") == FinishedSites(
         ("a.example", "'=cmd", "b.example"), {**SETTINGS, **options}, STATUSES
     )

@@ -76,7 +76,7 @@ def csv_rows(record: Record, kind: Any) -> Iterator[list[str]]:
     """Write the CSV rows of a record: one, but for a pick one for each selected page, or one if there is none.
 
     >>> pick = {"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]}
-    >>> [row[15:17] for row in csv_rows(pick, PickRecord)]
+    >>> [row[17:19] for row in csv_rows(pick, PickRecord)]
     [['1', 'https://a.example/b']]
     """
     if kind is not PickRecord:

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from honeyguide.app import pick as selecting
-from honeyguide.app.arguments import strategy_profile
+from honeyguide.app.arguments import strategy_profile, wishes_of
 from honeyguide.app.files import kind_of, name_of
 from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, name_sites, site_records, total_record, verdict
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
-from honeyguide.cli.options import address, on_error_option, rejecting, require_any, scope_option
+from honeyguide.cli.options import (
+    address,
+    on_error_option,
+    rejected_options,
+    rejecting,
+    require_any,
+    scope_option,
+)
 from honeyguide.cli.output import (
     Column,
     emit,
@@ -52,6 +59,8 @@ class _Settings(TypedDict):
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     scope: str | None
+    want: tuple[str, ...]
+    never: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +86,13 @@ class ChoiceOptions:
     )
     exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
     scope: str | None = scope_option("  [default: www for portfolio, host for rules and blend]")
+    want: tuple[str, ...] = option(
+        "--want WORDS",
+        "Keep a place for the best page of each kind: a bucket, or a word in its link; such as pricing,references.",
+    )
+    never: tuple[str, ...] = option(
+        "--never WORDS", "Reject pages of these kinds: buckets, or words; such as careers,blog."
+    )
 
     def load(self) -> Profile:
         """Load the profile of the strategy, and note a --query that it does not use."""
@@ -90,6 +106,8 @@ class ChoiceOptions:
     @property
     def settings(self) -> _Settings:
         """The settings of a selection besides its profile."""
+        with rejected_options():
+            wishes = wishes_of(self.want, self.never)
         return {
             "strategy": self.strategy,
             "query": self.query,
@@ -97,6 +115,8 @@ class ChoiceOptions:
             "include": self.include,
             "exclude": self.exclude,
             "scope": self.scope,
+            "want": wishes.want,
+            "never": wishes.never,
         }
 
 

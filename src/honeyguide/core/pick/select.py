@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.pick.groups import NO_GROUPS, describe_groups
-from honeyguide.core.pick.location_pages import describe_family, find_families, plain_words, similar
+from honeyguide.core.pick.location_pages import describe_family, find_families
+from honeyguide.core.pick.places import take
+from honeyguide.core.pick.wishes import NEVER
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.language import Score, fields_read, half_up, leaves, words_found
+from honeyguide.core.rules.language import Reason, Score, fields_read, half_up, leaves, words_found
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import LinkKind, classify_url
 from honeyguide.core.why import Why
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.bm25 import Query
     from honeyguide.core.rules.compile import CompiledCard
     from honeyguide.core.rules.facts import Value
-    from honeyguide.core.rules.language import Reason, Rule
+    from honeyguide.core.rules.language import Rule
     from honeyguide.core.rules.profile import Profile, Strategy
     from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.url import Tracking, Url
@@ -53,6 +55,7 @@ class Candidate:
     rank: int | None = None
     head: Head | None = None  # of the linked page, if it was read (PICK-11)
     groups: Mapping[str, Value] | None = None  # facts about the menus and cards that list it
+    wish: str | None = None  # what the user wants that it is
 
     @property
     def url(self) -> Url:
@@ -225,8 +228,12 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
     facts["bucket"] = bucket.id if bucket else None
     scores = profile.scores(plan.cards, facts)
     parts |= {name: _named(profile.cards[name], score, facts) for name, score in scores.items()}
-    dropped = plan.drops.first(facts)
+    wish = plan.wants.first(facts)
+    dropped = plan.nevers.first(facts) or (None if wish else plan.drops.first(facts))
     score = parts[plan.card]
+    if wish is not None:
+        reason = Reason("want", 0.0, wish.reason, tag="wanted")
+        score = parts[plan.card] = Score(score.value, (*score.reasons, reason), score.unknown)
     tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
     return replace(
         candidate,
@@ -236,6 +243,7 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
         score=score,
         parts=parts,
         matched=matched,
+        wish=wish.id if wish else None,
         selection_reason="-".join(filter(None, (bucket.id if bucket else "other", "+".join(tags)))),
     )
 
@@ -286,8 +294,8 @@ def rank(
             wanted[place] = replace(candidate, rejected=unwanted[candidate.url])
     key = _order(profile, plan)
     places = sorted(range(len(wanted)), key=lambda place: key(wanted[place]))
-    taken = _take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)
-    selected = tuple(candidate for candidate in taken if candidate.rank is not None)
+    taken = take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)
+    selected = tuple(sorted((c for c in taken if c.rank is not None), key=lambda c: c.rank or 0))
     in_order = sorted(zip(places, taken, strict=True), key=lambda pair: pair[0])
     candidates = tuple(candidate for _, candidate in in_order)
     return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
@@ -343,83 +351,11 @@ def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool
     return lambda candidate: (candidate.rejected is not None, *(key(candidate) for key in chosen))
 
 
-def _take(ordered: list[Candidate], plan: Strategy, cap: int) -> list[Candidate]:
-    """Select from the top, within quotas, reserved places and cap; what is not selected gets the reason."""
-    taken: Counter[str] = Counter()
-    slugs: dict[str, list[str]] = {}
-    result = []
-    kept = set(plan.reserve).intersection(c.bucket or "" for c in ordered if c.rejected is None)
-    is_reserved = False
-    for candidate in _postponed(ordered, plan):
-        bucket = candidate.bucket or ""
-        if candidate.rejected is not None:
-            result.append(candidate)
-        elif (twin := _twin(candidate, slugs, plan.distinct)) is not None:
-            result.append(_surplus(candidate, "near-duplicate", f"says nearly the same as {twin}"))
-        elif plan.over_quota is None and bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]:
-            most = f"at most {plan.quotas[bucket]} {bucket} page"
-            result.append(_surplus(candidate, f"{bucket}-quota", most))
-        elif taken.total() >= cap:
-            more = "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken"
-            result.append(_surplus(candidate, "cap", more))
-        elif bucket not in kept and taken.total() >= max(1, cap - len(kept)):  # the first place is never kept
-            is_reserved = True
-            result.append(_surplus(candidate, "reserved", f"a place is kept for {', '.join(sorted(kept))}"))
-        else:
-            taken[bucket] += 1
-            if not candidate.url.query or not _is_script(candidate.url):
-                slugs[candidate.url.path] = plain_words(candidate.url.path)
-            tag = "+reserved" if is_reserved and bucket in kept else ""
-            kept.discard(bucket)
-            reason = f"{candidate.selection_reason}{tag}"
-            result.append(replace(candidate, rank=taken.total(), selection_reason=reason))
-    if is_reserved and kept:  # by a quota or as near duplicates, no page can take the places that were kept
-        return _take(ordered, replace(plan, reserve=()), cap)
-    return result
-
-
-def _postponed(ordered: list[Candidate], plan: Strategy) -> list[Candidate]:
-    """Move each page over its quota behind those that are better by more than `over_quota` takes from it."""
-    if plan.over_quota is None:
-        return ordered
-    seen: Counter[str] = Counter()
-    late: dict[Url, float] = {}
-    for candidate in ordered:
-        bucket = candidate.bucket or ""
-        if candidate.rejected is None and bucket in plan.quotas:
-            seen[bucket] += 1
-            if seen[bucket] > plan.quotas[bucket]:
-                late[candidate.url] = plan.over_quota
-
-    def place(candidate: Candidate) -> tuple[bool, float]:
-        return candidate.rejected is not None, late.get(candidate.url, 0.0) - (candidate.score or 0.0)
-
-    return sorted(ordered, key=place)
-
-
-def _is_script(url: Url) -> bool:
-    """Tell whether the query may decide what page an address shows: /page.php?id=2, /?p=2, but not /quote?from=home."""
-    _, dot, extension = (url.segments or ("",))[-1].rpartition(".")
-    return not extension if not dot else not extension.lower().startswith("htm")
-
-
-def _surplus(candidate: Candidate, rule: str, text: str) -> Candidate:
-    return replace(candidate, rejected=Why(rule, text), is_surplus=True)
-
-
-def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
-    if distinct >= 1:
-        return None
-    if candidate.url.query:  # of scripts such as page.php, the path does not tell what is shown
-        return candidate.url.path if candidate.url.path in slugs else None
-    words = plain_words(candidate.url.path)
-    return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
-
-
 def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
     """Count what PICK-20 asks for; a rule of the profile that rejected nothing counts 0."""
     rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
-    limits = ("cap", "replaced", *(["reserved"] if plan.reserve else []))
+    keeps = plan.reserve or plan.wants.rules
+    limits = ("cap", "replaced", *(["reserved"] if keeps else []), *([NEVER] if plan.nevers.rules else []))
     names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), *limits)
     rejected = Counter(dict.fromkeys(names, 0))
     rejected.update(candidate.rejected.rule for candidate in candidates if candidate.rejected is not None)

@@ -111,6 +111,8 @@ class PickOptions(TypedDict):
     include: list[str]  # `--include`
     exclude: list[str]  # `--exclude`
     scope: str | None  # `--scope`; null is that of the strategy
+    want: list[str]  # `--want`
+    never: list[str]  # `--never`
     content: bool  # `--content`
 
 

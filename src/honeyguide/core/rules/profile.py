@@ -58,8 +58,9 @@ class Strategy:
 
     `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
     `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. The sitemap is read
-    where the homepage links fewer than `sitemap_below` inner pages. `kinds` are buckets of its own, if it has any. The best
-    page of each bucket in `reserve` has a place, even if better pages of other buckets fill the cap. Pages over a quota lose `over_quota` points in the order, or are rejected where it is None. The first of
+    where the homepage links fewer than `sitemap_below` inner pages. `wants` have a place each, and `nevers` reject
+    (`core.pick.wishes`). `kinds` are buckets of its own, if it has any. The best page of each bucket in `reserve` has a
+    place, even if better pages of other buckets fill the cap. Pages over a quota lose `over_quota` points in the order, or are rejected if it is None. The first of
     `headings` that holds names the kind of a submenu's label or a heading of cards; `groups` says which buckets such
     groups are made of. `looks` reject pages that were selected and fetched, by their text.
     """
@@ -83,6 +84,8 @@ class Strategy:
     headings: RuleList = _NO_RULES
     looks: RuleList = _NO_RULES
     groups: GroupRules = _NO_GROUPS
+    wants: RuleList = _NO_RULES
+    nevers: RuleList = _NO_RULES
 
 
 class Topic(NamedTuple):
