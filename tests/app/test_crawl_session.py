@@ -50,7 +50,7 @@ def test_what_sitemaps_take_is_taken_off_the_time_of_a_crawl_but_half_is_left(
     clock = FrozenClock()
 
     @asynccontextmanager
-    async def opened(policy: FetchPolicy) -> AsyncIterator[tuple[PoliteFetcher, FrozenClock]]:
+    async def opened(policy: FetchPolicy, *_: object) -> AsyncIterator[tuple[PoliteFetcher, FrozenClock]]:
         yield PoliteFetcher(SlowFetcher(clock, sitemap_s), clock, read_robots, policy), clock
 
     monkeypatch.setattr(crawling, "opened_fetcher", opened)

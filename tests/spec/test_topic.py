@@ -13,7 +13,7 @@ from honeyguide import (
     score_page,
     should_skip,
 )
-from honeyguide.core.crawl.placement import Placement, place, rank_of
+from honeyguide.core.crawl.placement import Placement, branch_action, place, rank_of
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import link_score
@@ -180,6 +180,22 @@ def test_hybrid_pages(rule: str, page: float | None, priority: float, followed: 
 def test_focused_tunnels(rule: str, link: float, page: float, weak: int, lane: str, priority: float) -> None:
     placement = place(link, page, FOCUSED, weak)
     assert (placement.lane, placement.priority) == (lane, priority), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "page", "weak", "focused", "hybrid"),
+    [
+        ("TOPIC-4", 8, 0, "exhaust", "exhaust"),
+        ("TOPIC-4", 7, 0, "expand", "expand"),
+        ("TOPIC-4", 5, 2, "expand", "expand"),
+        ("TOPIC-4b", 4, 0, "tunnel", "keep"),
+        ("TOPIC-4b", 4, 1, "tunnel", "keep"),
+        ("TOPIC-4b", 4, 2, "tunnel-end", "keep"),
+    ],
+)
+def test_what_becomes_of_a_branch(rule: str, page: float, weak: int, focused: str, hybrid: str) -> None:
+    found = branch_action(page, FOCUSED, weak), branch_action(page, HYBRID, weak)
+    assert found == (focused, hybrid), rule
 
 
 def test_priority_is_link_plus_bonus_with_reasons() -> None:
