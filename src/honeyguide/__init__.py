@@ -50,7 +50,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'honeyguide' has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f"honeyguide.{_MODULES[name]}"), name)
+    value = getattr(import_module(f"honeyguide.{_MODULES[name]}"), name)
+    if name.islower() and name != "__version__":  # a function
+        value = import_module("honeyguide.app.tools.checked").checked(value)
+    globals()[name] = value
     return value
 
 

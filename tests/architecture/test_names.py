@@ -26,3 +26,20 @@ def test_no_folder_has_more_than_ten_modules() -> None:
         for folder in folders
     }
     assert {folder: size for folder, size in sizes.items() if size > 10} == {}
+
+
+def test_exceptions_end_in_error() -> None:
+    bases = {"Exception", "BaseException", "ValueError", "OSError", "TypeError", "LookupError"}
+    classes = [
+        node
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    raised = [
+        node.name
+        for node in classes
+        if any(ast.unparse(base) in bases or ast.unparse(base).endswith("Error") for base in node.bases)
+    ]
+    assert len(raised) > 10
+    assert [name for name in raised if not name.endswith("Error")] == []

@@ -6,13 +6,15 @@ Owns: reading the arguments of library calls, and the sentence where they are wr
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.config import load_profile
-from honeyguide.core.fetching import Access, FetchPolicy
+from honeyguide.core.fetching import Access, FetchPolicy, addresses_of
 from honeyguide.core.page.page import Position
 from honeyguide.core.pick.wishes import with_wishes
 from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
@@ -22,15 +24,16 @@ from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.url.scope import REACHES
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
-from honeyguide.errors import ConfigError, InputError, Problem, shown
+from honeyguide.errors import ConfigError, InputError, Problem, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from honeyguide.core.text.pattern import Pattern
 
 __all__ = ["Access", "FetchPolicy", "Profile", "read_logins", "read_time"]  # front ends import them from here
+Item = TypeVar("Item")
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -96,7 +99,24 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
 
 def patterns_of(sources: str | Iterable[str]) -> tuple[Pattern, ...]:
     """Compile patterns, or one."""
-    return tuple(map(compile_pattern, (sources,) if isinstance(sources, str) else sources))
+    return tuple(map(compile_pattern, (sources,) if isinstance(sources, str) else all_of(sources, str)))
+
+
+def all_of(values: Iterable[Item], *kinds: type[Any]) -> tuple[Item, ...]:
+    """Read all values, and reject those of another type."""
+    read = tuple(values)
+    for value in read:
+        if not isinstance(value, kinds):
+            raise InputError(f"a {kinds[0].__name__} is expected, not {type(value).__name__}")
+    return read
+
+
+def named_urls(sites: Iterable[str]) -> Iterator[Url]:
+    """Give the addresses that sites name; for a bare name, those with https."""
+    for site in sites:
+        with suppress(UrlError):  # its record says so
+            first, *others = addresses_of(site)
+            yield from (first, *(url for url in others if url.scheme == "https"))
 
 
 def strategy_profile(
@@ -141,7 +161,7 @@ def wishes_of(want: str | Iterable[str], never: str | Iterable[str]) -> Wishes:
 def _names(value: str | Iterable[str], field: str) -> tuple[str, ...]:
     from honeyguide.config.shapes import MAX_WISHES, WORD_CHARS  # not for those who wish nothing
 
-    texts = [value] if isinstance(value, str) else list(value)
+    texts = [value] if isinstance(value, str) else all_of(value, str)
     names = [" ".join(name.split()).lower() for text in texts for name in text.split(",")]
     if len(names) > MAX_WISHES:
         raise InputError(f"names {len(names):,} kinds of pages; {MAX_WISHES} are the most", field=field)
@@ -193,7 +213,11 @@ def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
 
 def signals_of(value: Mapping[str, Any] | UrlSignals, number: int | None) -> UrlSignals:
     """Read what is known of a URL; an error names the row by its number."""
-    return value if isinstance(value, UrlSignals) else read_signals(value, number=number)
+    if isinstance(value, UrlSignals):
+        return value
+    if not isinstance(value, Mapping):
+        raise InputError(f"must be a mapping or UrlSignals, not {type(value).__name__}", row=number)
+    return read_signals(value, number=number)
 
 
 def moment_of(now: datetime | None) -> datetime:

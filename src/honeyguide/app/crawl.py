@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.app.arguments import profile_of, url_of
 from honeyguide.app.runs import opened_store, rule_words
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
@@ -53,9 +54,9 @@ _SEEDS_LOOKED_UP = 1_000  # whose state is looked up at the end
 
 
 async def crawl_site(  # noqa: PLR0913 - settings of a library call
-    request: CrawlRequest,
+    request: CrawlRequest | str | Url,
     policy: FetchPolicy,
-    profile: Profile,
+    profile: Profile | str | Path,
     store_path: str | Path,
     on_page: OnPage,
     *,
@@ -65,11 +66,14 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
 ) -> CrawlSummary:
     """Crawl, or resume the same crawl; `on_page` receives each page when it is finished.
 
-    `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` receives the run before the first
+    `request` may be the seed alone. `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` receives the run before the first
     page is fetched, `on_note` what could not be read of sitemaps.
     """
+    if not isinstance(request, CrawlRequest):
+        request = CrawlRequest((url_of(request),))
+    job = CrawlJob(request, policy, profile_of(profile), tuple(sitemaps))
     with opened_store(store_path) as store:
-        session = CrawlSession(store, CrawlJob(request, policy, profile, tuple(sitemaps)))
+        session = CrawlSession(store, job)
         return await session.crawl(on_page, lambda run: on_run and on_run(store, run), on_note)
 
 

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.adapters.files.rows import parse_object
+from honeyguide.adapters.files.sites import SiteRow
 from honeyguide.adapters.output.tables import PICK_COUNTS
-from honeyguide.app.arguments import FetchPolicy, count_of, patterns_of, strategy_profile, url_of, wishes_of
+from honeyguide.app.arguments import (
+    FetchPolicy,
+    all_of,
+    count_of,
+    named_urls,
+    patterns_of,
+    strategy_profile,
+    url_of,
+    wishes_of,
+)
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
-from honeyguide.core.fetching import addresses_of
-from honeyguide.core.page.page import Head, Page
+from honeyguide.core.page.page import Head, Link, Page
 from honeyguide.core.pick import select
 from honeyguide.core.pick.evaluate import (
     Change,
@@ -46,8 +54,6 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.links import PageRow
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.adapters.files.sites import SiteRow
-    from honeyguide.core.page.page import Link
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
@@ -108,7 +114,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
     if isinstance(whole, Page):
         options = replace(options, page=whole)
-    links = whole.links if isinstance(whole, Page) else whole
+    links = whole.links if isinstance(whole, Page) else all_of(whole, Link)
     return select.select_links(links, page, loaded, strategy, replace(options, heads=known))
 
 
@@ -233,7 +239,7 @@ def query_strategies(profile: Profile) -> tuple[str, ...]:
 
 
 async def pick_sites(
-    sites: Iterable[str | SiteRow],
+    sites: str | Iterable[str | SiteRow],
     request: PickRequest,
     policy: FetchPolicy,
     on_record: Callable[[int, Record], None],
@@ -244,8 +250,9 @@ async def pick_sites(
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.jobs.pick import pick_all
 
-    sites = list(sites)
-    async with opened_fetcher(policy, _named(sites)) as (polite, clock):
+    rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
+    named = named_urls(row if isinstance(row, str) else row.text for row in rows)
+    async with opened_fetcher(policy, named) as (polite, clock):
         job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
 
@@ -253,22 +260,15 @@ async def pick_sites(
             log_counts(record)
             on_record(place, record)
 
-        for place, row in enumerate(sites):
+        for place, row in enumerate(rows):
             if not isinstance(row, str) and row.problem:
                 finish(place, job.fail(row.text, Why("unreachable", row.problem)))
             else:
                 usable.append((place, row if isinstance(row, str) else row.text))
         names = [site for _, site in usable]
-        await pick_all(job, names, at_once, lambda index, record: finish(usable[index][0], record))
-
-
-def _named(sites: Iterable[str | SiteRow]) -> Iterator[Url]:
-    """Give the addresses that sites name; for a bare name, those with https."""
-    for row in sites:
-        if isinstance(row, str) or not row.problem:
-            with suppress(UrlError):  # its record says so
-                first, *others = addresses_of(row if isinstance(row, str) else row.text)
-                yield from (first, *(url for url in others if url.scheme == "https"))
+        await pick_all(
+            job, names, min(at_once, len(names)), lambda index, record: finish(usable[index][0], record)
+        )
 
 
 def log_counts(record: Record) -> None:

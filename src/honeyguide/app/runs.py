@@ -94,6 +94,8 @@ def open_store(path: str | Path, *, create: bool = True, read_only: bool = False
     """Open a store, or create it unless `create` is false; with `read_only` nothing is ever written."""
     from honeyguide.adapters.store.sqlite.store import SqliteStore  # sqlite3 is for those who crawl
 
+    if "\0" in str(path):
+        raise StoreError(str(path), "is not a usable path")
     if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
         raise StoreError(str(path), "no such store; create one with honeyguide crawl, or pass --store FILE")
     return SqliteStore(path, read_only=read_only)
@@ -201,18 +203,21 @@ def all_pages(store: Store) -> Iterator[Record]:
 
 @contextmanager
 def export_run(
-    path: str | Path, what: str, number: int | None = None, *, rule: str | None = None
+    path: str | Path, what: str, number: int | None = None, *, rule: str | None = None, changed: bool = False
 ) -> Iterator[Iterator[Record]]:
     """Give `pages`, `links`, `external` or `out` of a run while the store is open.
 
-    `rule` keeps what that rule rejected.
+    `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
     """
     with opened_store(path, read_only=True) as store:
         ledger = store.ledger(find_run(store, number))
         if rule is not None and rule not in (rules := ledger.counts().out):  # probably misspelt
             known = ", ".join(sorted(rules)) or "none"
             raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
-        yield found_records(what, ledger, rule)
+        records = found_records(what, ledger, rule)
+        if changed:
+            records = (record for record in records if record["change"] in ("new", "changed"))
+        yield records
 
 
 def found_records(what: str, ledger: Ledger, rule: str | None = None) -> Iterator[Record]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.app.arguments import moment_of
 from honeyguide.app.runs import open_store
+from honeyguide.app.tools.checked import check_fields
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.core.text.printable import rounded
@@ -63,7 +64,10 @@ class SimulateRequest:
     is_empty: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         self._check_worlds()
+        if self.seed < 0:
+            raise InputError(f"{self.seed} is negative; give 0 or more", field="seed")
         for name in self.policies:
             if name not in NAMES:
                 raise InputError(f"{name!r} is none of {', '.join(NAMES)}", field="policies")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from honeyguide.app.arguments import profile_of
 from honeyguide.app.crawl import opened_fetcher, reopen_refused, sitemap_request
 from honeyguide.app.known import Excluded, StoreTable
 from honeyguide.app.runs import opened_store, resume_request
@@ -65,12 +66,12 @@ def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, c
 
 def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Collection[str]], list[str]]:
     """Rank what is not scheduled and has rested; priors of new pages are saved once an hour."""
-    save_at = 0.0
+    profile, save_at = profile_of(request.profile), 0.0
 
     def best_urls(count: int, now: float, unfetchable: Collection[str]) -> list[str]:
         nonlocal save_at
         excluded = Excluded(store.history.scheduled(), unfetchable, now - request.rest_s)
-        table = StoreTable(store, request.profile, request.policy, excluded=excluded)
+        table = StoreTable(store, profile, request.policy, excluded=excluded)
         if now >= save_at:
             table.save_priors()
             save_at = now + HOUR_S

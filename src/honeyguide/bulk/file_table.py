@@ -47,11 +47,11 @@ _MORE = 8  # how many times as many rows are looked at when a host has too many 
 _SOME = 500_000
 
 
-class _BadUrl(Exception):  # noqa: N818 - never leaves this module
+class _BadUrlError(Exception):
     """Rows are to be skipped, and one of the best has a wrong URL: now all URLs have to be read."""
 
 
-class _Repeated(Exception):  # noqa: N818 - never leaves this module
+class _RepeatedError(Exception):
     """One of the best has a URL that comes again: without the rows that do not count, others are the best."""
 
 
@@ -101,10 +101,10 @@ class ColumnTable:
             try:
                 self._compare_urls(query.now)
                 plan, is_enough = self._plan(query, limit)
-            except _BadUrl:
+            except _BadUrlError:
                 self._check_urls, self._repeats = True, Repeats()
                 continue
-            except _Repeated:
+            except _RepeatedError:
                 pass
             else:
                 if is_enough or limit is None:
@@ -346,9 +346,9 @@ class ColumnTable:
                 rows[first + raw.number - 1] = (file, raw)
         read = [signals for place in places if (signals := self._signals(*rows[place])) is not None]
         if len(read) < len(places):
-            raise _BadUrl
+            raise _BadUrlError
         if self._look_up(signals.url for signals in read):
-            raise _Repeated
+            raise _RepeatedError
         return read
 
 

@@ -19,6 +19,7 @@ from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern, same_source
 from honeyguide.core.url.scope import HOST, REACHES
+from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
     ConfigError,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.rules.profile import Profile, Traversal
-    from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Fetcher
     from honeyguide.ports.store import Store
 
@@ -84,6 +84,13 @@ class CrawlRequest:
     scope: str = HOST
     keep_bytes: int = KEEP_BYTES
     max_relevant: int | None = None
+
+    def __post_init__(self) -> None:
+        """Read seeds that are texts."""
+        seeds: Any = (self.seeds,) if isinstance(self.seeds, (str, Url)) else self.seeds
+        if isinstance(seeds, (tuple, list)):
+            read = tuple(Url.parse(seed) if isinstance(seed, str) else seed for seed in seeds)
+            object.__setattr__(self, "seeds", read)
 
 
 def _to_json(request: CrawlRequest, profile: Profile) -> str:

@@ -19,6 +19,7 @@ from honeyguide.jobs.sitemaps import Listing, queue_listed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
@@ -90,7 +91,7 @@ class WatchRequest:
     """
 
     budget: WatchBudget
-    profile: Profile
+    profile: Profile | str | Path
     policy: str = "learned"
     rest_s: float = 60.0
     per_host: int | None = None

@@ -1,0 +1,146 @@
+"""Arguments of the public functions, checked by their annotations: a wrong type is a sentence, not a traceback.
+
+Owns: `checked`, which `honeyguide` puts around its functions. Must not know: any function in particular.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import re
+import typing
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from functools import cache, wraps
+from importlib import import_module
+from itertools import islice
+from numbers import Integral, Real
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any
+
+import honeyguide
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_HOT = frozenset(
+    {"display", "normalize"}
+)  # called millions of times: their arguments are checked when they failed
+_MOST_ITEMS = 1_000  # of a list that are looked at; rows of tables are checked where they are read
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAMES: dict[str, Any] = {
+    **{name: getattr(collections.abc, name) for name in ("Callable", "Iterable", "Mapping", "Sequence")},
+    "Any": Any,
+    "Path": Path,
+    "datetime": datetime,
+    "None": None,
+    "OnPage": collections.abc.Callable,
+    "Note": collections.abc.Callable,
+    **{kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, object, str, tuple)},
+}
+_INTERNAL = {"RunSpec": "core.crawl.frontier", "SiteRow": "adapters.files.sites"}  # of fields, but not public
+_NUMBERS: dict[Any, Any] = {int: Integral, float: Real}
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function reject arguments that are not of their declared types, by an `InputError` that says so."""
+    signature = inspect.signature(function)
+
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            annotation = signature.parameters[name].annotation
+            for place, expected, found in _mistakes(name, annotation, value):
+                what = f"{place} must be {expected}, not {type(found).__name__}"
+                raise InputError(f"{function.__name__}: {what}")
+
+    @wraps(function)
+    def eager(*args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return await function(*args, **kwargs)
+
+    @wraps(function)
+    def hot(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError):
+            check(args, kwargs)
+            raise
+
+    if inspect.iscoroutinefunction(function):
+        return awaited
+    return hot if function.__name__ in _HOT else eager
+
+
+def check_fields(request: Any) -> None:
+    """Reject fields of a request that are not of their declared types."""
+    for one in fields(request):
+        for place, expected, found in _mistakes(one.name, str(one.type), getattr(request, one.name)):
+            raise InputError(f"must be {expected}, not {type(found).__name__}", field=place)
+
+
+def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str, Any]]:
+    """Find values of a wrong type: the argument, or fields of a request."""
+    if not _fits(value, _type_of(annotation)):
+        yield name, annotation, value
+    elif is_dataclass(value) and type(value).__name__.endswith(
+        ("Request", "Budget", "Budgets", "Policy", "Access")
+    ):
+        for one in fields(value):
+            yield from _mistakes(f"{name}.{one.name}", str(one.type), getattr(value, one.name))
+
+
+@cache
+def _type_of(annotation: str) -> Any:
+    """Evaluate an annotation of ours; a name that is not public may be anything."""
+    names = {name: _named(name) for name in _NAME.findall(annotation)}
+    return eval(annotation, {"__builtins__": {}}, names)  # noqa: S307 - the annotation stands in our own code
+
+
+def _named(name: str) -> Any:
+    if name in _NAMES:
+        return _NAMES[name]
+    if name in _INTERNAL:
+        return getattr(import_module(f"honeyguide.{_INTERNAL[name]}"), name)
+    return getattr(honeyguide, name) if name in honeyguide.__all__ else Any
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    origin, items = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return True
+    if kind in (None, NoneType):
+        return value is None
+    if origin in (typing.Union, UnionType):
+        return any(_fits(value, one) for one in items)
+    if collections.abc.Callable in (kind, origin):
+        return callable(value)
+    if origin is not None:
+        return _fits_items(value, origin, items)
+    if isinstance(value, bool):
+        return kind in (bool, object)
+    return isinstance(value, _NUMBERS.get(kind, kind))
+
+
+def _fits_items(value: Any, origin: Any, items: tuple[Any, ...]) -> bool:
+    """Tell whether a value is a container of these items; a text is none, because its letters are not meant."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, origin):
+        return False
+    if origin is collections.abc.Mapping:
+        return _fits_mapping(value, items)
+    if not isinstance(value, collections.abc.Collection):
+        return True  # what can be read once is not read here
+    if origin is tuple and items[-1] is not Ellipsis:
+        return len(value) == len(items) and all(map(_fits, value, items))
+    return all(_fits(one, items[0]) for one in islice(value, _MOST_ITEMS))
+
+
+def _fits_mapping(value: Mapping[Any, Any], items: tuple[Any, ...]) -> bool:
+    first = islice(value.items(), _MOST_ITEMS)
+    return len(items) < 2 or all(_fits(key, items[0]) and _fits(one, items[1]) for key, one in first)

@@ -1,0 +1,292 @@
+"""Whatever is given to a public function, it answers or raises an error of ours: never AttributeError or TypeError."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import socket
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import honeyguide as package
+from honeyguide import (
+    Budgets,
+    CrawlRequest,
+    FetchPolicy,
+    HoneyguideError,
+    InputError,
+    PickRequest,
+    SimulateRequest,
+    Url,
+    WatchBudget,
+    WatchRequest,
+    load_profile,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+honeyguide: Any = package  # wrong types are the point
+Request: Any = CrawlRequest
+wrong: Any = "4"
+FUNCTIONS = [name for name in honeyguide.__all__ if inspect.isroutine(getattr(honeyguide, name))]
+SITE = "https://acme.example/"
+ROW = {"url": SITE, "visits": 1, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": False}
+NOW = datetime(2024, 6, 15, tzinfo=UTC)
+# What works, for each function: all parameters that an odd value may take the place of.
+USUAL: dict[str, dict[str, Any]] = {
+    "calculate_priority": {"score": 5.0, "parent": 5.0},
+    "classify": {"href": "/a", "page": SITE, "seed": SITE},
+    "crawl_site": {
+        "request": CrawlRequest((), traversal="bfs"),
+        "policy": FetchPolicy(),
+        "profile": "docs",
+        "store_path": "a.db",
+        "on_page": lambda _record, _page: None,
+    },
+    "display": {"url": SITE},
+    "extract_links": {"html": "<a href=/a>a</a>", "url": SITE},
+    "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "compare": None, "cap": 4},
+    "load_profile": {"source": "docs", "topic": "fire", "related": ("smoke",)},
+    "load_schema": {"name": "plan"},
+    "main_content": {"html": "<p>a</p>", "url": SITE, "content_type": "text/html"},
+    "markdown": {"html": "<p>a</p>", "url": SITE},
+    "normalize": {"text": SITE, "base": SITE},
+    "open_store": {"path": "a.db", "create": True, "read_only": False},
+    "parse_markdown": {"text": "[a](/a)", "url": SITE},
+    "parse_markdown_links": {"text": "[a](/a)", "with_bare": False},
+    "parse_page": {"html": "<a href=/a>a</a>", "url": SITE, "content_type": "text/html"},
+    "pick_sites": {
+        "sites": [],
+        "request": PickRequest(),
+        "policy": FetchPolicy(),
+        "on_record": lambda _place, _record: None,
+        "at_once": 2,
+    },
+    "plan_file": {"paths": "known.csv", "now": NOW, "kind": "csv", "reject": None},
+    "plan_store": {"path": "full.db", "now": NOW},
+    "rank_urls": {"rows": [ROW], "now": NOW, "top": 1},
+    "relevance_level": {"score": 5.0},
+    "score_link": {
+        "url": SITE,
+        "topic": "fire",
+        "anchor": "a",
+        "context": "b",
+        "position": "main",
+        "related": ("c",),
+    },
+    "score_links": {"paths": "links.csv", "topic": "fire", "related": ("c",), "input_format": "csv"},
+    "score_page": {"page": "<p>a</p>", "topic": "fire"},
+    "score_url": {"signals": ROW, "now": NOW},
+    "select_files": {"paths": "links.csv", "base": SITE, "input_format": "csv"},
+    "select_links": {"source": "<a href=/a>a</a>", "base": SITE, "heads": {}},
+    "should_skip": {"url": SITE},
+    "simulate_policies": {
+        "request": SimulateRequest(("changes.csv",), budgets=("1d",), policies=("uniform",))
+    },
+    "watch_store": {
+        "path": "full.db",
+        "request": WatchRequest(WatchBudget(1, rounds=1), "news"),
+        "policy": FetchPolicy(),
+    },
+}
+ODD: list[Any] = [
+    None, True, 0, -1, 5, 10**30, 1.5, math.nan, math.inf, "", "x", "\0", "\udcff", "https://[", "a\nb", b"", b"\xff",
+    [], [None], [1], ["x"], (), ("x", 1), {}, {"a": 1}, {1: 2}, {"x"}, object(), len, Path("nowhere"), 1j,
+    NOW, datetime(2024, 6, 15), Url.parse(SITE), FetchPolicy(), range(2),  # noqa: DTZ001 - no zone: odd
+]  # fmt: skip
+SETTINGS = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "no such name")  # nothing leaves this machine
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    Path("known.csv").write_text(
+        "url,visits,topic_relevance,hub_depth,is_hub\nhttps://a.example/,1,0.5,1,true\n"
+    )
+    Path("links.csv").write_text("page,url,anchor\nhttps://a.example/,https://a.example/b,B\n")
+    Path("picks.jsonl").write_text('{"site": "a.example", "status": "ok", "selected": []}\n')
+    Path("gold.jsonl").write_text('{"site": "a.example", "core": ["/b"]}\n')
+    Path("changes.csv").write_text("page,timestamp\na,2024-06-01T00:00:00Z\na,2024-06-09T00:00:00Z\n")
+    honeyguide.open_store("full.db").close()
+    return tmp_path
+
+
+def call(name: str, arguments: dict[str, Any]) -> object:
+    """Call a function; await and read what it gives."""
+    got = getattr(honeyguide, name)(**arguments)
+    if inspect.iscoroutine(got):
+        got = asyncio.run(got)
+    if inspect.isgenerator(got):
+        return list(got)
+    if hasattr(got, "close"):
+        got.close()
+    return got
+
+
+def parameters(name: str) -> list[str]:
+    return list(inspect.signature(getattr(honeyguide, name)).parameters)
+
+
+def test_every_function_is_tried() -> None:
+    assert sorted(USUAL) == sorted(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("crawl_site", "watch_store")])
+def test_what_is_usual_works(name: str) -> None:
+    call(name, USUAL[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, parameter) for name in FUNCTIONS for parameter in parameters(name)]
+)
+def test_an_odd_value_is_answered_or_is_an_error_of_ours(name: str, parameter: str) -> None:
+    for value in [*ODD, iter([None])]:  # an iterator is used up
+        try:
+            call(name, {**USUAL[name], parameter: value})
+        except HoneyguideError as error:
+            assert str(error).strip()  # noqa: PT017 - most values are refused, some are not
+        except Exception as error:  # noqa: BLE001 - named with the value that led to it
+            pytest.fail(f"{name}({parameter}={value!r}) raises {type(error).__name__}: {error}")
+
+
+FIELDS = [
+    (name, parameter, field)
+    for name, arguments in USUAL.items()
+    for parameter, value in arguments.items()
+    if isinstance(value, (CrawlRequest, PickRequest, WatchRequest, SimulateRequest, FetchPolicy))
+    for field in value.__dataclass_fields__
+    if name != "watch_store"
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "field"), FIELDS)
+def test_an_odd_field_of_a_request_is_answered_or_is_an_error_of_ours(
+    name: str, parameter: str, field: str
+) -> None:
+    for value in [*ODD, iter([None])]:  # an iterator is used up
+        if isinstance(value, int) and value > 10**6:
+            continue  # a budget that large is one
+        try:
+            call(name, {**USUAL[name], parameter: replace(USUAL[name][parameter], **{field: value})})
+        except HoneyguideError as error:
+            assert str(error).strip()  # noqa: PT017 - as above
+        except Exception as error:  # noqa: BLE001 - as above
+            pytest.fail(f"{name}({parameter}.{field}={value!r}) raises {type(error).__name__}: {error}")
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.binary(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=4,
+)
+PURE = [
+    "classify",
+    "display",
+    "normalize",
+    "parse_page",
+    "rank_urls",
+    "relevance_level",
+    "score_link",
+    "score_page",
+    "score_url",
+]
+
+
+@SETTINGS
+@given(st.sampled_from(PURE), st.data())
+def test_any_values_at_all_are_answered_or_are_errors_of_ours(name: str, data: st.DataObject) -> None:
+    arguments = {parameter: data.draw(ANY) for parameter in USUAL[name] if data.draw(st.booleans())}
+    with suppress(HoneyguideError):
+        call(name, {**USUAL[name], **arguments})
+
+
+# --- the sentences, and texts where texts are natural ---
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (lambda: honeyguide.normalize(5), "normalize: text must be str, not int"),
+        (lambda: honeyguide.score_link(SITE, topic=3), "score_link: topic must be str | None, not int"),
+        (lambda: honeyguide.select_links(3, SITE), "select_links: source must be bytes | str | Page"),
+        (lambda: honeyguide.rank_urls("x"), "rank_urls: rows must be Iterable"),
+        (
+            lambda: asyncio.run(honeyguide.watch_store("a.db", 3, FetchPolicy())),
+            "request must be WatchRequest, not int",
+        ),
+        (
+            lambda: asyncio.run(
+                honeyguide.pick_sites([], PickRequest(cap=wrong), FetchPolicy(), lambda _a, _b: None)
+            ),
+            "pick_sites: request.cap must be int | None, not str",
+        ),
+        (
+            lambda: asyncio.run(
+                honeyguide.crawl_site(
+                    CrawlRequest((), budgets=Budgets(max_pages=wrong)),
+                    FetchPolicy(),
+                    "docs",
+                    "a.db",
+                    lambda _a, _b: None,
+                )
+            ),
+            "crawl_site: request.budgets.max_pages must be int | None, not str",
+        ),
+    ],
+)
+def test_a_wrong_type_is_a_sentence(attempt: Callable[[], object], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        attempt()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_texts_are_taken_where_texts_are_natural() -> None:
+    assert Request("https://a.example/x").seeds == (Url.parse("https://a.example/x"),)
+    assert Request(["https://a.example/x"]).seeds == (Url.parse("https://a.example/x"),)
+    records: list[Any] = []
+    asyncio.run(
+        honeyguide.pick_sites(
+            "http://127.0.0.1:9/", PickRequest(), FetchPolicy(), lambda _place, record: records.append(record)
+        )
+    )
+    assert [record["site"] for record in records] == ["http://127.0.0.1:9/"]
+    policy = FetchPolicy(retries=0)
+    pages: list[Any] = []
+    summary = asyncio.run(
+        honeyguide.crawl_site(
+            "http://127.0.0.1:9/",
+            policy,
+            load_profile("docs", topic="a"),
+            "b.db",
+            lambda record, _: pages.append(record),
+        )
+    )
+    assert summary.stopped
+    assert [page["url"] for page in pages] == ["http://127.0.0.1:9/"]
+
+
+def test_wrong_rows_of_any_iterable_are_named() -> None:
+    with pytest.raises(InputError, match="row 2"):
+        honeyguide.rank_urls(iter([ROW, 5]))
+    with pytest.raises(HoneyguideError):
+        honeyguide.score_url({"url": 5})
