@@ -16,7 +16,7 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.html.markdown import parse_markdown_links
+from honeyguide.adapters.files.markdown import parse_markdown_links
 
 from honeyguide.adapters.files.rows import csv_rows, parse_object
 from honeyguide.adapters.html.charset import to_utf8

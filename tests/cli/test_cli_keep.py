@@ -96,3 +96,159 @@ def test_max_relevant_needs_a_topic(run: Run) -> None:
     result = run("crawl", "http://a.example/", "--traversal", "bfs", "--max-relevant", "1")
     assert result.exit_code == 2
     assert "--max-relevant counts pages about a topic" in result.stderr
+
+
+# --- after the fact -------------------------------------------------------------------------------------------------
+
+
+def shelf() -> LoopbackServer:
+    """A site about asyncio with a list, a copy, a page in another language and one on something else."""
+    listed = [f"/part{number}" for number in range(12)]
+    code = "<pre>await one()\n\nawait two()</pre><table><tr><th>a<th>b<tr><td>1<td>2</table>"
+    long = f"{'A coroutine of asyncio waits. ' * 8}</p>{code}<h2>Later</h2><p>asyncio runs a coroutine. "
+    pages = {
+        "/": page("Manual", "/best", "/copy", "/index", "/deutsch", "/socket"),
+        "/index": page("asyncio coroutine index", *listed, text="asyncio"),
+        "/best": page("asyncio coroutine", text=long),
+        "/copy": page("asyncio coroutine!", text=long, head="<link rel=canonical href=/best>"),
+        "/deutsch": page(
+            "asyncio coroutine auf Deutsch", language="de-AT", text="Eine coroutine wartet. " * 9
+        ),
+        "/socket": page("Sockets and selectors", text="A socket, a selector, a socket. " * 9),
+    }
+    parts = {path: page(f"Part {path}", text=f"Nothing on {path}. " * 9) for path in listed}
+    return LoopbackServer({**pages, **parts})
+
+
+@pytest.fixture
+def crawled(run: Run) -> str:
+    """The address of a site that was crawled; it answers no more."""
+    with served(shelf()) as (home,):
+        result = run("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs")
+        assert result.exit_code == 0, result.stderr
+    return home.rstrip("/")
+
+
+def exported(run: Run, *options: str) -> list[dict[str, Any]]:
+    result = run("export", "pages", *options)
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def paths(pages: list[dict[str, Any]]) -> list[str]:
+    return ["/" + page["url"].split("/", 3)[3] for page in pages]
+
+
+@pytest.mark.usefixtures("crawled")
+def test_the_best_pages_are_no_lists_and_no_copies(run: Run) -> None:
+    assert paths(exported(run, "--top", "3")) == ["/best", "/deutsch"]
+    assert paths(exported(run, "--top", "1")) == ["/best"]
+    assert set(paths(exported(run, "--top", "9", "--lists"))) == {"/best", "/deutsch", "/index"}
+    (index,) = (page for page in exported(run, "--path", "/index$"))
+    assert index["points"][-1]["rule"] == "list"
+    assert index["reasons"][-1].startswith("a list: its main part links 10 or more pages")
+    (copy,) = exported(run, "--path", "^/copy$")
+    assert copy["duplicate_of"] == exported(run, "--path", "^/best$")[0]["url"]
+
+
+@pytest.mark.usefixtures("crawled")
+def test_pages_are_chosen_by_score_rule_path_and_language(run: Run) -> None:
+    assert {page["relevance_score"] >= 5 for page in exported(run, "--min-score", "5")} == {True}
+    assert paths(exported(run, "--lang", "de")) == ["/deutsch"]
+    assert paths(exported(run, "--rule", "list")) == ["/index"]
+    assert len(exported(run, "--path", "^/part[0-9]$")) == 10
+    assert exported(run, "--lang", "fr") == []
+    assert len(exported(run, "--changed")) == 18
+    wrong = run("export", "pages", "--path", "(")
+    assert wrong.exit_code == 2 or "missing" in wrong.stderr
+    assert wrong.exit_code != 0
+
+
+@pytest.mark.usefixtures("crawled")
+def test_content_comes_from_the_store(run: Run, folder: Path) -> None:
+    (best,) = exported(run, "--path", "^/best$", "--content")
+    assert "```\nawait one()\n\nawait two()\n```" in best["markdown"]
+    assert best["is_cut"] is False
+    (plain,) = exported(run, "--path", "^/best$", "--content", "text")
+    assert "await two()" in plain["text"]
+    assert "```" not in plain["text"]
+    result = run("export", "pages", "--top", "2", "--markdown", "notes")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "notes: 2 pages" in result.stderr
+    (text,) = (file.read_text() for file in (folder / "notes").rglob("best.md"))
+    assert '\ntopic: "asyncio|coroutine"\n' in text
+    assert '\nlanguage: "en"\n' in text
+
+
+def test_what_a_crawl_did_not_keep_is_said(run: Run) -> None:
+    with served(shelf()) as (home,):
+        run("crawl", home, *TOPIC, *QUICK, "--quiet", "--no-keep", "--max-pages", "3")
+    result = run("export", "pages", "--content")
+    assert result.exit_code == 0
+    assert [json.loads(line)["markdown"] for line in result.stdout.splitlines()] == [None] * 3
+    assert "3 pages not kept" in result.stderr
+
+
+@pytest.mark.usefixtures("crawled")
+def test_chunks_follow_headings_keep_code_and_tables_whole_and_have_lasting_ids(run: Run) -> None:
+    chunks = exported(run, "--path", "^/best$", "--chunks", "100")
+    assert [chunk["place"] for chunk in chunks] == list(range(1, len(chunks) + 1))
+    assert len({chunk["id"] for chunk in chunks}) == len(chunks) > 4
+    assert chunks[-1]["headings"] == ["asyncio coroutine", "Later"]
+    assert any("```\nawait one()\n\nawait two()\n```" in chunk["text"] for chunk in chunks)
+    assert sum("| 1 | 2 |" in chunk["text"] and "| a | b |" in chunk["text"] for chunk in chunks) == 1
+    assert all(len(chunk["text"]) <= 100 or "`" in chunk["text"] for chunk in chunks)
+    assert chunks == exported(run, "--path", "^/best$", "--chunks", "100")
+
+
+def test_rescoring_gives_the_scores_of_a_fresh_crawl(run: Run, folder: Path) -> None:
+    other = ("--topic", "socket|selector", "--related", "waits")
+    with served(shelf()) as (home,):
+        run("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs")
+        run(
+            "crawl",
+            home,
+            *other,
+            *QUICK,
+            "--quiet",
+            "--traversal",
+            "bfs",
+            "--store",
+            "fresh.db",
+            "-o",
+            "f.jsonl",
+        )
+    result = run("rescore", *other)
+    assert result.exit_code == 0, result.stderr
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    names = ("url", "relevance_score", "relevance_level", "reasons", "points")
+    assert sorted([page[name] for name in names] for page in found) == sorted(
+        [page[name] for name in names] for page in records(folder / "f.jsonl")
+    )
+    assert max(page["relevance_score"] for page in found) >= 5
+    best = run("rescore", *other, "--top", "1")
+    assert paths([json.loads(best.stdout)]) == ["/socket"]
+
+
+@pytest.mark.usefixtures("crawled")
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("export", "links", "--top", "3"), "--top selects pages: export pages."),
+        (("export", "pages", "--lists"), "--lists goes with --top"),
+        (("export", "pages", "--chunks", "500", "--content"), "leave out --content"),
+        (("export", "pages", "--content", "--format", "csv"), "Content needs JSON lines"),
+        (("rescore",), "Missing option"),
+    ],
+)
+def test_options_that_do_not_go_together(run: Run, options: tuple[str, ...], sentence: str) -> None:
+    result = run(*options)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
+@pytest.mark.usefixtures("crawled")
+def test_deleting_a_run_deletes_its_pages(run: Run) -> None:
+    assert bodies() == 18
+    assert run("runs", "delete", "1").exit_code == 0
+    assert bodies() == 0

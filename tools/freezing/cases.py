@@ -113,6 +113,9 @@ _CRAWLS = (
         for kind in ("pages", "links", "external", "out")
         for shape in ("jsonl", "csv")
     ),
+    Case("export-best", "export pages --top 2 --content text"),
+    Case("export-chunks", "export pages --top 2 --chunks 300"),
+    Case("rescore", "rescore --topic extinguisher --top 2"),
     Case("export-pages-parquet", "export pages -o exported.parquet"),
     Case("export-links-parquet", "export links --store table.db -o links.parquet"),
     Case("export-external-parquet", "export external -o external.parquet"),

@@ -203,21 +203,18 @@ def all_pages(store: Store) -> Iterator[Record]:
 
 @contextmanager
 def export_run(
-    path: str | Path, what: str, number: int | None = None, *, rule: str | None = None, changed: bool = False
+    path: str | Path, what: str, number: int | None = None, *, rule: str | None = None
 ) -> Iterator[Iterator[Record]]:
     """Give `pages`, `links`, `external` or `out` of a run while the store is open.
 
-    `rule` keeps what that rule rejected, `changed` the visits that found a page new or changed.
+    `rule` keeps what that rule rejected.
     """
     with opened_store(path, read_only=True) as store:
         ledger = store.ledger(find_run(store, number))
         if rule is not None and rule not in (rules := ledger.counts().out):  # probably misspelt
             known = ", ".join(sorted(rules)) or "none"
             raise InputError(f"no URL was rejected by {shown(rule)}; rules that did: {known}", field="rule")
-        records = found_records(what, ledger, rule)
-        if changed:
-            records = (record for record in records if record["change"] in ("new", "changed"))
-        yield records
+        yield found_records(what, ledger, rule)
 
 
 def found_records(what: str, ledger: Ledger, rule: str | None = None) -> Iterator[Record]:

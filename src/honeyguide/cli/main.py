@@ -40,6 +40,7 @@ COMMANDS = {
     "crawl": ("crawl", "Follow a topic through a site, best links first, and say why."),
     "explain": ("runs", "Say what became of a URL in a crawl, and why."),
     "runs": ("runs", "List the crawls of a store."),
+    "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "eval": ("select", "Judge the picks of a run by labels of your own."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.files import check_table, column_names, write_table
+from honeyguide.app.files import ContentWish, check_table, column_names, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
-from honeyguide.cli.command import COUNT, Command, CommandGroup, option, takes
+from honeyguide.app.tools.kept import PageChoice, PageExport, choose, stored_pages, topic_of_run
+from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
     check_distinct,
     check_printable,
+    content_option,
     format_of,
     quiet_option,
     rejected_options,
@@ -36,6 +38,7 @@ from honeyguide.cli.output import (
 from honeyguide.cli.progress import count_of
 from honeyguide.core.records.answers import ExplainRecord
 from honeyguide.core.records.fields import (
+    ChunkRecord,
     ExternalRecord,
     PageRecord,
     QueueRecord,
@@ -47,6 +50,7 @@ from honeyguide.core.records.fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from honeyguide.app.crawl import Profile
     from honeyguide.core.records import Record
 
 _TABLE = (
@@ -140,9 +144,27 @@ def _row(record: Record) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _ExportOptions(_RunOptions):
-    rule: str | None = option("--rule ID", "With out: only what this rule rejected.")
-    changed: bool = option("--changed", "With pages: only visits that found a page new or changed.")
+class _PageOptions(_RunOptions):
+    min_score: float | None = option(
+        "--min-score N", "Only pages with a relevance_score of at least N.", type=Number(0, 10)
+    )
+    rule: str | None = option(
+        "--rule ID", "Only pages with this rule among their points; with out, URLs that it rejected."
+    )
+    path: str | None = option("--path PATTERN", "Only pages whose path matches.")
+    lang: str | None = option("--lang CODE", "Only pages that declare this language, such as en.")
+    changed: bool = option("--changed", "Only visits that found a page new or changed.")
+    top: int | None = option(
+        "--top N", "The N best pages: no lists of pages, and of pages that say the same one.", type=COUNT
+    )
+    lists: bool = option("--lists", "With --top: lists of pages, too.")
+    content: str | None = content_option()
+    markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
+    chunks: int | None = option(
+        "--chunks N",
+        "Write the pages in pieces of at most N characters, by headings.",
+        type=click.IntRange(100, 1_000_000),
+    )
     file: str | None = option("-o --output FILE", "Write to a file, in one step.")
     output: str | None = option(
         "--format",
@@ -151,44 +173,118 @@ class _ExportOptions(_RunOptions):
     )
     quiet: bool = quiet_option()
 
+    @property
+    def choice(self) -> PageChoice:
+        """Which pages are wanted."""
+        return PageChoice(
+            self.min_score, self.rule, self.path, self.lang, self.changed, self.top, lists=self.lists
+        )
+
+
+# Options that only pages have.
+_OF_PAGES = ("min_score", "path", "lang", "changed", "top", "lists", "content", "markdown", "chunks")
+
 
 @click.command(
     cls=Command,
     examples=(
         "honeyguide export pages",
+        "honeyguide export pages --top 30 --markdown notes",
+        "honeyguide export pages --min-score 5 --chunks 2000 -o chunks.jsonl",
         "honeyguide export external --format csv",
         "honeyguide export out --rule other-site",
         "honeyguide export links --run 1 -o links.jsonl",
     ),
 )
 @click.argument("what", metavar="pages|links|external|out", type=click.Choice(list(_NOUNS)))
-@takes(options=_ExportOptions)
+@takes(options=_PageOptions)
 @no_color_option
-def export(what: str, options: _ExportOptions) -> None:
+def export(what: str, options: _PageOptions) -> None:
     """Write what a crawl found: pages, links, external links, or rejected URLs.
 
-    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes. Links are
-    all URLs that the crawl met, in the order of discovery; external links lead to other sites, each with the number
-    of pages that link it.
+    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes; their content comes
+    from the store, which keeps pages as they were read, and nothing is fetched. Links are all URLs that the crawl met, in the
+    order of discovery; external links lead to other sites, each with the number of pages that link it.
     """
+    if what == "pages":
+        _write_pages(options)
+        return
+    for name in _OF_PAGES:
+        if getattr(options, name):
+            raise click.UsageError(f"--{name.replace('_', '-')} selects pages: export pages.")
     if options.rule is not None and what != "out":
-        raise click.UsageError("--rule selects rejected URLs: export out.")
-    if options.changed and what != "pages":
-        raise click.UsageError("--changed selects visits of pages: export pages.")
-    file, record_type = standard_output(options.file), RECORDS[what]
+        raise click.UsageError("--rule selects pages or rejected URLs: export pages, export out.")
+    with rejected_options(), export_run(options.store, what, options.run, rule=options.rule) as records:
+        _write(records, options, RECORDS[what], _NOUNS[what])
+
+
+@dataclass(frozen=True, slots=True)
+class _RescoreOptions(_PageOptions):
+    topic: str | None = option("--topic PATTERN", "What pages are scored by.", required=True)
+    related: tuple[str, ...] = option("--related TERM", "A term near to the topic; may be repeated.")
+    profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide rescore --topic 'socket|selector' --min-score 5",
+        "honeyguide rescore --topic 'socket|selector' --top 30 --markdown sockets",
+    ),
+)
+@takes(options=_RescoreOptions)
+@no_color_option
+def rescore(options: _RescoreOptions) -> None:
+    """Score the pages of a crawl by another topic or profile, without fetching anything.
+
+    The pages are those that the store keeps. Their records are written as export pages writes them; the store stays as it is.
+    """
+    from honeyguide.app.crawl import load_profile  # not for those who list runs
+
+    profile = load_profile(options.profile, topic=options.topic, related=options.related or None)
+    _write_pages(options, profile, options.topic)
+
+
+def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: str | None = None) -> None:
+    """Write the pages that are wanted; with a profile, with the scores that it gives them."""
+    if options.chunks and options.content:
+        raise click.UsageError("--chunks gives the content in pieces; leave out --content.")
+    if options.lists and not options.top:
+        raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
+    file = standard_output(options.file)
+    chosen = (options.output or "jsonl") if file is None else format_of(file, options.output, ALL_FORMATS)
+    if (options.chunks or options.content) and chosen != "jsonl":
+        raise click.UsageError("Content needs JSON lines: -o FILE.jsonl.")
+    with rejected_options():
+        topic = topic or topic_of_run(options.store, options.run)
+        wish = ContentWish(options.content, options.markdown, topic=topic)
+        with stored_pages(options.store, options.run, profile) as pages:
+            exporting = PageExport(wish, options.chunks)
+            records = exporting.records(choose(pages, options.choice))
+            kind, noun = (ChunkRecord, "chunk") if options.chunks else (PageRecord, "page")
+            if options.markdown and options.file is None and options.output is None and not options.chunks:
+                count = sum(1 for _ in records)
+                if not options.quiet:
+                    tell_written((options.markdown,), count - exporting.lacking, "page")
+            else:
+                _write(records, options, kind, noun)
+    if exporting.lacking:
+        note(f"{count_of(exporting.lacking, 'page')} not kept by the store: their content is missing")
+
+
+def _write(records: Iterable[Record], options: _PageOptions, kind: Any, noun: str) -> None:
+    """Write records to the file of -o, or print them."""
+    file = standard_output(options.file)
     chosen = format_of(file, options.output, ALL_FORMATS) if file else check_printable(options.output)
     check_distinct((options.store,), (file,))
-    if file is not None:
-        check_table(Path(file), chosen, record_type)
-    found = export_run(options.store, what, options.run, rule=options.rule, changed=options.changed)
-    with rejected_options(), found as records:
-        if file is None:
-            write_records(chosen, records, column_names(record_type))
-            sys.stdout.flush()
-        else:
-            count = write_table(Path(file), chosen, records, record_type)
-    if file is not None and not options.quiet:
-        tell_written((file,), count, _NOUNS[what])
+    if file is None:
+        write_records(chosen, records, column_names(kind))
+        sys.stdout.flush()
+        return
+    check_table(Path(file), chosen, kind)
+    count = write_table(Path(file), chosen, records, kind)
+    if not options.quiet:
+        tell_written((file,), count, noun)
 
 
 @click.command(

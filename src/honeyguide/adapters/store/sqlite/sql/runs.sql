@@ -44,6 +44,8 @@ UPDATE known SET run = NULL WHERE run = :run;
 DELETE FROM visit WHERE run = :run;
 DELETE FROM sighting WHERE run = :run;
 DELETE FROM tally WHERE run = :run;
+DELETE FROM reading WHERE run = :run;
+DELETE FROM body WHERE digest NOT IN (SELECT body FROM reading);
 DELETE FROM shape WHERE run = :run;
 DELETE FROM entry WHERE run = :run;
 DELETE FROM site WHERE run = :run;

@@ -1,0 +1,276 @@
+"""The pages of a run after the fact: chosen, with their content, scored again. Nothing is fetched.
+
+Owns: which pages are wanted (`PageChoice`), and what is made of pages that the store keeps. Must not know: options.
+Start reading at `stored_pages`, then `choose`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.adapters.output.chunks import chunk_records
+from honeyguide.adapters.output.page_file import Folder, PageNotes, with_extras
+from honeyguide.app.files import ContentWish, content_fields
+from honeyguide.app.runs import find_run, opened_store
+from honeyguide.core.crawl.placement import relevance_level
+from honeyguide.core.page.likeness import likeness, page_text, sketch_of
+from honeyguide.core.records import point_records
+from honeyguide.core.recrawl.history import CHANGED, UNCHANGED
+from honeyguide.core.recrawl.signals import LIST
+from honeyguide.core.rules.topic import page_score
+from honeyguide.core.text.fold import fold
+from honeyguide.core.text.pattern import compile_pattern
+from honeyguide.core.text.printable import tidy
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UrlError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from honeyguide.core.page.likeness import Sketch
+    from honeyguide.core.page.page import Page
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.ports.fetch import Content
+    from honeyguide.ports.store import KeptPage
+
+NO_CONTENT = frozenset(
+    {"dropped", "duplicate", "retry", "soft-404"}
+)  # actions of visits without content of their own
+_NO_PAGE = frozenset({"dropped", "retry", "soft-404"})  # actions of visits that are never among the best
+_KEPT_RULES = frozenset(
+    {LIST, "TRAP-8", "TRAP-9", *UNCHANGED, CHANGED}
+)  # of points that are no part of the score
+_ALIKE = 0.9  # share of text from which on two pages are one, as `traps.alike` of the profiles
+_COMPARED = 2_000  # pages that a further one is compared with
+
+
+class StoredPage(NamedTuple):
+    """The record of a visit, and what gives the page that it read, if the store keeps that."""
+
+    record: Record
+    kept: Callable[[], KeptPage | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PageChoice:
+    """Which pages are wanted; what is None or False wants all.
+
+    `top` takes the best by `relevance_score`: of each page the last visit, of pages that say the same one, and no list of
+    pages unless `lists`.
+    """
+
+    min_score: float | None = None
+    rule: str | None = None
+    path: str | None = None
+    language: str | None = None
+    changed: bool = False
+    top: int | None = None
+    lists: bool = False
+
+    def filter(self) -> Callable[[Record], bool]:
+        """Make the check of one record; a wrong pattern raises `PatternError`."""
+        pattern = None if self.path is None else compile_pattern(self.path)
+        language = None if self.language is None else self.language.lower()
+
+        def admits(record: Record) -> bool:
+            score = record["relevance_score"]
+            return (
+                (self.min_score is None or (score is not None and score >= self.min_score))
+                and (self.rule is None or any(point["rule"] == self.rule for point in record["points"]))
+                and (not self.changed or record["change"] in ("new", "changed"))
+                and (language is None or _speaks(record["language"], language))
+                and (pattern is None or pattern.search(fold(_path(record["url"]))))
+            )
+
+        return admits
+
+
+def _speaks(declared: str | None, language: str) -> bool:
+    """Tell whether a page declares a language: `en` covers `en-us`."""
+    spoken = (declared or "").lower().replace("_", "-")
+    return spoken == language or spoken.startswith(f"{language}-")
+
+
+def _path(url: str) -> str:
+    try:
+        return Url.parse(url).target
+    except UrlError:
+        return url
+
+
+@contextmanager
+def stored_pages(
+    path: str | Path, number: int | None = None, profile: Profile | None = None
+) -> Iterator[Iterator[StoredPage]]:
+    """Give the pages of a run while the store is open; with a profile, with the scores that it gives them."""
+    with opened_store(path, read_only=True) as store:
+        run = find_run(store, number)
+
+        def stored(claim: int, record: Record) -> StoredPage:
+            page = StoredPage(record, lambda: store.contents.get(run.id, claim))
+            return page if profile is None else rescored(page, profile)
+
+        yield (stored(claim, record) for claim, record in store.ledger(run).pages())
+
+
+def topic_of_run(path: str | Path, number: int | None = None) -> str | None:
+    """Give the topic of a run."""
+    with opened_store(path, read_only=True) as store:
+        return find_run(store, number).spec.topic
+
+
+def check_rule(rule: str, pages: Iterable[StoredPage]) -> None:
+    """Reject a rule that decided about no page: it is probably misspelt."""
+    known = {point["rule"] for page in pages for point in page.record["points"]}
+    if rule not in known:
+        raise InputError(
+            f"no page has {shown(rule)}; rules that pages have: {', '.join(sorted(known))}", field="rule"
+        )
+
+
+# --- the best ---
+
+
+def choose(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPage]:
+    """Choose pages, in the order of their visits; the best ones in the order of their scores."""
+    admits = choice.filter()
+    chosen = (page for page in pages if admits(page.record))
+    return chosen if choice.top is None else _best(chosen, choice)
+
+
+def _best(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPage]:
+    latest: dict[str, StoredPage] = {}
+    for page in pages:
+        before = latest.get(page.record["url"])
+        is_again = before is not None and page.record["action"] == "unchanged"  # the visit before read it
+        if page.record["action"] not in _NO_PAGE and not is_again:
+            latest[page.record["url"]] = page
+    wanted = [page for page in latest.values() if _is_wanted(page.record, choice)]
+    wanted.sort(
+        key=lambda page: (-(page.record["relevance_score"] or 0), page.record["duplicate_of"] is not None)
+    )
+    taken = _Taken()
+    left = choice.top or 0
+    for page in wanted:
+        if not left:
+            return
+        if taken.take(page):
+            left -= 1
+            yield page
+
+
+def _is_wanted(record: Record, choice: PageChoice) -> bool:
+    """Leave out lists, and what has no word on the topic."""
+    is_list = any(point["rule"] == LIST for point in record["points"])
+    return record["relevance_score"] != 0 and (choice.lists or not is_list)
+
+
+class _Taken:
+    """The pages that were taken already, by all that tells a page from its copies."""
+
+    def __init__(self) -> None:
+        self._digests: set[str] = set()
+        self._sketches: dict[str, Sketch] = {}
+
+    def take(self, page: StoredPage) -> bool:
+        """Take a page unless it is a copy of one that was taken."""
+        record, digest = page.record, page.record["digest"]
+        if digest is not None and digest in self._digests:
+            return False
+        sketch = _sketch(page)
+        original = self._sketches.get(record["duplicate_of"] or "")
+        if original is not None and (not sketch or not original or likeness(original, sketch) >= _ALIKE / 2):
+            return False
+        others = list(self._sketches.values())[-_COMPARED:]
+        if sketch and any(likeness(other, sketch) >= _ALIKE for other in others):
+            return False
+        self._sketches[record["url"]] = sketch
+        if digest is not None:
+            self._digests.add(digest)
+        return True
+
+
+def _sketch(page: StoredPage) -> Sketch:
+    kept = page.kept()
+    return () if kept is None else sketch_of(page_text(parsed(kept)).text)
+
+
+# --- what pages say ---
+
+
+def parsed(kept: KeptPage) -> Page:
+    """Read a page that was kept."""
+    from honeyguide.adapters.html.page import parse_page  # a compiled library, only if there is a page
+
+    return parse_page(kept.body or b"", kept.url, kept.content_type)
+
+
+def content_of(kept: KeptPage) -> Content:
+    """Read the main content of a page that was kept."""
+    from honeyguide.adapters.html.content import main_content  # see `parsed`
+
+    return main_content(kept.body or b"", kept.url, kept.content_type)
+
+
+def description_of(kept: KeptPage) -> str | None:
+    """Read the description of a page that was kept."""
+    from honeyguide.adapters.html.page import parse_head  # see `parsed`
+
+    return parse_head(kept.body or b"", kept.content_type).description
+
+
+def rescored(page: StoredPage, profile: Profile) -> StoredPage:
+    """Score a page that was kept by another profile; one that was not kept has no score."""
+    record, kept = page.record, page.kept()
+    others = [point for point in record["points"] if point["rule"] in _KEPT_RULES]
+    if kept is None or record["action"] in ("dropped", "retry"):
+        others = others if kept is not None or record["digest"] is not None else record["points"]
+        score = None
+    else:
+        score = page_score(parsed(kept), profile)
+    words = [] if score is None else list(score.words)
+    changed = {
+        "relevance_score": None if score is None else tidy(score.value),
+        "relevance_level": None if score is None else relevance_level(score, profile),
+        "reasons": [*words, *(point["reason"] for point in others if point["reason"])],
+        "points": [*([] if score is None else point_records(score.reasons)), *others],
+    }
+    return page._replace(record={**record, **changed})
+
+
+class PageExport:
+    """Gives records of pages with their content, writes Markdown files, or cuts pages into chunks of `chunk_chars`.
+
+    `lacking` counts the pages whose content is wanted and not kept.
+    """
+
+    def __init__(self, wish: ContentWish, chunk_chars: int | None = None) -> None:
+        self.lacking = 0
+        self._wish = wish
+        self._chars = chunk_chars
+        self._folder = Folder(Path(wish.markdown)) if wish.markdown else None
+
+    def records(self, pages: Iterable[StoredPage]) -> Iterator[Record]:
+        """Give the records of pages, or of their chunks."""
+        if self._folder is None and self._chars is None and self._wish.field is None:
+            yield from (page.record for page in pages)
+            return
+        for page in pages:
+            record = page.record
+            kept = None if record["action"] in NO_CONTENT else page.kept()
+            self.lacking += (
+                kept is None and record["digest"] is not None and record["action"] not in NO_CONTENT
+            )
+            content = None if kept is None else content_of(kept)
+            if kept is not None and content is not None and self._folder is not None:
+                notes = PageNotes(description_of(kept), self._wish.topic, content.is_cut)
+                self._folder.write(record, content.markdown, notes)
+            if self._chars is None:
+                values = {} if content is None else content_fields(content, self._wish.field)
+                yield with_extras(record, values, self._wish.extras)
+            elif content is not None:
+                yield from chunk_records(record, content.markdown, self._chars)
