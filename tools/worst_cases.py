@@ -17,7 +17,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.files.markdown import parse_markdown_links
-
 from honeyguide.adapters.files.rows import csv_rows, parse_object
 from honeyguide.adapters.html.charset import to_utf8
 from honeyguide.adapters.html.content import main_content

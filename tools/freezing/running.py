@@ -55,6 +55,9 @@ _ANY_PORT = r"\1PORT"
 # Times of inputs end in :00:00Z and stay; those of visits, and what is computed from them, have minutes or parts of seconds.
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d)(\\?:)(?!00\\?:00Z)\d\d\\?:\d\d(?:\.\d{3,6})?(Z|\+00:00)")
 _LONG = re.compile(r"\b\d+\.\d{9,}\b")  # what is believed of change rates hangs on the milliseconds of visits
+_HOURS = re.compile(
+    r'("(?:mean_age_h|discovery_h)": )(\d[\d.]*)'
+)  # of visits in a store: a busy machine is later
 _ELAPSED = re.compile(r'("elapsed_s": )\d[\d.e-]*')
 _LASTED = re.compile(r"(?<=[;,] )\d+(?:\.\d+)? s$", re.MULTILINE)
 _NEXT = re.compile(r"(?<=; next in )[^;\n]+")
@@ -124,6 +127,7 @@ class Runner:
         text = _PORT.sub(_ANY_PORT, text)
         text = _TIME.sub(r"\1\2MM\2SS\3", text)
         text = _LONG.sub(lambda found: f"{float(found[0]):.3g}", text)
+        text = _HOURS.sub(lambda found: f"{found[1]}{float(found[2]):.1f}", text)
         text = _ELAPSED.sub(r"\g<1>0", text)
         text = _LASTED.sub("N s", text)
         return _NEXT.sub("N", text)
