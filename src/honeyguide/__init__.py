@@ -16,6 +16,7 @@ _NAMES = {
     "app.simulate": "SimulateRequest simulate_policies",
     "app.tools.pages": """classify extract_links main_content markdown parse_markdown parse_page score_link score_links
         score_page""",
+    "app.tools.results": "read",
     "app.tools.topic": "calculate_priority relevance_level should_skip",
     "app.tools.profiles": "load_schema",
     "app.watch": "watch_store",

@@ -25,6 +25,7 @@ from honeyguide.app.tools.pages import score_link as score_link
 from honeyguide.app.tools.pages import score_links as score_links
 from honeyguide.app.tools.pages import score_page as score_page
 from honeyguide.app.tools.profiles import load_schema as load_schema
+from honeyguide.app.tools.results import read as read
 from honeyguide.app.tools.topic import calculate_priority as calculate_priority
 from honeyguide.app.tools.topic import relevance_level as relevance_level
 from honeyguide.app.tools.topic import should_skip as should_skip
@@ -147,6 +148,7 @@ __all__ = [
     "plan_file",
     "plan_store",
     "rank_urls",
+    "read",
     "relevance_level",
     "score_link",
     "score_links",

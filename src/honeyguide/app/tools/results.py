@@ -1,0 +1,131 @@
+"""Records read back from what Honeyguide has written: JSON lines, CSV or Parquet, each record with the types of its fields.
+
+Owns: which record a file holds. Must not know: options. Start reading at `read`. CSV has less than a record: what is no cell is
+missing, and points have no rule.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typeddict
+
+from honeyguide.adapters.files.read import kind_of, name_of, need_parquet, opened, read_lines, reading_parquet
+from honeyguide.adapters.files.results import MAX_RECORD_BYTES
+from honeyguide.adapters.files.rows import json_object
+from honeyguide.adapters.output.tables import column_names
+from honeyguide.core.records import fields as table
+from honeyguide.core.records.fields import OutputRecord, Point, fields, is_record, known
+from honeyguide.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from honeyguide.core.records import Record
+
+_KINDS = tuple(
+    kind
+    for kind in vars(table).values()
+    if is_typeddict(kind) and kind is not OutputRecord and "schema" in fields(kind)
+)
+_FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, runs or plan wrote"
+_PAID = re.compile(r"(.*?) \(([+-][0-9.]+|-)\)(?:; |$)", re.DOTALL)
+
+
+def read(path: str | Path) -> Iterator[Record]:
+    """Read the records of a file: JSON lines, CSV or Parquet, by its name; raises `InputError` for what is no record."""
+    file = str(path)
+    match kind_of(file):
+        case "csv":
+            yield from _read_csv(file)
+        case "parquet":
+            yield from _read_parquet(file)
+        case _:
+            for line, text in read_lines(file, limit=MAX_RECORD_BYTES):
+                if text.strip():
+                    where = f"{name_of(file)} line {line}"
+                    yield _checked(dict(json_object(text, where)), where)
+
+
+def _checked(record: Record, where: str) -> Record:
+    if not any(is_record(record, kind) and set(record) <= set(fields(kind)) for kind in _KINDS):
+        raise InputError(_FOREIGN, file=where)
+    return record
+
+
+def _read_parquet(file: str) -> Iterator[Record]:
+    need_parquet(file)
+    import polars as pl  # an extra
+
+    with opened(file), reading_parquet(file):
+        frame = pl.scan_parquet(file, glob=False).collect()
+    kind = next((kind for kind in _KINDS if set(frame.columns) <= set(fields(kind))), None)
+    for place, row in enumerate(frame.iter_rows(named=True), 1):
+        where = f"{name_of(file)} row {place}"
+        yield _checked(row if kind is None else _restored(row, kind), where)
+
+
+def _restored(row: Record, kind: Any) -> Record:
+    """Undo what Parquet needs: mappings are lists of names and values there, and absent fields are null."""
+    found = {}
+    for name, hint in fields(kind).items():
+        value = row.get(name)
+        if value is None and get_origin(hint) is NotRequired:
+            continue
+        found[name] = None if value is None else _as(value, known(hint))
+    return found
+
+
+def _as(value: Any, hint: Any) -> Any:
+    if get_origin(hint) is dict:
+        return {item["name"]: _as(item["value"], known(get_args(hint)[1])) for item in value}
+    if get_origin(hint) is list:
+        return [_as(item, known(get_args(hint)[0])) for item in value]
+    return _restored(value, hint) if is_typeddict(hint) else value
+
+
+def _read_csv(file: str) -> Iterator[Record]:
+    lines = (text for _, text in read_lines(file))
+    reader = csv.reader(lines)
+    header = tuple(next(reader, ()))
+    kind = next((kind for kind in _KINDS if header in _headers(kind)), None)
+    if kind is None:
+        raise InputError(_FOREIGN, file=name_of(file))
+    for place, cells in enumerate(reader, 1):
+        try:
+            record = {
+                name: _of_cell(cell, fields(kind).get(name)) for name, cell in zip(header, cells, strict=True)
+            }
+        except ValueError as error:
+            raise InputError(
+                f"has a cell that is none: {shown(str(error))}", file=name_of(file), row=place
+            ) from None
+        yield record
+
+
+def _headers(kind: Any) -> tuple[tuple[str, ...], ...]:
+    names = column_names(kind)
+    return names, tuple(name.replace(".", "_") for name in names)
+
+
+def _of_cell(cell: str, hint: Any) -> Any:
+    """Read a cell as the type of its field; a field of a nested record is text."""
+    part = None if hint is None else known(hint)
+    if cell == "":
+        return [] if get_origin(part) is list else None
+    if part is int:
+        return int(cell)
+    if part is float:
+        return float(cell)
+    if part is bool:
+        return cell == "true"
+    text = cell.removeprefix("'")  # see `csv_cell`
+    if get_origin(part) is not list:
+        return text
+    if get_args(part)[0] is Point:
+        return [
+            {"reason": reason, "points": None if paid == "-" else float(paid)}
+            for reason, paid in _PAID.findall(text)
+        ]
+    return text.split("; ")
