@@ -3,7 +3,7 @@
 import sys
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
-UNCHANGED = "Stopped by Ctrl-C; files and stores are as they were.\n"
+UNCHANGED = "Stopped by Ctrl-C; files and stores are as they were."
 
 
 def main(args: list[str] | None = None) -> None:
@@ -13,7 +13,7 @@ def main(args: list[str] | None = None) -> None:
 
         run(args)
     except KeyboardInterrupt:
-        sys.stderr.write(UNCHANGED)
+        sys.stderr.write(f"{UNCHANGED}\n")
         raise SystemExit(INTERRUPTED) from None
 
 

@@ -391,7 +391,7 @@ def test_include_exclude_and_depth(run: Run) -> None:
         (
             ("a.example", *TOPIC, "--format", "csv", "--content"),
             2,
-            "CSV has no room for --links and --content",
+            "A table has no room for --links and --content",
         ),
         (("a.example", *TOPIC, "-o", "a.docx"), 2, "'a.docx' should end in .jsonl, .ndjson, .csv"),
         (("ftp://a.example", *TOPIC), 1, "neither http nor https"),

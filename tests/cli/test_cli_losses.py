@@ -46,7 +46,7 @@ def test_pick_refuses_a_table_that_would_lose_the_content(
 ) -> None:
     result = run("pick", "127.0.0.1:9", *QUICK, "--content", *given)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "CSV has no room for --content" in result.stderr
+    assert "A table has no room for --content" in result.stderr
     assert not (folder / "x.csv").exists()
 
 

@@ -19,8 +19,8 @@ from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
 from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.adapters.output.finished import read_back
 from honeyguide.adapters.output.page_file import PageFile, file_name
-from honeyguide.adapters.output.tables import read_back
 from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile

@@ -416,7 +416,7 @@ LIMITS = [
         "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
         1_000,
-        also="adapters.output.tables",
+        also="adapters.output.finished",
     ),
     Limit("line in a terminal", "4,000 characters", "cli.output:MAX_LINE_CHARS", outputs.shown_line),
     Limit("marks on a letter", "6", "core.text.printable:MAX_MARKS", outputs.marks),
@@ -498,6 +498,8 @@ def table() -> dict[str, list[str]]:
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
     "bulk.file_table:MAX_LOOKED_UP",
+    # what spreadsheets allow, proved by tests/cli/test_cli_tables.py
+    "adapters.output.xlsx:MAX_CELL", "adapters.output.xlsx:MAX_ROWS", "adapters.output.xlsx:_MAX_ROW_BYTES",
     "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",
     "adapters.html.rendering.writer:MAX_CELL_CHARS", "adapters.html.rendering.writer:MAX_COLUMNS",
     "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",

@@ -258,7 +258,9 @@ async def pick_sites(
 
         def finish(place: int, record: Record) -> None:
             log_counts(record)
-            on_record(place, record)
+            row = rows[place]
+            own = {} if isinstance(row, str) or not row.columns else {"input": row.columns}
+            on_record(place, {**record, **own})
 
         for place, row in enumerate(rows):
             if not isinstance(row, str) and row.problem:

@@ -17,7 +17,7 @@ from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.policies import policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
-from honeyguide.app.files import check_table, write_table
+from honeyguide.app.files import check_table, column_names, write_table
 from honeyguide.app.known import StoreTable, open_known
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
@@ -47,7 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
-PLAN_COLUMNS = columns(PlanRecord)
+PLAN_COLUMNS = column_names(PlanRecord)
 DIFF_COLUMNS = columns(PlanChangeRecord)
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999

@@ -86,7 +86,7 @@ class OutputOptions:
         "--store FILE", "Where the crawl is kept; the same command resumes it.", default=STORE
     )
     file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
-    output: str | None = format_option("parquet")
+    output: str | None = format_option("parquet", "xlsx")
     links: bool = option("--links", "Add the links of each page, with their scores.")
     content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")

@@ -63,7 +63,7 @@ class Root(CommandGroup):
         try:
             return super().make_context(*args, **more)
         except KeyboardInterrupt:
-            click.echo(UNCHANGED, err=True, nl=False)
+            click.echo(printable(UNCHANGED), err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -77,7 +77,7 @@ class Root(CommandGroup):
         except (
             KeyboardInterrupt
         ):  # of a command that has nothing to tell: what is written is written in one step
-            click.echo(UNCHANGED, err=True, nl=False)
+            click.echo(printable(UNCHANGED), err=True)
             ctx.exit(INTERRUPTED)
         except HoneyguideError as error:
             _fail(ctx, str(error))

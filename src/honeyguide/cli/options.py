@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 STORE = "honeyguide.db"
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
-ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet"}
+ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
 _GENERATOR = b'<meta name="generator" content="honeyguide">'  # in the head of every HTML report
 
@@ -297,8 +297,8 @@ def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS)
 
 def check_printable(output: str | None) -> str:
     """Reject a format that standard output cannot take; JSON lines if --format is not given."""
-    if output == "parquet":
-        raise click.UsageError("Parquet needs a file: name it with -o.")
+    if output in ("parquet", "xlsx"):
+        raise click.UsageError(f"{output.capitalize()} needs a file: name it with -o.")
     return output or "jsonl"
 
 

@@ -149,8 +149,8 @@ def write_records(output: str, records: Iterable[Record], columns: Sequence[str]
 class RecordPrinter:
     """Standard output for records of a type as they come: JSON lines, or CSV whose header comes with the first."""
 
-    def __init__(self, output: str, kind: Any) -> None:
-        self._kind = kind
+    def __init__(self, output: str, kind: Any, own: Sequence[str] = ()) -> None:
+        self._kind, self._own = kind, own
         self._csv = csv.writer(sys.stdout, lineterminator="\n") if output == "csv" else None
         self._has_header = False
 
@@ -162,9 +162,9 @@ class RecordPrinter:
             sys.stdout.write(printed_line(record) + "\n")
         else:
             if not self._has_header:
-                self._csv.writerow(column_names(self._kind))
+                self._csv.writerow(column_names(self._kind, self._own))
                 self._has_header = True
-            self._csv.writerows(csv_rows(record, self._kind))
+            self._csv.writerows(csv_rows(record, self._kind, self._own))
         sys.stdout.flush()
 
 

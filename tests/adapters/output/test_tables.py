@@ -10,13 +10,8 @@ import pytest
 
 import honeyguide
 from honeyguide.adapters.output import tables as parquet
-from honeyguide.adapters.output.tables import (
-    PICK_COLUMNS,
-    FinishedSites,
-    parquet_schema,
-    read_back,
-    write_table,
-)
+from honeyguide.adapters.output.finished import FinishedSites, read_back
+from honeyguide.adapters.output.tables import PICK_COLUMNS, parquet_schema, write_table
 from honeyguide.app.pick import picker
 from honeyguide.core.records import candidate_record, json_line
 from honeyguide.core.records.fields import PickRecord
@@ -127,7 +122,7 @@ def test_parquet_of_failures_only_has_the_same_types(tmp_path: Path) -> None:
 def test_parquet_has_everything_that_a_record_has() -> None:
     pytest.importorskip("polars")  # an extra
     schema: dict[str, Any] = dict(parquet_schema(PickRecord))
-    assert set(schema) == set(RECORDS[0])
+    assert set(schema) == {*RECORDS[0], "input"}
     assert {field.name for field in schema["candidates"].inner.fields} == set(candidates()[0])
     assert {field.name for field in schema["selected"].inner.fields} == set(RECORDS[0]["selected"][0])
 

@@ -144,7 +144,7 @@ def _key(text: str) -> str:
 
 _MAX_ENTRIES = 1_000_000
 _NEEDED = ("rank", "url", "score", "points")
-_CSV_HEAD = "schema,rank,url,"  # how a plan begins that was written as CSV
+_CSV_HEADS = ("rank,url,", "schema,rank,url,")  # how a plan begins that was written as CSV, now and once
 _PAID = re.compile(r" \(([+-][0-9]{1,20}(?:\.[0-9]{1,20})?)\)(?:; |$)")
 
 
@@ -170,7 +170,7 @@ def _plan_in_text(file: str) -> Iterator[Record | None]:
     if first is None:
         return
     every = chain([first], lines)
-    if first[1].startswith(_CSV_HEAD):
+    if first[1].startswith(_CSV_HEADS):
         for row in csv_rows(every, name_of(file), list):
             yield _of_cells(row.known_values())
         return

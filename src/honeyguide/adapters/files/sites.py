@@ -12,7 +12,7 @@ import io
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 MAX_BYTES = 200_000_000  # a million rows of an ordinary export
 MAX_SITES = 1_000_000
@@ -48,11 +48,12 @@ _NO_TRACKING = Tracking()
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """One row of a list: the site as written, its line, and the problem if it is no site."""
+    """One row of a list: the site as written, its line, the problem if it is no site, and the row's other columns."""
 
     text: str
     line: int
     problem: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 class NoColumnError(InputError):
@@ -213,12 +214,29 @@ def _json_row(value: Any, number: int, line: str, column: str | None) -> SiteRow
         place = _find_column(list(value), column)
         if place is None:
             return SiteRow(_shortened(line), number, f"has no key {column or ', '.join(COLUMNS)}")
+        names, texts = list(value), list(map(_as_text, value.values()))
         value = list(value.values())[place]
-        value = "" if value is None else value
+        row = _json_row("" if value is None or isinstance(value, dict) else value, number, line, column)
+        return replace(row, columns=_others(names, texts, place))
     if not isinstance(value, str):
         problem = "is not JSON with a site: write an object or a string on each line"
         return SiteRow(_shortened(line), number, problem)
     return _row(value, number, line)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _others(names: Sequence[str], cells: Sequence[str], place: int) -> dict[str, str]:
+    """Give the cells besides that of the site, by names that are all there and differ."""
+    found: dict[str, str] = {}
+    for number, name in enumerate(names):
+        if number != place:
+            known = name.strip() or f"column_{number + 1}"
+            known = f"{known}_{number + 1}" if known in found else known
+            found[known] = cells[number] if number < len(cells) else ""
+    return found
 
 
 def _json(text: str) -> Any:
@@ -243,7 +261,8 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     while at < len(lines):
         cells, used = _csv_record(lines, at, delimiter, len(header))
         if any(cell.strip() for cell in cells):
-            yield _row(cells[place] if place < len(cells) else "", at + 1, lines[at])
+            row = _row(cells[place] if place < len(cells) else "", at + 1, lines[at])
+            yield replace(row, columns=_others(header, cells, place))
         elif not cells and lines[at].strip():
             yield SiteRow(_shortened(lines[at]), at + 1, "is not CSV: a quote or a field has no end")
         at += used
@@ -319,6 +338,11 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         # The file has the count at its end: a hundred million equal rows take a few kilobytes.
         if table.select(pl.len()).collect().item() > MAX_SITES:
             raise _too_many(path)
-        text = pl.col(names[place]).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)
-        sites = table.select(text).collect().to_series()
-    return (_row(site or "", number, f"row {number}") for number, site in enumerate(sites, 1))
+        types, site = table.collect_schema(), names[place]
+        kept = [site, *(name for name in names if name != site and not types[name].is_nested())]
+        found = table.select(pl.col(kept).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)).collect()
+    rows = (["" if cell is None else cell for cell in row] for row in found.iter_rows())
+    return (
+        replace(_row(row[0], number, f"row {number}"), columns=_others(kept, row, 0))
+        for number, row in enumerate(rows, 1)
+    )

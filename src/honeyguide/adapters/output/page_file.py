@@ -19,7 +19,8 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.output.tables import check_table, share_pages, write_table
+from honeyguide.adapters.output.finished import share_pages
+from honeyguide.adapters.output.tables import check_table, write_table
 from honeyguide.adapters.output.write import RecordFile, replacing
 from honeyguide.core.records import json_line
 from honeyguide.core.records.fields import SCHEMA, PageRecord

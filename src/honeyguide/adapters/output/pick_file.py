@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import need_parquet
-from honeyguide.adapters.output.tables import first_fields, read_back, write_table
+from honeyguide.adapters.output.finished import first_fields, read_back
+from honeyguide.adapters.output.tables import write_table
 from honeyguide.adapters.output.write import PART, RecordFile
 from honeyguide.core.records import csv_cell, json_line
 from honeyguide.core.records.fields import SCHEMA, PickRecord
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from honeyguide.adapters.output.tables import FinishedSites
+    from honeyguide.adapters.output.finished import FinishedSites
     from honeyguide.core.records import Record
 
 
@@ -47,6 +48,7 @@ class PickRun:
     settings: Mapping[str, Any]
     sites: tuple[str, ...]
     kind: str = "jsonl"
+    columns: tuple[str, ...] = ()  # of the list of sites: they are kept
 
     @property
     def header(self) -> dict[str, Any]:
@@ -54,7 +56,8 @@ class PickRun:
         text = "\n".join(self.sites).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(text, digest_size=16).hexdigest()
         sites = f"{len(self.sites):,} sites, {digest}"
-        return {**self.settings, "format": self.kind, "list of sites": sites}
+        own = {"columns": list(self.columns)} if self.columns else {}
+        return {**self.settings, "format": self.kind, "list of sites": sites, **own}
 
     @property
     def header_line(self) -> bytes:
@@ -121,7 +124,7 @@ class PickFile:
         found = read_back(self._path, self._run.kind)
         if found is None:
             raise InputError("exists and is no output of this command; choose another -o", file=self.name)
-        if self._run.kind != "csv":
+        if self._run.kind not in ("csv", "xlsx"):
             return found
         ours = self._run.settings
         same = {name for name, value in found.settings.items() if csv_cell(value) == csv_cell(ours[name])}
@@ -251,7 +254,7 @@ class PickFile:
         """Write the finished sites as a table. A complete table is kept, and so is an old one while no site is finished."""
         is_kept = self.is_complete or (self._restart and self._run.sites)
         if not self._in_order and not is_kept:
-            write_table(self._path, self._run.kind, self.records(), PickRecord)
+            write_table(self._path, self._run.kind, self.records(), PickRecord, self._run.columns)
 
     def complete(self) -> None:
         """Remove the journal: the output has everything."""

@@ -10,18 +10,16 @@ from __future__ import annotations
 import csv
 import errno
 import json
-import re
 import tempfile
-from collections import Counter
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, is_typeddict
+from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.read import need_parquet
-from honeyguide.adapters.output.write import MAX_LINE_BYTES, check_replaceable, replacing
-from honeyguide.core.records import csv_cell, csv_row, json_line
+from honeyguide.adapters.output.write import check_replaceable, replacing
+from honeyguide.adapters.output.xlsx import read_xlsx, write_xlsx
+from honeyguide.core.records import csv_cell, json_line, value_at
 from honeyguide.core.records.fields import (
-    SCHEMA,
+    PageRecord,
     PickOptions,
     PickRecord,
     SelectedRecord,
@@ -29,7 +27,6 @@ from honeyguide.core.records.fields import (
     fields,
     known,
 )
-from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,59 +46,98 @@ PICK_COUNTS = (
     "rejected_blog_quota",
 )  # fmt: skip
 _NESTED = {
-    "selected": columns(SelectedRecord, MARKDOWN, IS_CUT, "headings", "evidence"),
+    "selected": columns(SelectedRecord, MARKDOWN, IS_CUT, "headings", "keywords", "evidence"),
     "counts": PICK_COUNTS,
     "options": tuple(fields(PickOptions)),
 }
+# What a reader looks for comes first, and settings last.
+_FIRST = {
+    PickRecord: ("site", "status", "reason", "homepage", "title", "selected"),
+    PageRecord: ("url", "title", "relevance_score", "status", "change", "action"),
+}
+_LAST = ("strategy", "profile", "profile_hash", "options", "schema")
+_NO_PICK_CELLS = ("candidates", "skipped", "replaced", "input")
+
+
+def _ordered(names: Iterable[str], kind: Any) -> list[str]:
+    listed, first = list(names), _FIRST.get(kind, ())
+    middle = [name for name in listed if name not in (*first, *_LAST)]
+    return [*first, *middle, *(name for name in _LAST if name in listed)]
+
+
 _PICK_CELLS = [
     (name, part)
-    for name in fields(PickRecord)
-    if name not in ("candidates", "skipped", "replaced")
+    for name in _ordered((name for name in fields(PickRecord) if name not in _NO_PICK_CELLS), PickRecord)
     for part in _NESTED.get(name, ("",))
 ]
 PICK_COLUMNS = tuple(f"{name}_{part}" if part else name for name, part in _PICK_CELLS)
-_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how the line of a pick begins
-_VALUES = {"": None, "true": True, "false": False}  # what cells stand for
-_NUMBER = re.compile(r"[0-9]{1,9}\Z")
-_SETTINGS = ("strategy", "profile_hash")
-_COMPARED_ROWS = 100  # of a table: if none of them is a page of the crawl, the table is not its own
 
 
-def column_names(kind: Any) -> tuple[str, ...]:
-    """Name the CSV columns of a record."""
-    return PICK_COLUMNS if kind is PickRecord else columns(kind, *_NO_CELLS)
+def column_names(kind: Any, own: Sequence[str] = ()) -> tuple[str, ...]:
+    """Name the columns of a record; `own` are those of the input, which follow the site of a pick.
+
+    >>> column_names(PickRecord, ("name", "status"))[:4]
+    ('site', 'name', 'input_status', 'status')
+    """
+    if kind is not PickRecord:
+        return tuple(_ordered(columns(kind, *_NO_CELLS), kind))
+    first, *rest = PICK_COLUMNS
+    named: list[str] = []
+    for name in own:
+        while name in PICK_COLUMNS or name in named:
+            name = f"input_{name}"  # noqa: PLW2901 - until no other column has it
+        named.append(name)
+    return (first, *named, *rest)
 
 
-def csv_rows(record: Record, kind: Any) -> Iterator[list[str]]:
+def csv_rows(record: Record, kind: Any, own: Sequence[str] = ()) -> Iterator[list[str]]:
     """Write the CSV rows of a record: one, but for a pick one for each selected page, or one if there is none.
 
     >>> pick = {"site": "a.example", "selected": [{"rank": 1, "url": "https://a.example/b"}]}
-    >>> [row[17:19] for row in csv_rows(pick, PickRecord)]
+    >>> [row[5:7] for row in csv_rows(pick, PickRecord)]
     [['1', 'https://a.example/b']]
     """
+    return (list(map(csv_cell, row)) for row in _value_rows(record, kind, own))
+
+
+def _value_rows(record: Record, kind: Any, own: Sequence[str]) -> Iterator[list[Any]]:
     if kind is not PickRecord:
-        yield csv_row(record, column_names(kind))
+        yield [value_at(record, column) for column in column_names(kind)]
         return
+    given = record.get("input") or {}
     for page in record.get("selected") or [{}]:
         parts = {**record, "selected": page}
         cells = ((parts.get(name) or {}).get(part) if part else parts.get(name) for name, part in _PICK_CELLS)
-        yield list(map(csv_cell, cells))
+        yield [next(cells), *map(given.get, own), *cells]
 
 
 def check_table(path: Path, format_: str, kind: Any) -> None:
     """Reject a file that cannot be written, or that holds something other than these records."""
+    if format_ == "xlsx":
+        check_replaceable(path, lambda _: _has_sheet(path, column_names(kind)))
+        return
     if format_ != "parquet":
-        check_replaceable(path, lambda head: has_columns(head, column_names(kind)))
+        names, keys = column_names(kind), columns(kind, *_NO_CELLS)
+        check_replaceable(path, lambda head: has_columns(head, names, keys))
         return
     need_parquet(str(path))
     check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT)))
 
 
-def has_columns(head: bytes, names: Sequence[str]) -> bool:
-    """Tell whether a file begins as records with these columns do, as CSV or as JSON lines; more may follow.
+def _has_sheet(path: Path, names: Sequence[str]) -> bool:
+    """Tell whether a file is a spreadsheet with these columns, or with none."""
+    try:
+        first = next(read_xlsx(path), None)
+    except ValueError:
+        return False
+    return first is None or tuple(first) == tuple(names)
 
-    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("schema", "rank")), has_columns(b"rank", ("schema",))
-    (True, False)
+
+def has_columns(head: bytes, names: Sequence[str], keys: Sequence[str]) -> bool:
+    """Tell whether a file begins as records do: as CSV with these columns, or as JSON lines with these keys; more may follow.
+
+    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("rank",), ("schema", "rank"))
+    True
     """
     line = head.split(b"\n", 1)[0]
     if line.strip() == ",".join(names).encode():
@@ -110,17 +146,22 @@ def has_columns(head: bytes, names: Sequence[str]) -> bool:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(record, dict) and tuple(record)[: len(names)] == tuple(names)
+    return isinstance(record, dict) and tuple(record)[: len(keys)] == tuple(keys)
 
 
-def write_table(path: Path, format_: str, records: Iterable[Record], kind: Any) -> int:
+def write_table(
+    path: Path, format_: str, records: Iterable[Record], kind: Any, own: Sequence[str] = ()
+) -> int:
     """Write records in one step: a kill leaves the old file or the new one. Gives how many there are."""
     if format_ == "jsonl":
         return _write_lines(path, None, records)
     if format_ == "csv":
-        rows = (row for record in records for row in csv_rows(record, kind))
-        return _write_lines(path, column_names(kind), rows)
+        rows = (row for record in records for row in csv_rows(record, kind, own))
+        return _write_lines(path, column_names(kind, own), rows)
     with replacing(path) as part:
+        if format_ == "xlsx":
+            values = (row for record in records for row in _value_rows(record, kind, own))
+            return write_xlsx(part, column_names(kind, own), values)
         if kind is PickRecord:
             return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
         return write_parquet(part, records, parquet_schema(kind, *CONTENT))
@@ -144,7 +185,8 @@ def _write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) 
 def _without_mappings(record: Record) -> Record:
     """Turn the mappings of a pick, whose names differ by profile, into lists: Parquet has the same types in every file."""
     candidates = [{**one, "parts": _listed(one.get("parts") or {})} for one in record.get("candidates") or []]
-    return {**record, "counts": _listed(record.get("counts") or {}), "candidates": candidates}
+    given = _listed(record.get("input") or {})
+    return {**record, "counts": _listed(record.get("counts") or {}), "candidates": candidates, "input": given}
 
 
 def _listed(values: Record) -> list[Record]:
@@ -251,102 +293,3 @@ def _type(hint: Any) -> pl.DataType:
         return pl.Struct(parquet_schema(part))
     types = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
     return types[part]
-
-
-# --- reading back -------------------------------------------------------------------------------------------------
-
-
-def share_pages(path: Path, format_: str, pages: Iterable[Record]) -> bool:
-    """Tell whether a table has a page of this crawl, or none at all."""
-    if not path.exists():
-        return True
-    names = ("url", "fetched_at")
-    if format_ == "parquet":
-        rows = set(first_rows(str(path), names, _COMPARED_ROWS))
-    else:
-        try:
-            with path.open(encoding="utf-8", errors="replace", newline="") as file:
-                rows = {tuple(map(row.get, names)) for row in islice(csv.DictReader(file), _COMPARED_ROWS)}
-        except csv.Error:
-            return False
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
-    return not rows or any((page.get("url"), page.get("fetched_at") or "") in rows for page in pages)
-
-
-class FinishedSites(NamedTuple):
-    """What the output of a pick says of its run: its sites, some of the settings, how often each status."""
-
-    sites: tuple[str, ...]
-    settings: Record
-    statuses: Counter[str]
-
-
-def read_back(path: Path, format_: str) -> FinishedSites | None:
-    """Read what the output of a pick says of its run; None if it is no such output."""
-    rows = {"jsonl": _json_back, "csv": _csv_back, "parquet": _parquet_back}[format_](path)
-    if rows is None:
-        return None
-    first = next((row for row in rows if row["profile_hash"]), None)
-    settings = {name: first.get(name) for name in _SETTINGS} if first else {}
-    options: Record = next((row["options"] for row in rows if isinstance(row.get("options"), dict)), {})
-    return FinishedSites(
-        tuple(row["site"] for row in rows),
-        {**settings, **{name: options[name] for name in fields(PickOptions) if name in options}},
-        Counter(str(row.get("status")) for row in rows),
-    )
-
-
-def _json_back(path: Path) -> Sequence[Record] | None:
-    """Read the first fields of each line; a torn last one does not count."""
-    rows = []
-    with path.open("rb") as file:
-        while line := file.readline(MAX_LINE_BYTES + 1):
-            if not line.startswith(_OPENING[: len(line)]) or len(line) > MAX_LINE_BYTES:
-                return None
-            try:
-                rows += [first_fields(line.decode("utf-8", "replace"))] if line.endswith(b"\n") else []
-            except (ValueError, RecursionError):
-                return None
-    return rows
-
-
-def first_fields(line: str) -> Record:
-    """Read the fields before `selected`: what follows may be megabytes.
-
-    >>> first_fields('{"schema": 2, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
-    {'profile_hash': '5a', 'schema': 2, 'site': 'a.example'}
-    """
-    head, _, rest = line.partition(', "selected": ')
-    return {"profile_hash": None, **json.loads(f"{head}}}" if rest else head)}
-
-
-def _csv_back(path: Path) -> Sequence[Record] | None:
-    """Read the first row of each site; the other pages of a site have higher ranks."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            if tuple(reader.fieldnames or ()) != PICK_COLUMNS:
-                return None
-            return [_csv_fields(row) for row in reader if row["selected_rank"] in ("", "1")]
-    except (csv.Error, UnicodeDecodeError):
-        return None
-
-
-def _csv_fields(row: dict[str, str]) -> Record:
-    cells = {name: row[f"options_{name}"] for name in fields(PickOptions)}
-    options = {
-        name: _VALUES.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
-    }
-    return {**{name: row[name] for name in ("site", "status", *_SETTINGS)}, "options": options}
-
-
-def _parquet_back(path: Path) -> Sequence[Record] | None:
-    import polars as pl
-
-    try:
-        if list(pl.read_parquet_schema(path)) != list(fields(PickRecord)):
-            return None
-        return pl.read_parquet(path, columns=["site", "status", *_SETTINGS, "options"]).to_dicts()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return None

@@ -152,8 +152,10 @@ def _checked(outputs: OutputOptions) -> OutputOptions:
         output = format_of(file, outputs.output, ALL_FORMATS)
     else:
         output = check_printable(outputs.output or usual_format())
-    if output == "csv" and (outputs.links or outputs.content):
-        raise click.UsageError("CSV has no room for --links and --content; write JSON lines, -o FILE.jsonl.")
+    if output in ("csv", "xlsx") and (outputs.links or outputs.content):
+        raise click.UsageError(
+            "A table has no room for --links and --content; write JSON lines, -o FILE.jsonl."
+        )
     if output == "parquet" and outputs.content:
         raise click.UsageError(
             "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."

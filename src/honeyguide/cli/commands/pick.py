@@ -72,7 +72,7 @@ class _Options:
     file: str | None = option(
         "-o --output FILE", "Keep the records in a file; the same command resumes the run."
     )
-    output: str | None = format_option("parquet")
+    output: str | None = format_option("parquet", "xlsx")
     restart: bool = option("--restart", "Pick from all sites again, whatever the file of -o has.")
     retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
     reports: tuple[str, ...] = reports_option()
@@ -120,16 +120,17 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
     If interrupted, run the same command again: finished sites are kept.
     """
     destination, output = _destination(options)
-    if choice.content and output == "csv":
+    if choice.content and output in ("csv", "xlsx"):
         raise click.UsageError(
-            "CSV has no room for --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
+            "A table has no room for --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
         )
     loaded = choice.load()
     request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
     rows = _rows(sites, options)
+    columns = tuple(dict.fromkeys(name for row in rows for name in row.columns))
     sink: Sink
     if destination is None:
-        sink = PrintedRecords(output, len(rows), keep=bool(options.reports))
+        sink = PrintedRecords(output, len(rows), keep=bool(options.reports), columns=columns)
     else:
         settings = {
             **request.options,
@@ -137,7 +138,7 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
             "timings": request.timings,
             "profile_hash": loaded.hash,
         }
-        run = PickRun(settings, tuple(row.text for row in rows), output)
+        run = PickRun(settings, tuple(row.text for row in rows), output, columns)
         sink = PickFile(destination, run, restart=options.restart)
     with closing(sink):
         _Work(rows, request, fetching, sink, options).run()
@@ -267,10 +268,10 @@ class PrintedRecords:
     name = ""
     is_complete = False
 
-    def __init__(self, output: str, total: int, *, keep: bool) -> None:
+    def __init__(self, output: str, total: int, *, keep: bool, columns: tuple[str, ...] = ()) -> None:
         self.missing = list(range(total))
         self.is_table = output == "table"
-        self._printer = RecordPrinter(output, PickRecord)
+        self._printer = RecordPrinter(output, PickRecord, columns)
         self._waiting: dict[int, Record] = {}
         self._next = 0
         self._keep = keep

@@ -49,7 +49,7 @@ from honeyguide.cli.output import (
 )
 from honeyguide.core.records import iso
 from honeyguide.core.records.answers import PlanChangeRecord
-from honeyguide.core.records.fields import PlanRecord, columns
+from honeyguide.core.records.fields import columns
 from honeyguide.core.url.url import display
 from honeyguide.errors import InputError, shown
 
@@ -116,7 +116,7 @@ class PlanOptions:
     diff: str | None = option(
         "--diff PLAN", "Print what changed since an earlier plan, a file that -o wrote."
     )
-    file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv or .parquet file, in one step.")
+    file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv, .parquet or .xlsx file.")
     reports: tuple[str, ...] = reports_option()
     profile: str = option("--profile NAME", "Name or path of the profile.", default="news")
     quiet: bool = quiet_option()
@@ -194,7 +194,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             app_plan.write_plan(file, written, found)
         else:
             records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
-            emit(records, columns(PlanRecord), lambda entries: _show_plan(entries, found))
+            emit(records, app_plan.PLAN_COLUMNS, lambda entries: _show_plan(entries, found))
         if not options.quiet:
             tell_written((file, *options.reports), len(found.entries), "URL")
         if options.enqueue:

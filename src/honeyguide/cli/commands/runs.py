@@ -169,7 +169,7 @@ class _PageOptions(_RunOptions):
     output: str | None = option(
         "--format",
         "How to write.  [default: by the name of -o, else JSON lines]",
-        type=click.Choice(["jsonl", "csv", "parquet"]),
+        type=click.Choice(["jsonl", "csv", "parquet", "xlsx"]),
     )
     quiet: bool = quiet_option()
 

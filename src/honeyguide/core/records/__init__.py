@@ -281,10 +281,11 @@ def json_line(record: Record) -> str:
 
 def csv_row(record: Record, columns: Sequence[str]) -> list[str]:
     """Write the named columns of a record as cells; `rejected.rule` is a field of a nested record."""
-    return [csv_cell(_at(record, column)) for column in columns]
+    return [csv_cell(value_at(record, column)) for column in columns]
 
 
-def _at(record: Record, column: str) -> Any:
+def value_at(record: Record, column: str) -> Any:
+    """Give the value of a column; `rejected.rule` is a field of a nested record."""
     value: Any = record
     for name in column.split("."):
         value = None if value is None else value.get(name)

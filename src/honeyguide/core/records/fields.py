@@ -157,6 +157,7 @@ class PickRecord(OutputRecord):
     replaced: list[ReplacedPage]  # selected pages that were dead, empty or not what they seemed (PICK-21)
     requests: int  # requests for pages and heads of this site
     elapsed_s: NotRequired[float]  # seconds it took; absent with `--no-timings`
+    input: NotRequired[dict[str, str]]  # the other columns of the site's row in the list; absent without any
 
 
 # --- crawl --------------------------------------------------------------------------------------------------------
