@@ -59,6 +59,24 @@ def test_what_is_declared_counts_more_than_what_is_detected(text: str, codec: st
     assert to_utf8(body, f"text/html; charset={codec}").decode() == page_of(text)
 
 
+ENGLISH = "<p>We’re on call – “day” and “night” – at your “service”… It’s “our” duty.</p>\n" * 30
+MIXED = [
+    (RUSSIAN, "cp1251"),
+    (GREEK, "cp1253"),
+    (GREEK, "iso8859-7"),
+    (ARABIC, "cp1256"),
+    (CHINESE, "gb18030"),
+]
+
+
+@pytest.mark.parametrize(("text", "codec"), MIXED, ids=lambda value: value[:12])
+def test_quotation_marks_of_an_english_page_do_not_hide_its_menu_in_another_script(
+    text: str, codec: str
+) -> None:
+    page = parse_page((page_of(text) + ENGLISH).encode(codec, "ignore"), URL, "text/html")
+    assert page.title == text
+
+
 def test_a_few_letters_leave_the_choice_to_the_language_of_the_page() -> None:
     assert charset_of(None, b"<html lang=ru><p>\xef\xf0\xe8") == "cp1251"
     assert charset_of(None, b"<html lang=en><p>caf\xe9!") == "cp1252"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import string
 from functools import lru_cache
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -284,13 +285,16 @@ _PREFERRED = 60  # how much more another codec must say than cp1252, the usual o
 _PAIRS = (
     ("cp932", rb"[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]", rb"\x82[\x9f-\xf1]|\x83[\x40-\x96]|\x81[\x40-\xac]|[\x88-\x97][\x40-\xfc]", 90),
     ("euc_jp", rb"[\xa1-\xfe][\xa1-\xfe]", rb"[\xa4\xa5][\xa1-\xf6]", 25),
-    ("cp949", rb"[\x81-\xfe][\x41-\x5a\x61-\x7a\x81-\xfe]", rb"[\xa1-\xa3\xb0-\xc8][\xa1-\xfe]", 97),
-    ("gb18030", rb"[\x81-\xfe](?:[\x40-\x7e\x80-\xfe]|[0-9][\x81-\xfe][0-9])", rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]", 90),
-    ("big5hkscs", rb"[\x87-\xfe][\x40-\x7e\xa1-\xfe]", rb"[\xa1-\xa3\xa4-\xc6][\x40-\x7e\xa1-\xfe]", 90),
+    ("cp949", rb"[\x81-\xfe][\x41-\x5a\x61-\x7a\x81-\xfe]", rb"[\xb0-\xc8][\xa1-\xfe]", 97),
+    ("gb18030", rb"[\x81-\xfe](?:[\x40-\x7e\x80-\xfe]|[0-9][\x81-\xfe][0-9])", rb"[\xb0-\xd7][\xa1-\xfe]|\xa8[\x40-\xfe]|\x81\x30[\x81-\x8b][0-9]", 90),
+    ("big5hkscs", rb"[\x87-\xfe][\x40-\x7e\xa1-\xfe]", rb"[\xa4-\xc6][\x40-\x7e\xa1-\xfe]", 90),
 )  # fmt: skip
 _HIGH = re.compile(rb"[\x80-\xff]")
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _RUN = re.compile(rb"[A-Za-z]?[\x80-\xff]+[A-Za-z]?")
+_LETTERS_OF_ASCII = string.ascii_letters.encode()
+_SHORTEST_WORD = 4  # bytes
+_SIGN_BYTES = re.compile(rb"[\x82-\x85\x91-\x97\xa0\xa9\xab\xae\xbb]")  # quotes, dashes, © in most encodings
 
 Model = tuple[str, tuple[int, ...]]
 Models = list[Model]
@@ -304,19 +308,23 @@ def detect_codec(sample: bytes) -> str | None:
     if len(_HIGH.findall(_UTF8.sub(b"", sample))) * 100 <= high:
         return "utf-8"  # a broken byte or two does not make it another encoding
     others, latin = _models()
-    runs = _RUN.findall(sample.replace(b"\xa0", b" "))  # a space that does not break, in most encodings
-    inside = sum(len(run) <= 4 and run[:1].isalpha() | run[-1:].isalpha() for run in runs)
-    if inside * 4 < len(runs) * 3 and (codec := _of_pairs(sample, high)):
+    runs = [
+        (len(run), len(run.strip(_LETTERS_OF_ASCII))) for run in _RUN.findall(sample.replace(b"\xa0", b" "))
+    ]
+    singles = sum(count == 1 and length > 1 for length, count in runs)
+    # One byte beside an ASCII letter is a letter like é, or half of a pair; a quotation mark of two bytes is neither.
+    if singles * 4 < len(runs) * 3 and (codec := _of_pairs(sample, high)):
         return codec
-    # In other scripts, words are runs of bytes beyond ASCII, and no such byte stands beside an ASCII letter.
-    is_latin = inside * 5 >= len(runs) or sum(map(len, runs)) < 3 * len(runs)
+    # Words in other scripts are runs of bytes beyond ASCII; in Latin ones only single letters are, and signs.
+    in_words = sum(count for _, count in runs if count >= _SHORTEST_WORD)
+    is_latin = in_words * 3 <= len(_HIGH.findall(_SIGN_BYTES.sub(b"", sample)))
     return _of_letters(sample, latin if is_latin else latin + others)
 
 
 def _of_pairs(sample: bytes, high: int) -> str | None:
     """Find an encoding whose pairs of bytes leave nothing over, and are common ones."""
     for codec, pairs, common, least in _PAIRS:
-        found = re.findall(pairs, sample)
+        found = [pair for pair in re.findall(pairs, sample) if not 0xA1 <= pair[0] <= 0xA3]  # no signs
         left = len(_HIGH.findall(re.sub(pairs, b"", sample)))
         usual = sum(re.fullmatch(common, pair) is not None for pair in found)
         if left * 100 <= high + 100 and usual * 100 >= least * len(found) > 0:
