@@ -376,7 +376,7 @@ def test_without_the_extra_rows_are_enough_but_for_parquet(
 ) -> None:
     monkeypatch.setattr(read, "_has_polars", lambda: False)
     assert plan_file(write(tmp_path / "known.csv", rows_of(50)), now=NOW).rows == 50
-    with pytest.raises(InputError, match=r"pip install 'honeyguide\[bulk\]'"):
+    with pytest.raises(InputError, match=r"pip install 'polars>=2\.1'"):
         plan_file("known.parquet", now=NOW)
 
 

@@ -141,9 +141,7 @@ def test_without_the_extra_one_sentence_says_so_before_anything_is_fetched(
         for command in (("crawl", home, *TOPIC, *QUICK, "--store", "new.db"), ("export", "pages")):
             result = run(*command, "-o", "x.parquet")
             assert (result.exit_code, result.stdout) == (1, "")
-            assert (
-                result.stderr == "Error: x.parquet: Parquet needs the extra: pip install 'honeyguide[bulk]'\n"
-            )
+            assert result.stderr == "Error: x.parquet: Parquet needs Polars: pip install 'polars>=2.1'\n"
     assert server.paths == []
     assert not (crawled / "new.db").exists()
     assert not (crawled / "x.parquet").exists()

@@ -140,7 +140,7 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
         from honeyguide.simulation.generated import generate_world
         from honeyguide.simulation.worlds import Window, read_world, stored_world
     except ImportError:  # an extra
-        raise InputError("simulate needs numpy; pip install 'honeyguide[simulate]'") from None
+        raise InputError("simulate needs numpy; pip install 'numpy>=1.26'") from None
 
     window = Window(request.start, request.days)
     for text in request.worlds:

@@ -93,7 +93,7 @@ def _zstd(file: IO[bytes], path: str) -> IO[bytes]:
     try:
         zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     except ImportError:
-        what = "is compressed by zstd, which needs the extra: pip install 'honeyguide[speed]'"
+        what = "is compressed by zstd, which needs a library: pip install 'backports.zstd>=1.0'"
         raise InputError(what, file=path) from None
     return cast("IO[bytes]", zstd.ZstdFile(file))
 
@@ -192,13 +192,13 @@ def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
 
 def no_parquet(name: str) -> InputError:
     """Return the error for a Parquet file where polars is not installed."""
-    return InputError("is Parquet, which needs the extra: pip install 'honeyguide[bulk]'", file=name)
+    return InputError("is Parquet, which needs Polars: pip install 'polars>=2.1'", file=name)
 
 
 def need_parquet(name: str) -> None:
     """Raise an error that names the extra if polars is not installed."""
     if not _has_polars():
-        raise InputError("Parquet needs the extra: pip install 'honeyguide[bulk]'", file=name)
+        raise InputError("Parquet needs Polars: pip install 'polars>=2.1'", file=name)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.ports.fetch import Fetched
 
-INSTALL = "pip install 'honeyguide[warc]'"
+INSTALL = "pip install 'warcio>=1.8'"
 KEPT = "Content-Type, ETag, Last-Modified, Retry-After, Location"
 
 

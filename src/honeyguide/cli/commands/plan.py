@@ -237,7 +237,7 @@ def _warn(plan: Plan) -> None:
     if plan.dead.rows:
         note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
     if plan.unremembered:
-        note("so many URLs are not compared with each other; pip install 'honeyguide[bulk]' does")
+        note("so many URLs are not compared with each other; pip install 'polars>=2.1' does")
 
 
 def _check_wanted(options: PlanOptions, known: Sequence[str]) -> None:

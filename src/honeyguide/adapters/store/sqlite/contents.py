@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 2**20  # of a body; what is fetched is smaller, unless a library call allows more
 _ZLIB, _ZSTD = 1, 2  # the column `codec`
 _ZSTD_WINDOW = 23  # at most 2**23 bytes of memory to unpack: level 3 uses 2**21
-_NO_ZSTD = "keeps pages that were packed with zstd; pip install 'honeyguide[speed]' to read them"
+_NO_ZSTD = "keeps pages that were packed with zstd; pip install 'backports.zstd>=1.0' to read them"
 
 
 class SqliteContents:

@@ -1,0 +1,28 @@
+"""The README names every extra, with the libraries that it brings."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_extra_is_in_the_table() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(extras)
+    for name, brought in rows:
+        first = re.split(r"[>=<.;\[]", extras[name][0])[0]
+        assert first in brought.lower() or name == "dev"
+
+
+def test_hints_install_what_a_clone_can_install() -> None:
+    """Honeyguide is not on PyPI: a hint names the library, with the version that the extra asks for."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    known = {text.partition(";")[0] for texts in extras.values() for text in texts}
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
+    hints = {hint for file in files for hint in re.findall(r"pip install '([^']+)'", file.read_text("utf-8"))}
+    assert len(hints) > 3
+    assert {hint for hint in hints if not hint.startswith((".", "aiohttp"))} <= known
