@@ -307,6 +307,7 @@ class _PageReading:
             change=change,
             listing=self._listing,
             twin=self._same_as,
+            robots=fetched.headers.robots if fetched else None,
         )
         return page_record(self._lease, crawled, self._context)
 

@@ -44,6 +44,7 @@ class Headers(NamedTuple):
     last_modified: str | None = None
     retry_after: str | None = None
     location: str | None = None
+    robots: str | None = None  # X-Robots-Tag
 
 
 @dataclass(frozen=True, slots=True)

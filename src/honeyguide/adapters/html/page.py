@@ -35,7 +35,9 @@ MAX_SKIPPED = 1_000  # hrefs that are no pages; a last entry counts the others
 MAX_SKIPPED_HREF = 200  # characters
 MAX_DESCRIPTION = 2_000  # characters
 LIMIT = "limit"  # the rule that rejects what is over one of these
-METAS = frozenset({"description", "og:title", "og:description", "content-language"})  # all that is read
+METAS = frozenset(
+    {"robots", "description", "og:title", "og:description", "content-language"}
+)  # all that is read
 FORWARD_BYTES = 65_536  # of a page, where it sends its readers elsewhere
 _MAY_FORWARD = re.compile(rb"http-equiv\s{0,9}=\s{0,9}[\"']?\s{0,9}refresh|<frameset", re.IGNORECASE)
 # At most ten seconds: later, a page is to be read first, or shows itself again.
@@ -73,6 +75,7 @@ def parse_page(
         description=metadata.metas.get("description", ""),
         canonical=_canonical(metadata.canonical, base),
         language=_language(metadata),
+        robots=metadata.metas.get("robots", ""),
         h1=tuple(document.headings[1]),
         h2=tuple(document.headings[2]),
         text=text,

@@ -231,6 +231,7 @@ def _headers(response: aiohttp.ClientResponse) -> Headers:
         last_modified=plain("Last-Modified"),
         retry_after=plain("Retry-After"),
         location=location or None,
+        robots=plain("X-Robots-Tag"),
     )
 
 

@@ -110,6 +110,7 @@ class Page:
     description: str = ""
     canonical: str | None = None
     language: str | None = None
+    robots: str = ""  # the meta element of that name, as written
     h1: tuple[str, ...] = ()
     h2: tuple[str, ...] = ()
     text: str = ""  # everything that a reader sees

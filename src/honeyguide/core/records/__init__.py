@@ -104,6 +104,7 @@ def _value(score: Score | None) -> float | None:
 
 RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 _FAILED = frozenset({"dropped", "retry"})  # actions of visits that led to no page
+_MOST_ROBOTS = 500  # characters of what a page says to robots
 _UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
 
 
@@ -124,6 +125,7 @@ class Crawled:
     change: Why | None = None
     listing: Why | None = None
     twin: str | None = None
+    robots: str | None = None  # the header X-Robots-Tag
 
 
 def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = None) -> PageRecord:
@@ -155,6 +157,7 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         "digest": crawled.content,
         "canonical": crawled.page.canonical if crawled.page else None,
         "language": crawled.page.language if crawled.page else None,
+        "robots": _robots(crawled),
         "duplicate_of": crawled.twin,
     }
     if context is not None and crawled.page is not None:
@@ -165,6 +168,13 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         record["links"] = [_link_record(link, score, context) for link, score in crawled.links]
     record["change"] = _change_word(record)
     return record
+
+
+def _robots(crawled: Crawled) -> str | None:
+    """Join what meta element and header say to robots: folded, each once, in their order."""
+    said = f"{crawled.page.robots if crawled.page else ''},{crawled.robots or ''}"[:_MOST_ROBOTS]
+    words = dict.fromkeys(" ".join(word.split()).lower() for word in said.split(","))
+    return ", ".join(filter(None, words)) or None
 
 
 def _canonical_other(page: Page, context: CrawlContext) -> str | None:
@@ -186,6 +196,7 @@ def _link_record(link: Link, score: Score, context: CrawlContext) -> LinkRecord:
         "relevance_level": relevance_level(score, context.profile),
         "action": band_of(score, context.traversal.links).lane,
         "position": link.position.value,
+        "rel": link.rel or None,
         "reasons": list(score.words),
         "points": point_records(score.reasons),
     }

@@ -173,6 +173,7 @@ class LinkRecord(TypedDict):
     relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
     action: str  # what follows from the score alone: the lane of the crawl's traversal, `skip` if it is not followed
     position: str | None  # `main`, `navigation` or `footer`
+    rel: str | None  # the first rel attribute that is not empty: `nofollow`
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
 
@@ -199,6 +200,7 @@ class PageRecord(OutputRecord):
     digest: str | None  # of the main content; pages with equal digests have the same content
     canonical: str | None  # the URL that the page names as its own; null if it names none
     language: str | None  # as the page declares it, such as `en` or `pt-br`
+    robots: str | None  # what meta robots and X-Robots-Tag say: `noindex, nofollow`; not obeyed
     duplicate_of: str | None  # an earlier page that says the same, or the canonical URL of another
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
     markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
