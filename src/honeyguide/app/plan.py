@@ -314,6 +314,29 @@ def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
     return records
 
 
+def compare_plans(earlier: str, later: str) -> list[Record]:
+    """List the URLs that entered, left and changed from one plan in a file to another."""
+    from honeyguide.adapters.files.results import read_plan  # only for those who compare
+
+    plans = [{record["url"]: record for record in read_plan(file)} for file in (earlier, later)]
+    entries = [entry for plan in plans for record in plan.values() for entry in record["points"]]
+    if any(entry["rule"] is None for entry in entries):  # CSV names no rules: sentences are compared
+        for entry in entries:
+            entry["rule"] = None
+        plans[0] = {url: {**record, "is_rounded": True} for url, record in plans[0].items()}
+    before, after = plans
+    kept = (_change("changed", before[url], record) for url, record in after.items() if url in before)
+    return [
+        *(_entered(record) for url, record in after.items() if url not in before),
+        *(
+            _change("left", before[url], None, "is not in the later plan")
+            for url in before
+            if url not in after
+        ),
+        *(change for change in kept if change["points"]),
+    ]
+
+
 def _entered(after: Record) -> Record:
     paid = [entry for entry in after["points"] if entry["points"]]
     more = "; these points bring it in now" if paid else ""

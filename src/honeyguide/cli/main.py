@@ -42,6 +42,7 @@ COMMANDS = {
     "runs": ("runs", "List the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
+    "diff": ("runs", "Say what changed from one file of picks or plans to another, and why."),
     "eval": ("select", "Judge the picks of a run by labels of your own."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),
     "links": ("links", "List the links of a page, with the verdict on each."),

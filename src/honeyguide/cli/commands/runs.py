@@ -1,4 +1,4 @@
-"""`honeyguide runs`, `export` and `explain`: the crawls of a store, what each found, and why; `app` makes the records."""
+"""`honeyguide runs`, `export`, `explain` and `diff`: the crawls of a store, what each found, and why; `app` makes the records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from honeyguide.cli.output import (
     write_records,
 )
 from honeyguide.cli.progress import count_of
-from honeyguide.core.records.answers import ExplainRecord
+from honeyguide.core.records.answers import ExplainRecord, PickChangeRecord, PlanChangeRecord
 from honeyguide.core.records.fields import (
     ChunkRecord,
     ExternalRecord,
@@ -48,7 +48,7 @@ from honeyguide.core.records.fields import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from honeyguide.app.crawl import Profile
     from honeyguide.core.records import Record
@@ -314,3 +314,46 @@ def _show_explained(records: Iterable[Record]) -> None:
     for record in records:
         for line in record["sentences"]:
             say(line)
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide diff before.jsonl now.jsonl",
+        "honeyguide diff before.jsonl now.jsonl --format csv",
+    ),
+)
+@click.argument("earlier", metavar="A")
+@click.argument("later", metavar="B")
+@output_options
+def diff(earlier: str, later: str) -> None:
+    """Say what changed from one file of picks or plans to another, and why.
+
+    A is the earlier file and B the later one: JSON lines of honeyguide pick, or of honeyguide plan, which may also be CSV or
+    Parquet. No labels are needed.
+    """
+    from honeyguide.app.pick import name_sites
+    from honeyguide.app.plan import compare_plans
+    from honeyguide.app.tools.diff import compare_picks, is_pick_file
+
+    if is_pick_file(earlier) != is_pick_file(later):
+        raise click.UsageError("One file has picks and the other a plan; give two of one kind.")
+    if not is_pick_file(earlier):
+        changes = compare_plans(earlier, later)
+        emit(changes, columns(PlanChangeRecord), lambda _: _show_changes(changes))
+        return
+    changes, alone = compare_picks(earlier, later)
+    if alone:
+        note(f"only one of the files has {name_sites(alone)}: not compared")
+    emit(changes, columns(PickChangeRecord), lambda _: _show_changes(changes))
+
+
+def _show_changes(changes: Sequence[Record]) -> None:
+    if not changes:
+        say("Nothing changed.")
+        return
+    rows = []
+    for change in changes:
+        reasons = change.get("reasons") or [change.get("reason", "")]
+        rows.append([change["change"], "\n  ".join([change["url"], *reasons])])
+    print_table((Column.whole("Change"), Column("URL and why")), rows)

@@ -116,6 +116,15 @@ class EvalRecord(OutputRecord):
     moved: list[PageReason] | None  # pages that moved
 
 
+class PickChangeRecord(OutputRecord):
+    """`diff` of two files of picks: one page."""
+
+    site: str  # host and port
+    url: str  # the page
+    change: str  # `entered`, `left` or `moved`
+    reason: str  # ranks and scores, and what became of it in the file that does not have it
+
+
 # --- plan ---
 
 
@@ -138,7 +147,7 @@ class PlanExplainRecord(OutputRecord):
 
 
 class PlanChangeRecord(OutputRecord):
-    """`plan --diff`: one change since an earlier plan. Plans in CSV name no rules: there `rule` may be null."""
+    """`plan --diff`, and `diff` of two plans: one change since the earlier plan. Plans in CSV name no rules: there `rule` may be null."""
 
     url: str  # as given
     change: str  # `entered`, `left` or `changed`
