@@ -505,7 +505,7 @@ INNER = {
     "adapters.html.dom:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
     "adapters.html.sitemaps:_MAX_LINES", "adapters.html.sitemaps:_MAX_TAGS", "adapters.http.connection:_MAX_SPLITS", "adapters.files.results:MAX_NAME",
     "app.crawl:MAX_WAIT_S", "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
-    "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "config.shapes:MAX_CAP", "core.pick.location_pages:MAX_ANCHOR_WORDS",
+    "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "config.shapes:MAX_CAP", "config.shapes:MAX_WISHES", "core.pick.location_pages:MAX_ANCHOR_WORDS",
     "core.page.likeness:_MAX_PARTS", "core.pick.look:_MAX_CHARS", "adapters.html.dom:_MAX_TITLES", "adapters.files.links:MAX_LISTED",
     "core.text.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
