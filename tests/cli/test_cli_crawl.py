@@ -473,3 +473,15 @@ def test_export_refuses_what_it_would_drop_in_silence(run: Run, crawled: Path) -
     assert (result.exit_code, "'x.docx' should end in" in result.stderr) == (2, True)
     assert not (crawled / "x.docx").exists()
     assert run("export", "pages", "-o", "x.docx", "--format", "csv").exit_code == 0
+
+
+def test_the_column_of_seeds_can_be_named(run: Run, folder: Path) -> None:
+    with served(manual()) as (home,):
+        (folder / "seeds.csv").write_text(f"start,url\n{home},https://other.example/\n", "utf-8")
+        crawl = ("crawl", "-i", "seeds.csv", *TOPIC, *QUICK, "--max-pages", "1")
+        result = run(*crawl, "--column", "start")
+        assert paths(result.stdout) == ["/"]
+        unknown = run(*crawl, "--column", "begin")
+    assert "--column start" in run("runs").stdout
+    assert (unknown.exit_code, unknown.stderr.count("\n")) == (1, 1)
+    assert run("crawl", home, "--column", "start", *TOPIC).exit_code == 2

@@ -12,17 +12,21 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide.app.crawl import LANES, UNCHANGED, CrawlJob, CrawlSession
 from honeyguide.app.files import (
+    STDIN,
     ContentKeeper,
     ContentWish,
+    NoColumnError,
     PageFile,
     PageTable,
+    SiteRow,
     StoredPages,
+    named_rows,
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
@@ -44,6 +48,7 @@ from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
 from honeyguide.cli.page_lines import PrintedPages, begin_output
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,11 +78,32 @@ STOPPED = {
 }
 
 
+def column_option(what: str) -> Any:
+    """Declare --column of a command that reads lists of sites."""
+    about = f"The column of a table that names the {what}.  [default: domain, website or url]"
+    return option("--column NAME", about)
+
+
+def listed_rows(
+    texts: Sequence[str], files: Sequence[str], column: str | None
+) -> tuple[list[SiteRow], list[SiteRow]]:
+    """Read the sites of arguments and lists, each once, and those that are repeated."""
+    if column is not None and not files and STDIN not in texts:
+        raise click.UsageError("--column is about a table: name it with -i FILE.")
+    try:
+        return named_rows(texts, files, column)
+    except NoColumnError as error:
+        if error.column is not None:
+            raise
+        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
+
+
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
     """Where seeds come from, where pages go: to the `file` in the format `output`, or to standard output, and besides."""
 
     inputs: tuple[str, ...] = option("-i --input FILE", "A list of seeds; may be repeated.")
+    column: str | None = column_option("seed")
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
         "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",

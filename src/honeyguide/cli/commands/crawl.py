@@ -22,10 +22,9 @@ from honeyguide.app.crawl import (
     needs_topic,
     read_seeds,
 )
-from honeyguide.app.files import named_rows
 from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number, option, takes
-from honeyguide.cli.crawl_work import OutputOptions, Work
+from honeyguide.cli.crawl_work import OutputOptions, Work, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     FetchOptions,
@@ -279,7 +278,7 @@ def _seed_texts(texts: tuple[str, ...], outputs: OutputOptions) -> list[str]:
         if any(text != "auto" for text in outputs.sitemaps):
             return []
         raise click.UsageError("Give a SEED, a list of seeds with -i FILE, or a --sitemap.")
-    rows, _ = named_rows(texts, outputs.inputs)
+    rows, _ = listed_rows(texts, outputs.inputs, outputs.column)
     bad = [row for row in rows if row.problem]
     for row in bad:
         if row.problem.startswith("argument "):
@@ -295,7 +294,11 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
-    typed: dict[str, Any] = {"inputs": outputs.inputs, "sitemaps": outputs.sitemaps}
+    typed: dict[str, Any] = {
+        "inputs": outputs.inputs,
+        "column": outputs.column,
+        "sitemaps": outputs.sitemaps,
+    }
     for name, value in {**typed, **{name: getattr(options, name) for name in _IDENTITY}}.items():
         found = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
         words += [word for text in found for word in (_option(name), str(text))]

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from honeyguide.app.files import STDIN, NoColumnError, PickFile, PickRun, named_rows
+from honeyguide.app.files import PickFile, PickRun
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
+from honeyguide.cli.crawl_work import column_option, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INTERRUPTED_CODE,
@@ -48,7 +49,7 @@ from honeyguide.cli.output import (
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable
-from honeyguide.errors import InputError, shown
+from honeyguide.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,9 +67,7 @@ _NOTES = 5  # about sites that were not reached
 @dataclass(frozen=True, slots=True)
 class _Options:
     inputs: tuple[str, ...] = option("-i --input FILE", "A list of sites; may be repeated.")
-    column: str | None = option(
-        "--column NAME", "The column of a table that names the site.  [default: domain, website or url]"
-    )
+    column: str | None = column_option("site")
     file: str | None = option(
         "-o --output FILE", "Keep the records in a file; the same command resumes the run."
     )
@@ -160,14 +159,7 @@ def _destination(options: _Options) -> tuple[Path | None, str]:
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
     if not sites and not options.inputs:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
-    if options.column is not None and not options.inputs and STDIN not in sites:
-        raise click.UsageError("--column is about a table: name it with -i FILE.")
-    try:
-        rows, repeated = named_rows(sites, options.inputs, options.column)
-    except NoColumnError as error:
-        if error.column is not None:
-            raise
-        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
+    rows, repeated = listed_rows(sites, options.inputs, options.column)
     if repeated:
         count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
         note(f"{count} repeated and picked once; the first is {shown(repeated[0].text)}")
