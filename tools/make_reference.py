@@ -57,6 +57,8 @@ TABLES = (
     ("`[strategy.NAME]`", "StrategyShape", "How a pick orders and takes links."),
     ("`[want]`, `[never]`", "WishShape", "Pages that every pick is to have, or never (rule `never`). `--want` and `--never` add to them."),
     ("`[traversal.NAME]`", "TraversalShape", "The order in which a crawl follows links (TOPIC-3, TOPIC-4)."),
+    ("`[traversal.NAME.learner]`", "LearnerShape", "Where a traversal by worth begins, and how fast it learns (TOPIC-4c). Of a traversal with a learner, only the bonuses of `pages`, `moves_up`, `lookahead` and `skip` count besides; `links`, `tunnel` and lanes belong to `focused-fixed` and `hybrid`."),
+    ("What a page is expected to show", "ListShape", "`pager`, `hint` and `plain` of a learner."),
     ("Bands of a traversal", "BandShape", "A range of scores, from `at_least` up to the next band."),
     ("`[crawl]`", "CrawlShape", "The numbers of the crawl itself."),
     ("`[traps]`", "TrapShape", "The limits at which an endless site is recognised."),

@@ -56,7 +56,7 @@ def test_lines_and_records_say_what_changed(run: Run, server: LoopbackServer) ->
         fresh = records(run("export", "pages", "--changed").stdout)
         assert run("export", "links", "--changed").exit_code == 2
     lines = dict(zip(("/a", "/b", "/c"), shown.splitlines()[1:], strict=True))
-    assert lines["/a"].split()[1:4] == ["changed", "exhaust", "/a"]
+    assert lines["/a"].split()[1:4] == ["changed", "expand", "/a"]
     assert lines["/b"].split()[:3] == ["-", "unchanged", "/b"]
     assert lines["/c"].split()[1:5] == ["-", "dropped", "404", "/c"]
     assert len({line.index("/") for line in lines.values()}) == 1

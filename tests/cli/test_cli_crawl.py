@@ -279,7 +279,7 @@ def test_csv_is_written_from_the_store(run: Run, folder: Path) -> None:
 def test_a_table_for_a_person(run: Run) -> None:
     with served(manual()) as (home,):
         result = run("crawl", home, *TOPIC, *QUICK, "--format", "table", "--quiet")
-        assert "exhaust        /asyncio  asyncio" in result.stdout
+        assert "expand         /asyncio  asyncio" in result.stdout
         assert "dropped 404    /gone" in result.stdout
         again = run("crawl", home, *TOPIC, *QUICK, "--format", "table", "--quiet")
     assert again.stdout == ""
@@ -400,7 +400,7 @@ def test_include_exclude_and_depth(run: Run) -> None:
         (
             ("a.example", *TOPIC, "--traversal", "x"),
             1,
-            "traversal: has no 'x'; it has hybrid, focused, bfs, dfs",
+            "traversal: has no 'x'; it has hybrid, focused, focused-fixed, bfs, dfs",
         ),
         (("a.example", *TOPIC, "-o", "x.jsonl", "--format", "table"), 2, "A table is for the terminal"),
         (("a.example", *TOPIC, "-o", "honeyguide.db"), 2, "is named twice"),

@@ -36,10 +36,10 @@ DOCS = "https://docs.example.org"
                 '  "asyncio.html" in main of https://docs.example.org/library, score 10\n',
                 "    +5 topic in anchor text",
                 "    +3 topic in URL",
-                "    -3 a score ends at 10\n    lane deep, priority 10\n",
-                ", priority 10, 2 links from a seed.",
+                "    -3 a score ends at 10\n    lane worth\n",
+                ", 2 links from a seed.\n  worth 0.8",
                 'Its title is "asyncio".',
-                "The page scores 8; its branch is exhausted before others.",
+                "The page scores 8; its links are followed.",
                 "Fetched 1970-01-12T13:46:40.000Z in run 1: 200.",
             ),
         ),
@@ -71,7 +71,7 @@ DOCS = "https://docs.example.org"
         ),
         (
             "HTTPS://Docs.example.org/about/?utm_source=x",
-            ("Seen once:", ": lane tail, priority 3, 1 link from a seed."),
+            ("Seen once:", ": lane worth, worth 0."),
         ),
     ],
 )
@@ -114,8 +114,7 @@ def test_a_bonus_is_paid_to_the_priority_not_to_the_score(run: Run, crawled: Pat
     assert [point["rule"] for point in seen["bonus"]] == ["parent-bonus"]
     paid = seen["bonus"][0]["points"]
     assert sum(point["points"] for point in seen["points"]) == seen["relevance_score"]
-    place = f"lane {seen['lane']}, priority {seen['relevance_score'] + paid}"
-    assert f"    {place}: +{paid} found on a good page" in found["sentences"]
+    assert f"    lane worth, +{paid} found on a good page" in found["sentences"]
 
 
 def test_as_csv(run: Run, crawled: Path) -> None:

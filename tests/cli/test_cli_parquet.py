@@ -75,7 +75,7 @@ def test_a_crawl_in_parquet_has_all_pages_of_the_run(run: Run, folder: Path, man
         assert run(*command, "--links").exit_code == 0
         found = rows(file)
         assert len({row["url"] for row in found}) == len(found) == 6
-        assert [row["links"] is None for row in found] == [True, True, True, False, False, True]
+        assert [row["links"] is None for row in found] == [True, True, True, False, True, False]
         assert found[3]["links"][0]["points"][0]["points"] > 0
         assert run("export", "pages", "-o", "e.parquet").exit_code == 0
         assert rows(folder / "e.parquet") == found

@@ -22,6 +22,7 @@ from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError
 from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.contents import ContentsContract
 from honeyguide.testing.contracts.history import HistoryContract
+from honeyguide.testing.contracts.learning import LearningContract
 from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
 from honeyguide.testing.contracts.workers import WorkersContract
 from honeyguide.testing.memory_store import MemoryStore
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
 
-class TestMemoryStore(ContentsContract, StoreContract, HistoryContract, WorkersContract):
+class TestMemoryStore(ContentsContract, StoreContract, HistoryContract, WorkersContract, LearningContract):
     def make_store(self) -> Store:
         return MemoryStore()
 
@@ -41,7 +42,7 @@ class TestMemoryStore(ContentsContract, StoreContract, HistoryContract, WorkersC
         return store, MemoryStore(store)
 
 
-class TestSqliteStore(ContentsContract, StoreContract, HistoryContract, WorkersContract):
+class TestSqliteStore(ContentsContract, StoreContract, HistoryContract, WorkersContract, LearningContract):
     @pytest.fixture(autouse=True)
     def folder(self) -> Iterator[None]:
         with TemporaryDirectory() as folder:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import tempfile
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from click.testing import CliRunner
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.output.finished import read_back
 from honeyguide.adapters.output.page_file import PageFile, file_name
+from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people
 from honeyguide.config import load_profile
@@ -123,6 +126,17 @@ def families(over: int, _limit: int) -> None:
     for n in range(over + 1):
         traps.learn(Url.parse(f"https://a.example/s{'x' * (n % 90)}/{n // 90}/p?{'y' * (n // 90)}=1"), ())
     assert len(traps.shapes) <= over
+
+
+def link_groups(over: int, _limit: int) -> None:
+    links = "".join(f"<a href='/{'x' * n}/a'>x</a>" for n in range(1, over * 4))
+    pages = {HOME.text: links.encode()}
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "h.db")
+        crawl(pages, store=store)
+        store.close()
+        with closing(sqlite3.connect(Path(folder) / "h.db")) as file:
+            assert file.execute("SELECT count(*) FROM link_group").fetchone()[0] <= over + 24
 
 
 def remembered_hosts(over: int, _limit: int) -> None:

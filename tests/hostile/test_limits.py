@@ -382,6 +382,14 @@ LIMITS = [
         outputs.families,
         2_000,
     ),
+    Limit(
+        "link groups of a site",
+        "500",
+        "core.crawl.learner:MAX_GROUPS",
+        outputs.link_groups,
+        20,
+        also="adapters.store.sqlite.worths",
+    ),
     Limit("anchor that is remembered", "200 characters", "core.crawl.judge:_ANCHOR", outputs.sighting_chars),
     Limit(
         "command that a store remembers",

@@ -115,9 +115,12 @@ class Manual:
         return Fetched(url, url, status, Headers(content_type="text/html"), body)
 
 
-@pytest.mark.parametrize(("keep_bytes", "most"), [(0, 12), (10**9, 14)])
+@pytest.mark.parametrize(
+    ("traversal", "keep_bytes", "most"),
+    [("focused-fixed", 0, 12), ("focused-fixed", 10**9, 14), ("focused", 0, 17)],
+)
 def test_a_page_of_a_polite_crawl_costs_few_statements(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep_bytes: int, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traversal: str, keep_bytes: int, most: int
 ) -> None:
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Counting))
     store, clock = SqliteStore(tmp_path / "h.db"), FrozenClock()
@@ -130,9 +133,8 @@ def test_a_page_of_a_polite_crawl_costs_few_statements(
         counted.append(Counting.statements)
 
     crawler = Crawler(polite, HtmlReader(), clock, store, profile)
-    asyncio.run(
-        crawler.crawl(CrawlRequest((Url.parse("https://a.example/"),), keep_bytes=keep_bytes), handed)
-    )
+    home = (Url.parse("https://a.example/"),)
+    asyncio.run(crawler.crawl(CrawlRequest(home, traversal=traversal, keep_bytes=keep_bytes), handed))
     store.close()
     assert len(counted) == SIZE + 1
     assert 8 < (counted[-1] - counted[9]) / (SIZE - 9) <= most  # the first few pages reveal the others

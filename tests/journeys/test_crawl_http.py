@@ -81,7 +81,10 @@ def crawl(concurrency: int, seed: int) -> tuple[list[Record], list[str]]:
             polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
             crawler = Crawler(polite, HtmlReader(), clock, MemoryStore(), load_profile("docs", topic="fire"))
             request = CrawlRequest(
-                (Url.parse(f"{server.root}/"),), budgets=Budgets(max_pages=30), concurrency=concurrency
+                (Url.parse(f"{server.root}/"),),
+                budgets=Budgets(max_pages=30),
+                concurrency=concurrency,
+                traversal="focused-fixed",
             )
             summary = await crawler.crawl(request, keep)
             assert summary.stopped == "max_pages"

@@ -17,7 +17,7 @@ from honeyguide import load_profile
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.core.crawl.frontier import Budgets, ScheduledVisit, digest_of
+from honeyguide.core.crawl.frontier import Budgets, ScheduledVisit, State, digest_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
@@ -148,7 +148,7 @@ def crawl(
 # --- order ---
 
 
-@pytest.mark.parametrize("traversal", ["focused", "hybrid", "bfs", "dfs"])
+@pytest.mark.parametrize("traversal", ["focused", "focused-fixed", "hybrid", "bfs", "dfs"])
 @pytest.mark.slow
 def test_the_sequence_does_not_depend_on_concurrency_or_timing(traversal: str) -> None:
     sequences = set()
@@ -192,7 +192,8 @@ def test_copies_are_known_within_one_commit(tmp_path: Path) -> None:
     site = pages({"/": html("Home", *names), **dict.fromkeys(names, same)})
     store = SqliteStore(tmp_path / "h.db")
     for place in (store, None):
-        assert [record["action"] for record in crawl(site, place).records].count("duplicate") == 11
+        done = crawl(site, place, traversal="focused-fixed")  # which claims several at once
+        assert [record["action"] for record in done.records].count("duplicate") == 11
     store.close()
 
 
@@ -299,7 +300,7 @@ def test_the_best_links_are_fetched_within_a_small_budget() -> None:
     for concurrency in (1, 8, 32):
         done = crawl(site, concurrency=concurrency, budgets=Budgets(max_pages=7))
         assert done.urls == ["/", "/fire", *children]
-        assert [record["priority"] for record in done.records] == [0, 10, *[13] * 5]
+        assert [record["lane"] for record in done.records] == ["seed", *["worth"] * 6]
 
 
 def test_a_link_does_not_wait_for_another_site() -> None:
@@ -316,7 +317,7 @@ def test_a_link_does_not_wait_for_another_site() -> None:
 def test_links_with_one_key_are_one_link() -> None:
     # Section 2: a rule matches if any occurrence does, whichever spelling of the address comes first (URL-7).
     home = b'<title>x</title><p><a href="/p?utm_source=nav">zz</a></p><p>fire <a href="/p">fire</a></p>'
-    done = crawl(pages({"/": home, "/p": html("P")}), links=False)
+    done = crawl(pages({"/": home, "/p": html("P")}), links=False, traversal="focused-fixed")
     assert [record["priority"] for record in done.records] == [0, 10]
 
 
@@ -331,13 +332,18 @@ def test_hybrid_prunes_where_focused_tunnels() -> None:
     assert crawl(site, traversal="hybrid").urls == ["/", "/section"]
     focused = crawl(site, traversal="focused")
     assert focused.urls == ["/", "/section", "/fire"]
-    assert [record["action"] for record in focused.records] == ["seed", "tunnel", "exhaust"]
+    assert [record["action"] for record in focused.records] == ["seed", "expand", "expand"]
     assert focused.summary.relevant == 1
+    fixed = crawl(site, traversal="focused-fixed")
+    assert [record["action"] for record in fixed.records] == ["seed", "tunnel", "exhaust"]
 
 
 def test_tunnels_end() -> None:
     chain = pages({f"/{n}": html(f"Page {n}", f"/{n + 1}") for n in range(10)} | {"/": html("Home", "/0")})
-    done = crawl(chain)
+    assert (
+        len(crawl(chain).urls) == 12
+    )  # TOPIC-4c: no link is rejected for its distance; the last is not there
+    done = crawl(chain, traversal="focused-fixed")
     assert done.urls == ["/", "/0", "/1", "/2"]  # three weak pages in a row (TOPIC-4b)
     assert done.records[-1]["action"] == "tunnel-end"
     assert done.summary.counts.out["tunnel-end"] == 1
@@ -709,7 +715,7 @@ def test_a_page_that_says_what_another_says_is_not_expanded() -> None:
             {"/": html("Home", "/fire-a", "/fire-b"), "/fire-a": same, "/fire-b": same, "/fire-c": html("C")}
         )
     )
-    assert [record["action"] for record in done.records[:3]] == ["seed", "exhaust", "duplicate"]
+    assert [record["action"] for record in done.records[:3]] == ["seed", "expand", "duplicate"]
     assert done.records[2]["points"][-1] == {
         "rule": "TRAP-9",
         "points": 0,
@@ -741,9 +747,16 @@ def test_a_crawl_that_dies_again_and_again_gives_the_same_pages_in_the_same_orde
         with suppress(Killed):  # a crawl may end before its hour
             asyncio.run(crawler.crawl(request, dies_after(random.randrange(1, 12))))
         fetches += len(web.asked)
-        seen = [record["url"].removeprefix(A) for _, record in store.queue(store.runs.list()[0]).pages()]
+        ledger = store.queue(store.runs.list()[0])
+        seen = [record["url"].removeprefix(A) for _, record in ledger.pages()]
+        worths = {row.url: (row.priority, row.worth) for row in ledger.rows() if row.state == State.DONE}
+        learnt = ledger.learnt("a.example")
         store.abandon()
     assert seen == whole.urls
+    # TOPIC-4c: what was learnt, and the reasons at each claim, are those of a crawl that nothing disturbed.
+    model = whole.store.ledger(whole.store.runs.list()[0])
+    assert worths == {row.url: (row.priority, row.worth) for row in model.rows() if row.state == State.DONE}
+    assert learnt == model.learnt("a.example") != {}
     assert fetches <= 100 + 40 * FIRE.crawl.lookahead
 
 

@@ -18,6 +18,7 @@ from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, ClaimRequest, ScheduledVisit, digest_of
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import verdict_of
+from honeyguide.core.rules.profile import LearnerRules
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest, PageAttachments
 from honeyguide.jobs.politeness import PoliteFetcher
@@ -143,7 +144,7 @@ class World:
         return known
 
 
-@pytest.mark.parametrize(("is_gone", "action"), [(True, "exhaust"), (False, "duplicate")])
+@pytest.mark.parametrize(("is_gone", "action"), [(True, "expand"), (False, "duplicate")])
 def test_a_page_whose_last_visit_failed_is_no_twin(tmp_path: Path, is_gone: bool, action: str) -> None:
     # TRAP-9
     async def run() -> Record:
@@ -346,7 +347,9 @@ def test_what_a_killed_process_left_is_not_fetched_unless_it_is_due(tmp_path: Pa
         async with world.site.server:
             await world.crawl(budgets=Budgets(max_pages=3))
             frontier = world.store.queue(world.store.runs.list()[0])
-            left = frontier.claim(ClaimRequest(world.clock.now(), 2, world.clock.now() + 600.0)).leases
+            rules = LearnerRules()  # without it, what goes by worth is not claimed
+            request = ClaimRequest(world.clock.now(), 2, world.clock.now() + 600.0, learner=rules)
+            left = frontier.claim(request).leases
             assert len(left) == 2
             frontier.release(world.clock.now())
             stopped, records = await world.again("/")

@@ -20,7 +20,7 @@ from honeyguide.core.rules.topic import link_score
 from honeyguide.core.url.url import Url
 
 HYBRID = load_profile("docs").traversals["hybrid"]
-FOCUSED = load_profile("docs").traversals["focused"]
+FOCUSED = load_profile("docs").traversals["focused-fixed"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from honeyguide.app.arguments import profile_of, url_of
 from honeyguide.app.runs import opened_store, rule_words
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
+from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.crawl.placement import LANES
 from honeyguide.core.fetching import FetchPolicy, addresses_of
 from honeyguide.core.records import is_relevant, verdict_of
@@ -50,6 +51,7 @@ __all__ = [
 
 _LOG = logging.getLogger("honeyguide.crawl")
 _PAUSES = frozenset({"http-429", "http-503", AskedToWaitError.rule})
+_SITES_TOLD = 3  # of which a summary says what was learnt
 _SEEDS_LOOKED_UP = 1_000  # whose state is looked up at the end
 
 
@@ -183,6 +185,7 @@ class CrawlResult:
     tally: CrawlTally
     fetched: int
     waiting: tuple[WaitingSeed, ...] = ()
+    learnt: tuple[str, ...] = ()
 
     @property
     def is_done(self) -> bool:
@@ -357,7 +360,17 @@ class CrawlSession:
             tally=self.tally,
             fetched=counts.fetched - self.begun.fetched,
             waiting=() if only_due else tuple(self._waiting(stopped)),
+            learnt=tuple(self._learnt()),
         )
+
+    def _learnt(self) -> Iterator[str]:
+        """Say what was learnt on the sites of the crawl, as far as there are few (TOPIC-4c)."""
+        rules, sites = traversal_of(self.job.profile, self.job.request.traversal).learner, self.ledger.sites()
+        if rules is None or self.job.request.only_due or len(sites) > _SITES_TOLD:
+            return
+        for site in sorted(sites):
+            said = Learner(rules, self.ledger.learnt(site)).summary()
+            yield from said if len(sites) == 1 else (f"{site}: {one}" for one in said)
 
     def _waiting(self, stopped: str) -> Iterator[WaitingSeed]:
         """Find seeds that failed, or were not tried because their host asked for a pause."""

@@ -103,6 +103,7 @@ def _explained(text: str, store: Store, query: _Query) -> Record:
         **{name: link[name] for name in _OF_LINK},
         "sightings": [_sighting(parent, sighting, profile) for parent, sighting in seen],
         "attempts": 0 if row is None else row.attempts,
+        "worth": row.worth.split("; ") if row and row.worth else [],
         "due_at": None if row is None or row.due_at is None else iso(row.due_at),
         "rejected": {"rule": row.why.rule, "reason": row.why.text} if row and row.why else None,
         "page": page,
@@ -201,6 +202,7 @@ def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Ite
     else:
         yield from _seen_lines(record, row)
         yield _state_line(record, row, query.profile)
+        yield from (f"  {said}" for said in record["worth"])
     yield from _page_lines(record["page"], record["read"], query.profile)
     if visits := record["visits"]:
         listed = visits[-5:]  # the last ones, one by one
@@ -248,8 +250,8 @@ def _paid(point: Record) -> str:
 
 def _placement(sighting: Record) -> str:
     lane = f"lane {sighting['lane']}"
-    if sighting["relevance_score"] is None:
-        return lane
+    if sighting["relevance_score"] is None or sighting["lane"] == "worth":
+        return ", ".join([lane, *map(_paid, sighting["bonus"])])
     priority = sighting["relevance_score"] + sum(point["points"] for point in sighting["bonus"])
     bonus = ", ".join(map(_paid, sighting["bonus"]))
     return f"{lane}, priority {number(priority)}{f': {bonus}' if bonus else ''}"
@@ -257,7 +259,8 @@ def _placement(sighting: Record) -> str:
 
 def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
     distance = "1 link" if row.depth == 1 else f"{row.depth} links"
-    place = f"lane {row.lane}, priority {number(row.priority)}, {distance} from a seed"
+    word = "priority" if row.lane != "worth" else "worth" if row.worth else "chance"
+    place = f"lane {row.lane}, {word} {number(row.priority)}, {distance} from a seed"
     why = f"{row.why.rule}: {row.why.text or runs.rule_words(row.why.rule, profile)}" if row.why else ""
     match row.state:
         case State.QUEUED if row.due_at is not None:

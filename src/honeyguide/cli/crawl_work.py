@@ -287,6 +287,8 @@ class Work:
         lines.append(f"Stopped: {STOPPED.get(result.stopped, result.stopped)}.")
         if counts.lanes:
             lines.append(f"Queued: {queue_words(counts.lanes)}.")
+        if result.learnt:
+            lines += ["Learnt:", *(f"  {said}" for said in result.learnt)]
         for title, rules in group_rules(counts).items():
             lines += _rule_lines(title, rules, self.job.profile)
         named = name_run(options.store, result.run.id, result.newest_run)

@@ -239,8 +239,9 @@ class _Builder:
             )
             self.reader.wrong(f"traversal.{name}.links", what)
         skips = self.decisions(shape.skip, f"traversal.{name}.skip") if shape.skip else self.skips
-        table = {key: value for key, value in shape.table().items() if key != "skip"}
-        return core.Traversal(name, **table | bands, skips=skips)
+        table = {key: value for key, value in shape.table().items() if key not in ("skip", "learner")}
+        learner = None if shape.learner is None else _learner(shape.learner)
+        return core.Traversal(name, **table | bands, skips=skips, learner=learner)
 
     def query(self) -> Query:
         shape = self.shape.query
@@ -249,6 +250,13 @@ class _Builder:
                 self.reader.wrong(f"query.fields.{name}", f"allowed are {', '.join(QUERY_FIELDS)}")
         fields = tuple(TextField(n, f.weight, f.usual_words) for n, f in shape.fields.items())
         return Query(shape.text, fields, shape.k1, shape.b)
+
+
+def _learner(shape: shapes.LearnerShape) -> core.LearnerRules:
+    table = shape.table()
+    shown = {kind: table.pop(kind) for kind in ("pager", "hint", "plain")}
+    lists = {kind: (one.chances, one.links) for kind, one in shown.items()}
+    return core.LearnerRules(**table, lists=lists)
 
 
 def _traps(shape: shapes.ProfileShape) -> core.TrapLimits:

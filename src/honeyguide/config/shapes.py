@@ -193,9 +193,30 @@ class StrategyShape(Shape):
 
 class BandShape(Shape):
     at_least: Number
-    lane: Literal["branch", "deep", "broad", "tail", "far", "skip"]
+    lane: Literal["branch", "deep", "broad", "worth", "tail", "far", "skip"]
     bonus: Annotated[float, ValueBounds(ge=0, le=30)] = 0.0  # with a score, what priorities can tell apart
     level: Name | None = None
+
+
+class ListShape(Shape):
+    """What a page is expected to show: the chances of its promising links, and how many."""
+
+    chances: Annotated[float, ValueBounds(ge=0, le=20)]
+    links: Annotated[float, ValueBounds(ge=0, le=20)]
+
+
+class LearnerShape(Shape):
+    base: Annotated[float, ValueBounds(ge=-30, le=30)] = -7.0
+    per_point: Annotated[float, ValueBounds(ge=0, le=10)] = 0.7
+    lift: Annotated[float, ValueBounds(ge=0, le=1)] = 0.7
+    trust: Annotated[float, ValueBounds(gt=0, le=1000)] = 4.0
+    copy_trust: Annotated[float, ValueBounds(gt=0, le=1000)] = 2.0
+    list_trust: Annotated[float, ValueBounds(gt=0, le=1000)] = 4.0
+    promising: Annotated[float, ValueBounds(ge=0, le=1)] = 0.25
+    keep: Annotated[int, ValueBounds(ge=0, le=100)] = 93
+    pager: ListShape = field(default_factory=lambda: ListShape(chances=0.3, links=0.6))
+    hint: ListShape = field(default_factory=lambda: ListShape(chances=0.15, links=0.5))
+    plain: ListShape = field(default_factory=lambda: ListShape(chances=0.05, links=0.3))
 
 
 class TraversalShape(Shape):
@@ -206,6 +227,7 @@ class TraversalShape(Shape):
     lookahead: Annotated[int, ValueBounds(ge=1, le=1000)] | None = None
     order: Literal["score", "breadth", "depth"] = "score"
     skip: list[DecisionShape] = field(default_factory=list)
+    learner: LearnerShape | None = None
 
 
 class CrawlShape(Shape):

@@ -297,7 +297,7 @@ class _Session:
     def _claim(self, ask: ClaimRequest) -> Claimed:
         """Claim leases; URLs of a shape that was closed since they were queued are rejected here."""
         kept: list[Lease] = []
-        ask = replace(ask, delay_s=self._delay_s)
+        ask = replace(ask, delay_s=self._delay_s, learner=self._context.traversal.learner)
         with self._store.transaction():
             if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
                 self._intake.gather()

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Done, Dropped, Retry, is_fetch
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
+from honeyguide.core.crawl.learner import Learner
+from honeyguide.core.crawl.placement import units_of
 from honeyguide.core.crawl.sitemap import POSITION, place_external
 from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
-from honeyguide.core.records import Crawled, describe_change, page_record
+from honeyguide.core.records import RELEVANT, Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, describe_list, kind_of, link_density
 from honeyguide.core.recrawl.visits import compare_visit
@@ -25,11 +27,12 @@ from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
 from honeyguide.ports.fetch import PacedFetcher, Validators
-from honeyguide.ports.store import Intake, KeptPage
+from honeyguide.ports.store import Intake, KeptPage, PageView
 
 if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Lease, Outcome, Run, SitePace
     from honeyguide.core.crawl.judge import CrawlContext, PageJudgement
+    from honeyguide.core.crawl.learner import Lesson
     from honeyguide.core.crawl.traps import ShapeLesson
     from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
@@ -37,10 +40,10 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.ports.fetch import Fetched
-    from honeyguide.ports.store import PageView
 
 _NOT_MODIFIED, _MOVED, _FOUND, _GONE = 304, 301, 302, 404
 _UNREAD = LinkDensity()
+_UNSEEN = PageView(is_held=False)
 _ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where nothing was read
 
 
@@ -176,6 +179,7 @@ class _PageReading:
         self._lesson: ShapeLesson | None = None
         self._listing: Why | None = None
         self._same_as: str | None = None
+        self._view = _UNSEEN
         self.page: Page | None = None
 
     @property
@@ -198,10 +202,13 @@ class _PageReading:
         if fetched is not None and isinstance(self._outcome, Done) and fetched.status != _NOT_MODIFIED:
             self._body = body_digest(fetched.body)
             is_same = self._is_again and self._known is not None and self._known.body == self._body
-            is_held = self._run.queue.look(lease).is_held if is_same else self._read(fetched)
+            if is_same:
+                self._view = self._run.queue.look(lease)
+            else:
+                self._read(fetched)
         else:
-            is_held = self._run.queue.look(lease).is_held
-        if not is_held:
+            self._view = self._run.queue.look(lease)
+        if not self._view.is_held:
             return None
         visit = self._visit()
         digest = self._context.digest(self._url)
@@ -217,7 +224,22 @@ class _PageReading:
             lesson=self._lesson,
             visits=self._visits(visit) if self._counts_as_visit() else (),
             paces=self._run.paces(lease.site, self._url.site),
+            lessons=self._lessons(),
         )
+
+    def _lessons(self) -> tuple[Lesson, ...]:
+        """Say what the page teaches of links like the one that led to it (TOPIC-4c); what is tried again teaches nothing yet."""
+        lease, rules, judged = self._lease, self._context.traversal.learner, self._judged
+        is_over = is_fetch(self._outcome) and not isinstance(self._outcome, Retry)
+        if rules is None or lease.group is None or not is_over or self._is_again or lease.is_recrawl:
+            return ()
+        learner = Learner(rules, self._view.learnt)
+        if judged is None or judged.why is not None:  # not found, or a copy
+            return learner.lessons(lease.base, lease.group, None, is_relevant=False)
+        new = (one for one in judged.findings.new if one.out is None and one.site == lease.site)
+        chances = [learner.chance(units_of(one.rank), one.group) for one in new if one.group]
+        is_relevant = judged.score is not None and judged.score.value >= RELEVANT
+        return learner.lessons(lease.base, lease.group, chances, is_relevant=is_relevant)
 
     def _counts_as_visit(self) -> bool:
         """Count a page that is refused and was visited before, too, or it would be planned at once again."""
@@ -247,8 +269,8 @@ class _PageReading:
         self._url, self._known = fetched.url, known
         self._is_again, self._is_external = self._run.was_read(known), may_leave is not None
 
-    def _read(self, fetched: Fetched) -> bool:
-        """Parse a page and let the core judge it by what the store knows; False if the lease was lost."""
+    def _read(self, fetched: Fetched) -> None:
+        """Parse a page and let the core judge it by what the store knows, unless the lease was lost."""
         context, lease = self._context, self._lease
         page = self.page = self._run.reader.page(fetched.body, fetched.url, fetched.headers.content_type)
         said = page_text(page)
@@ -257,9 +279,9 @@ class _PageReading:
         is_first = not (self._is_again or lease.is_recrawl)
         has_twins = is_first and len(page.text) >= context.profile.traps.min_twin_chars
         digests = [candidate.digest for candidate in candidates]
-        view = self._run.queue.look(lease, digests, content if has_twins else None)
+        view = self._view = self._run.queue.look(lease, digests, content if has_twins else None)
         if not view.is_held:
-            return False
+            return
         self._run.widen(view.sites)
         context.traps.restore(view.shapes)
         own = frozenset() if context.profile.scope.reach == HOST else {self._url.site}
@@ -274,7 +296,6 @@ class _PageReading:
         self._judged = judge_page(page, lease, candidates, around, context)
         if not lease.is_seed and not self._is_again:
             self._lesson = context.traps.learn(lease.url, sketch_of(said.text))
-        return True
 
     def _twin(self, view: PageView) -> str | None:
         """Find a page that said the same and still does, as far as is known."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl import frontier
     from honeyguide.core.crawl.frontier import Discovered, FrontierRow, KnownState, Lease, Run, Sighting
     from honeyguide.core.crawl.judge import Findings
+    from honeyguide.core.crawl.learner import Lesson, Tally
     from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.history import HistoryEntry, SeenContent, Site, Visit
@@ -32,7 +33,7 @@ class PageView:
 
     `is_held` says that the lease is still ours. `known` has the links that the run knows, `twins` the pages that said the
     same when they were read, the first first. `sites` are those of the crawl, `shapes` what was learnt of shapes since the
-    last look, with what other workers have learnt.
+    last look, with what other workers have learnt; `learnt` is what is known of the links of its site.
     """
 
     is_held: bool
@@ -40,6 +41,7 @@ class PageView:
     twins: tuple[str, ...] = ()
     sites: frozenset[str] = frozenset()
     shapes: tuple[UrlShape, ...] = ()
+    learnt: Mapping[str, Tally] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Intake:
 
     `content` is the digest of what the page says, `target` the identity and text of the URL that a redirect led to;
     `is_external` says that this is a page of another site, and counts there. `add_site` makes a site part of the crawl
-    (URL-10). `visits` are for the history, `paces` of the sites that were asked.
+    (URL-10). `visits` are for the history, `paces` of the sites that were asked, `lessons` for the links of its site.
     """
 
     outcome: frontier.Outcome
@@ -61,6 +63,7 @@ class Intake:
     lesson: ShapeLesson | None = None
     visits: tuple[Visit, ...] = ()
     paces: tuple[frontier.SitePace, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
 
 
 class Queue(Protocol):
@@ -138,6 +141,9 @@ class Ledger(Protocol):
 
     def sites(self) -> frozenset[str]:
         """List the sites that are part of the crawl."""
+
+    def learnt(self, site: str) -> Mapping[str, Tally]:
+        """Tell what was learnt of the links of a site, by name (TOPIC-4c)."""
 
     def urls_per_host(self) -> Mapping[str, int]:
         """Count the known URLs of each host; those of other sites, which are only counted, are one host."""

@@ -12,6 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, QueuedUrl, Run, State
+from honeyguide.core.crawl.learner import UNIT, Learner, Tally
+from honeyguide.core.crawl.placement import rank_by_units, units_of
+from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.recrawl.clocks import SiteAges
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, SeenContent, site_of
 from honeyguide.core.recrawl.priors import Watched
@@ -23,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Discovered, RunSpec, Sighting
-    from honeyguide.core.crawl.traps import UrlShape
+    from honeyguide.core.crawl.learner import Lesson, LinkGroup
+    from honeyguide.core.crawl.traps import ShapeLesson
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.clocks import AgeProfile
     from honeyguide.core.recrawl.history import HistoryEntry, Site, Visit
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
+    from honeyguide.core.rules.profile import LearnerRules
     from honeyguide.core.url.url import Url
     from honeyguide.core.why import Why
 
@@ -50,12 +55,18 @@ class MemoryEntry:
     claim: int | None = None
     worker: int | None = None
     due_at: float | None = None
+    worth: str | None = None
     sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
 
     @property
     def is_ready(self) -> bool:
         """Whether it may be claimed now."""
         return self.state == State.QUEUED and self.due_at is None
+
+    @property
+    def group(self) -> LinkGroup | None:
+        """The link group that it is in; what is tried again, or was scheduled, is in none."""
+        return self.found.group if self.rank == self.found.rank else None
 
     @property
     def is_due(self) -> bool:
@@ -92,6 +103,7 @@ class MemoryRun:
         self.records: dict[int, Record] = {}
         self.contents: dict[str, list[str]] = {}
         self.shapes_: dict[str, UrlShape] = {}
+        self.learnt_: dict[str, dict[str, Tally]] = {}
         self.skipped: Counter[str] = Counter()
         self.totals: Counter[str] = Counter()
 
@@ -118,7 +130,7 @@ class MemoryRun:
         return FrontierRow(
             entry=entry.id, url=entry.url.as_linked, state=entry.state, lane=found.lane, priority=found.priority,
             score=found.score, depth=found.depth, parent=self.url_of(entry.parent), seen=entry.seen,
-            attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why,
+            attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why, worth=entry.worth,
         )  # fmt: skip
 
     def url_of(self, number: int | None) -> str | None:
@@ -136,6 +148,9 @@ class MemoryRun:
 
     def sites(self) -> frozenset[str]:
         return frozenset(site.name for site in self.sites_.values() if site.is_inside)
+
+    def learnt(self, site: str) -> Mapping[str, Tally]:
+        return dict(sorted(self.learnt_.get(site, {}).items()))
 
     def urls_per_host(self) -> Mapping[str, int]:
         return {site.name: site.urls for site in self.sites_.values() if site.urls}
@@ -162,6 +177,34 @@ class MemoryRun:
     def add_site(self, site: str) -> None:
         known = self.site(site)
         known.is_inside, known.is_external = True, False
+
+    def learn(self, site: str, lessons: Iterable[Lesson]) -> None:
+        """Add what a page teaches of the links of a site."""
+        learnt = self.learnt_.setdefault(site, {})
+        for lesson in lessons:
+            learnt[lesson.name] = learnt.get(lesson.name, Tally()).plus(lesson)
+
+    def learn_shape(self, lesson: ShapeLesson) -> None:
+        """Add what a page teaches of its shape."""
+        shape = self.shapes_.get(lesson.name) or UrlShape(lesson.name)
+        alike = shape.alike + 1 if lesson.is_alike else 0
+        self.shapes_[shape.name] = shape._replace(alike=alike, recent=lesson.recent)
+
+    def rank_of(self, entry: MemoryEntry, rules: LearnerRules | None) -> int:
+        """Rank an entry, by its worth if it is in a group."""
+        if rules is None or entry.group is None:
+            return entry.rank
+        learner = Learner(rules, self.learnt(self.site_of(entry).name))
+        return rank_by_units(learner.worth(units_of(entry.rank), entry.group))
+
+    def note_worth(self, entry: MemoryEntry, rules: LearnerRules | None) -> None:
+        """Note what makes the worth of an entry that is being claimed."""
+        entry.worth = None
+        if rules is not None and entry.group is not None:
+            learner = Learner(rules, self.learnt(self.site_of(entry).name))
+            entry.worth = "; ".join(learner.sentences(units_of(entry.rank), entry.group))
+            worth = units_of(self.rank_of(entry, rules))
+            entry.found = entry.found._replace(priority=worth / UNIT)
 
     def site_of(self, entry: MemoryEntry) -> MemorySite:
         """Give the site of an entry."""

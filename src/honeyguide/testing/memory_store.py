@@ -29,7 +29,8 @@ from honeyguide.core.crawl.frontier import (
     start_at,
     too_deep,
 )
-from honeyguide.core.crawl.placement import rank_again, rank_due
+from honeyguide.core.crawl.learner import UNIT
+from honeyguide.core.crawl.placement import rank_again, rank_by_units, rank_due, units_of
 from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Outcome, ScheduledVisit, Sighting
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import ShapeLesson
     from honeyguide.core.url.url import Url
     from honeyguide.ports.store import Intake
 
@@ -74,8 +74,9 @@ class MemoryQueue(MemoryRun):
             self.totals["claims"] += 1
             entry.claim, entry.attempts = self.totals["claims"], entry.attempts + 1
             self.site_of(entry).leased += 1
+            self.note_worth(entry, request.learner)
             leases.append(self._take(entry, request))
-            in_flight[leases[-1].site] = (*in_flight.get(leases[-1].site, ()), entry.rank)
+            in_flight[leases[-1].site] = (*in_flight.get(leases[-1].site, ()), leases[-1].rank)
         if leases or in_flight:
             return Claimed(tuple(leases)) if leases else Claimed((), NoClaim("waiting"))
         others = {e.worker for e in self.by_id if e.state == State.LEASED and e.worker != self._worker}
@@ -86,13 +87,14 @@ class MemoryQueue(MemoryRun):
     def _best(self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]) -> MemoryEntry | None:
         external = self.external_pages()
         entries = (e for e in self.by_id if e.is_ready and (e.rank < 0 or not request.only_due))
-        heads: dict[str, MemoryEntry] = {}  # the best of each site
-        for entry in sorted(entries, key=lambda e: (e.rank, e.id)):
-            heads.setdefault(entry.found.site or entry.url.site, entry)
-        for name, entry in heads.items():
+        heads: dict[str, tuple[MemoryEntry, int]] = {}  # the best of each site
+        ranked = sorted((self.rank_of(entry, request.learner), entry.id, entry) for entry in entries)
+        for rank, _, entry in ranked:
+            heads.setdefault(entry.found.site or entry.url.site, (entry, rank))
+        for name, (entry, rank) in heads.items():
             site = self.sites_[name]
             spent = external if site.is_external else None
-            head = WaitingSite(name, 0.0, site.fetched + site.leased, rank=entry.rank)
+            head = WaitingSite(name, 0.0, site.fetched + site.leased, rank=rank)
             is_free = site.blocked_until <= request.now and self._may_ask(site, request)
             if is_free and is_open(request, head, in_flight.get(name, ()), spent):
                 return entry
@@ -112,12 +114,14 @@ class MemoryQueue(MemoryRun):
         site.next_at = max(site.next_at, starts)
         site.delay_s = request.delay_s or None if site.delay_s is None else site.delay_s
         parent = None if entry.parent is None else self.by_id[entry.parent - 1].url.text
+        group = entry.group
         return Lease(
             entry=entry.id, claim=entry.claim or 0, url=entry.url, site=site.name, depth=found.depth, lane=found.lane,
             priority=found.priority, link_score=found.score, weak_pages=found.weak_pages, hub_depth=found.hub_depth,
             parent=parent, attempt=entry.attempts, is_seed=found.is_seed, is_external=site.is_external,
             is_recrawl=entry.visits > 0, is_known=self._history.get(found.digest) is not None, start_at=starts,
-            rank=entry.rank,
+            rank=entry.rank if group is None else rank_by_units(round(found.priority * UNIT)),
+            group=group, base=0 if group is None else units_of(entry.rank),
         )  # fmt: skip
 
     def _left_behind(self, now: float, me: int | None = None) -> list[MemoryEntry]:
@@ -170,7 +174,8 @@ class MemoryQueue(MemoryRun):
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
         twins = tuple(self.contents.get(content, ())[:20]) if content else ()
         known, shapes = self.known(digests), tuple(self.shapes_.values())
-        return PageView(self._holds(lease), known, twins, self.sites(), shapes)
+        learnt = {} if lease.group is None else self.learnt_.get(lease.site, {})
+        return PageView(self._holds(lease), known, twins, self.sites(), shapes, learnt)
 
     def _holds(self, lease: Lease) -> bool:
         entry = self.by_id[lease.entry - 1]
@@ -196,7 +201,8 @@ class MemoryQueue(MemoryRun):
             counted = there if intake.is_external else site
         counted.fetched += fetches
         if intake.lesson is not None:
-            self._learn(intake.lesson)
+            self.learn_shape(intake.lesson)
+        self.learn(lease.site, intake.lessons)
         for pace in intake.paces:
             known = self.site(pace.site, is_external=True)
             known.next_at, known.delay_s = max(known.next_at, pace.next_at), pace.delay_s
@@ -206,11 +212,6 @@ class MemoryQueue(MemoryRun):
         for visit in intake.visits:
             self._history.record(visit, self.run.id)
         return True
-
-    def _learn(self, lesson: ShapeLesson) -> None:
-        shape = self.shapes_.get(lesson.name) or UrlShape(lesson.name)
-        alike = shape.alike + 1 if lesson.is_alike else 0
-        self.shapes_[shape.name] = shape._replace(alike=alike, recent=lesson.recent)
 
     def _end(self, entry: MemoryEntry, outcome: Outcome) -> None:
         entry.worker, entry.due_at, entry.why = None, None, None

@@ -17,7 +17,7 @@ from honeyguide.core.why import Why
 
 A = "https://a.example"
 FIRE = load_profile("docs", topic="fire")
-GROUND = CrawlContext(FIRE, FIRE.traversals["focused"], Traps(FIRE.traps), max_depth=3)
+GROUND = CrawlContext(FIRE, FIRE.traversals["focused-fixed"], Traps(FIRE.traps), max_depth=3)
 LEASE = Lease(1, 7, Url.parse(f"{A}/here"), "a.example", depth=2)
 ABOUT_FIRE = "Fire alarms, and what to do about fire. " * 30
 

@@ -18,7 +18,9 @@ from honeyguide.core.why import Why
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from honeyguide.core.crawl.learner import LinkGroup
     from honeyguide.core.crawl.traps import ShapeLimit
+    from honeyguide.core.rules.profile import LearnerRules
     from honeyguide.core.url.url import Tracking, Url
 
 # Rules that reject a link for lack of evidence; better evidence queues it.
@@ -53,8 +55,7 @@ def too_deep(depth: int, limit: int | None) -> Why | None:
 class Lease(NamedTuple):
     """Permission to fetch one URL; `claim` is its number in the run, and the order of results.
 
-    `is_known` is false if no run has ever visited it. Nothing may be requested before `start_at`, because another worker
-    has asked the site lately.
+    `is_known`: some run has visited it. Nothing is requested before `start_at`, because another worker has asked the site lately.
     """
 
     entry: int
@@ -75,6 +76,8 @@ class Lease(NamedTuple):
     is_known: bool = True
     start_at: float = 0.0
     rank: int = 0
+    group: LinkGroup | None = None
+    base: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,7 @@ class Discovered(NamedTuple):
     is_seed: bool = False
     is_external: bool = False
     limited: tuple[ShapeLimit, ...] = ()
+    group: LinkGroup | None = None
 
     def rejected(self, why: Why) -> Discovered:
         """Reject the link: it keeps its place in the site and loses its place in the queue."""
@@ -199,10 +203,10 @@ class Budgets:
 class ClaimRequest:
     """A request for leases: at most `limit`, at most `per_site` in flight of one site, none of closed sites.
 
-    `in_flight` has the ranks of the leases of each site. With `waits`, a URL is granted only if none of its site with a
-    better rank is in flight, because that one may lead to something better.
-    `only_due` asks for what was scheduled, and nothing else. `delay_s` is the pause between two requests to a site: while
-    it is not zero, one worker at a time has a site. None means that the fetcher keeps no pace.
+    `in_flight` has the ranks of the leases of each site. With `waits`, a URL is granted only if none of its site with a better rank is
+    in flight, because that one may lead to something better. `only_due` asks for what was scheduled alone. While `delay_s`, the pause
+    between two requests to a site, is not zero, one worker at a time has a site; None: the fetcher keeps no pace. `learner` values
+    links that are in groups (TOPIC-4c).
     """
 
     now: float
@@ -215,6 +219,7 @@ class ClaimRequest:
     only_due: bool = False
     delay_s: float | None = None
     waits: bool = False
+    learner: LearnerRules | None = None
 
 
 class SitePace(NamedTuple):
@@ -341,10 +346,7 @@ def _shared(ask: ClaimRequest, held_until: float) -> NoClaim:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What makes a run the same run: `key` covers command, topic and profile, but no budget.
-
-    `request` is how it was last requested (jobs/request.py).
-    """
+    """What makes a run the same run: `key` covers all but budgets; `request` is how it was last requested (jobs/request.py)."""
 
     key: str
     command: str
@@ -383,13 +385,11 @@ class FrontierRow(NamedTuple):
     claim: int | None
     due_at: float | None
     why: Why | None
+    worth: str | None = None  # what made its worth when it was claimed
 
 
 class Counts(NamedTuple):
-    """A run in numbers: by state, queued by lane, rejected by rule; `skipped` counts what never was an entry, by rule.
-
-    `due` counts what was scheduled and not fetched since.
-    """
+    """A run in numbers; `skipped` counts what never was an entry, by rule, `due` what was scheduled and not fetched since."""
 
     states: Mapping[str, int]
     lanes: Mapping[str, int]

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.crawl.frontier import Discovered, Sighting, State, digest_of, too_deep
-from honeyguide.core.crawl.placement import Placement, band_of, branch_action, is_better, place, rank_of
+from honeyguide.core.crawl.learner import UNIT, base_of, group_of, points_of, prior_chance
+from honeyguide.core.crawl.placement import (
+    Placement,
+    band_of,
+    branch_action,
+    calculate_priority,
+    is_better,
+    place,
+    rank_by_units,
+    rank_of,
+)
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import link_score, page_score
@@ -30,7 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.traps import Traps
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.rules.language import Score
-    from honeyguide.core.rules.profile import Profile, Traversal
+    from honeyguide.core.rules.profile import LearnerRules, Profile, Traversal
     from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.url import Url
 
@@ -262,10 +272,13 @@ class _Judge:
         site = link.url.site
         is_external = self.ground.profile.scope.area(site) not in self.around.sites
         placement, _, out = self._place(score)
+        group = None
+        if score is not None and self.ground.traversal.learner is not None:
+            group = group_of(link, score, self.page.url)
         return Discovered(
             link.url, digest, site, rank, placement.lane, placement.priority, None if score is None else score.value,
             self.lease.depth + 1, placement.weak_pages, self.hub_depth + 1, out,
-            _sighting(link, score, placement), is_external=is_external,
+            _sighting(link, score, placement), is_external=is_external, group=group,
         )  # fmt: skip
 
     def _held_back(self, placement: Placement) -> Why | None:
@@ -279,16 +292,26 @@ class _Judge:
 
     def _place(self, score: Score | None) -> tuple[Placement, int, Why | None]:
         """Place a link by its score, with its rank and why it is held back; all of a page's links of one score go alike."""
-        value = None if score is None else score.value
+        traversal = self.ground.traversal
+        value = None if score is None else points_of(score) if traversal.learner else score.value
         known = self.memo.get(value)
         if known is None:
-            traversal = self.ground.traversal
             if value is None:
                 placement = Placement(traversal.links[0].lane, 0, ())
+            elif traversal.learner:
+                return self._value(value, traversal.learner)
             else:
                 placement = place(value, self.parent_score, traversal, self.lease.weak_pages)
             rank = rank_of(placement, self.lease.claim, traversal.order) if placement.is_followed else 0
             known = self.memo[value] = placement, rank, self._held_back(placement)
+        return known
+
+    def _value(self, points: float, rules: LearnerRules) -> tuple[Placement, int, Why | None]:
+        """Place a link of so many points by the chance that they alone give it (TOPIC-4c)."""
+        paid = calculate_priority(points, self.parent_score, self.ground.traversal)
+        base = base_of(paid.value, rules)
+        placement = Placement("worth", prior_chance(base) / UNIT, paid.reasons)
+        known = self.memo[points] = placement, rank_by_units(base), self._held_back(placement)
         return known
 
     def _out_of_scope(self, link: Link) -> Why | None:

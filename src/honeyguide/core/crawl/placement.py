@@ -84,6 +84,8 @@ def relevance_level(score: float, profile: Profile) -> str | None:
 def branch_action(page_score: float, traversal: Traversal, weak_pages: int = 0) -> str:
     """Name what happens to the links of a page by its score (TOPIC-4, TOPIC-4b)."""
     band = band_of(page_score, traversal.pages)
+    if traversal.learner is not None:
+        return "expand"
     if band is not traversal.pages[-1]:
         return "exhaust" if band.lane in _WAVE_LANES and band.bonus else "expand"
     if band.lane == "skip":
@@ -98,11 +100,13 @@ def band_of(score: float, bands: tuple[Band, ...]) -> Band:
 
 # Lanes from the first to the last; what is tried again comes after everything else, so that when a pause ends does not
 # change the order of the rest.
-LANES = ("seed", "branch", "deep", "broad", "tail", "far", "again")
+LANES = ("seed", "branch", "deep", "broad", "worth", "tail", "far", "again")
 # `branch` follows the seeds within lane 0: a seed has wave 0, a branch the distance of its wave from the last.
-_LANE_NUMBER = {name: max(0, number - 1) for number, name in enumerate(LANES)}
+# A traversal has lanes, or it goes by worth.
+_LANE_NUMBER = {"seed": 0, "branch": 0, "deep": 1, "broad": 2, "worth": 2, "tail": 3, "far": 4, "again": 5}
 _WAVE_LANES = ("branch", "deep")
 _LANE_BITS, _WAVE_BITS, _STEP_BITS = 52, 40, 12
+_MIDDLE = (_LANE_NUMBER["worth"] << _LANE_BITS) + (1 << 40)
 _LAST_WAVE = (1 << _WAVE_BITS) - 1
 _LAST_STEP = (1 << _STEP_BITS) - 1
 _STEPS_PER_POINT = 100  # priorities are told apart to the hundredth of a point
@@ -131,6 +135,20 @@ def rank_of(placement: Placement, wave: int, order: str = "score") -> int:
     is_wave = placement.lane in _WAVE_LANES if order == "score" else order == "depth"
     waves = (_LAST_WAVE - min(wave, _LAST_WAVE)) << _STEP_BITS if is_wave else 0
     return (_LANE_NUMBER[placement.lane] << _LANE_BITS) + waves + step
+
+
+def rank_by_units(units: int) -> int:
+    """Give the place of a link among those of its group, by its base, or of the best link of a site, by its worth (TOPIC-4c).
+
+    >>> rank_by_units(20_000) < rank_by_units(-5) and units_of(rank_by_units(-5))
+    -5
+    """
+    return _MIDDLE - units
+
+
+def units_of(rank: int) -> int:
+    """Give the base or the worth that a rank was made of."""
+    return _MIDDLE - rank
 
 
 def rank_again(rank: int) -> int:
@@ -162,7 +180,7 @@ def is_better(rank: int, than: int, traversal: Traversal) -> bool:
     """
     if traversal.order == "breadth" or not traversal.moves_up:
         return False
-    if traversal.order == "depth" or rank >> _LANE_BITS == 0:
+    if traversal.order == "depth" or traversal.learner is not None or rank >> _LANE_BITS == 0:
         return rank < than
     return _evidence(rank) < _evidence(than)
 

@@ -86,6 +86,7 @@ class ExplainRecord(OutputRecord):
     seen: int  # how many pages link it
     sightings: list[SightingFields]  # the first pages that link it
     attempts: int  # failed attempts
+    worth: list[str]  # what made its worth when it was claimed (TOPIC-4c)
     due_at: str | None  # not before this time
     rejected: Rejection | None  # why it was rejected, or has to wait
     page: PageRecord | None  # the record of its last visit

@@ -6,6 +6,7 @@ Must not know: TOML, files; `honeyguide.config` builds a profile from them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules.compile import RuleList
@@ -104,11 +105,28 @@ class Band(NamedTuple):
     level: str | None = None
 
 
+class LearnerRules(NamedTuple):
+    """How a traversal by worth begins, and how fast it learns (TOPIC-4c); the base profile explains each."""
+
+    base: float = -7.0
+    per_point: float = 0.7
+    lift: float = 0.7
+    trust: float = 4.0
+    copy_trust: float = 2.0
+    list_trust: float = 4.0
+    promising: float = 0.25
+    keep: int = 93
+    lists: Mapping[str, tuple[float, float]] = MappingProxyType(
+        {"pager": (0.3, 0.6), "hint": (0.15, 0.5), "plain": (0.05, 0.3)}
+    )
+
+
 class Traversal(NamedTuple):
     """How a crawl moves: lanes by link score, bonuses by page score, how far to tunnel (TOPIC-3, -4, -4b).
 
     With `moves_up`, a link that is found again with better evidence moves up. An `order` other than `score` ignores
     scores. `lookahead` overrides that of `CrawlRules`. `skips` are its own skip rules, or those of the profile (TOPIC-6).
+    With a `learner`, links go by their worth (TOPIC-4c).
     """
 
     name: str
@@ -119,6 +137,7 @@ class Traversal(NamedTuple):
     order: str = "score"
     lookahead: int | None = None
     skips: RuleList = _NO_RULES
+    learner: LearnerRules | None = None
 
 
 @dataclass(frozen=True, slots=True)

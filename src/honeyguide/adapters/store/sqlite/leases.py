@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from honeyguide.adapters.store.sqlite.database import queries, reads
 from honeyguide.adapters.store.sqlite.ledger import SqliteLedger
+from honeyguide.adapters.store.sqlite.worths import SqliteWorths
 from honeyguide.core.crawl.frontier import (
     Claimed,
     Lease,
@@ -30,6 +31,8 @@ from honeyguide.core.crawl.frontier import (
     rest_of_full,
     start_at,
 )
+from honeyguide.core.crawl.learner import UNIT, LinkGroup
+from honeyguide.core.crawl.placement import rank_by_units, units_of
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
@@ -92,6 +95,7 @@ class SqliteLeases(SqliteLedger):
     def __init__(self, db: Database, run: int, workers: SqliteWorkers) -> None:
         super().__init__(db, run)
         self._workers = workers
+        self._worths = SqliteWorths(db, run)
         self._site_ids: dict[str, int] = {}
         self._states: dict[int, KnownState] = {}
         self._out: Counter[int] = Counter()  # our leases by site
@@ -103,6 +107,7 @@ class SqliteLeases(SqliteLedger):
         self._states.clear()
         self._site_ids.clear()
         self._delays.clear()
+        self._worths.forget()
 
     # --- claims ---
 
@@ -153,6 +158,8 @@ class SqliteLeases(SqliteLedger):
     ) -> tuple[_Head | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
         external: int | None = None
+        if request.learner is not None:
+            self._worths.settle(request.learner)
         values = (self._run, _below(request), request.now, self._workers.id)
         rows = map(_Head._make, self._db.walk(self._sql["sites_by_head"], values))
         for head in rows:
@@ -176,7 +183,8 @@ class SqliteLeases(SqliteLedger):
     def _lease(self, head: _Head, request: ClaimRequest) -> Lease:
         me = self._workers.register(request.now, request.until)
         claim = head.run_claims + 1
-        row = self._db.changed(self._sql["lease"], (claim, me, head.entry))[0]
+        worth = self._worths.note(head.site, head.entry, request.learner) if request.learner else None
+        row = self._db.changed(self._sql["lease"], (claim, me, worth, head.entry))[0]
         starts = self._start_at(request, head)
         if head.worker != me:
             self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, head.site))
@@ -189,27 +197,16 @@ class SqliteLeases(SqliteLedger):
 
     def _read_lease(self, row: tuple[Any, ...], at: _Head | _Left, claim: int, starts: float) -> Lease:
         (
-            url,
-            digest,
-            is_seed,
-            visits,
-            attempts,
-            depth,
-            lane,
-            priority,
-            score,
-            weak_pages,
-            hub_depth,
-            parent,
-            known,
-        ) = row
+            url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth, parent, known, rank, group,
+        ) = row  # fmt: skip
         self._states.pop(digest, None)
         self._out[at.site] += 1
         return Lease(
             entry=at.entry, claim=claim, url=Url.parse(url), site=at.name, depth=depth, lane=lane, priority=priority,
             link_score=score, weak_pages=weak_pages, hub_depth=hub_depth, parent=None if parent is None else _text(parent),
             attempt=attempts, is_seed=bool(is_seed), is_external=bool(at.is_external), is_recrawl=visits > 0,
-            is_known=bool(known), start_at=starts, rank=at.rank,
+            is_known=bool(known), start_at=starts, rank=rank_by_units(round(priority * UNIT)) if group else rank,
+            group=LinkGroup(*group.split(" ", 2)) if group else None, base=units_of(rank) if group else 0,
         )  # fmt: skip
 
     # --- what others left ---
@@ -291,11 +288,12 @@ class SqliteLeases(SqliteLedger):
         if is_free:
             del self._out[site]
 
-    def _refresh(self, sites: Iterable[int | None]) -> None:
-        """Find the best entry of sites again."""
-        self._db.write_many(
-            self._sql["refresh"], [(site,) for site in dict.fromkeys(sites) if site is not None]
-        )
+    def _refresh(self, sites: Iterable[int | None], *, is_noted: bool = False) -> None:
+        """Find the best entry of sites again; `is_noted` says that the link groups that changed are noted."""
+        found = [(site,) for site in dict.fromkeys(sites) if site is not None]
+        for (site,) in found if not is_noted else ():
+            self._worths.touch(site)
+        self._db.write_many(self._sql["refresh"], found)
 
 
 @lru_cache(_PARENTS)

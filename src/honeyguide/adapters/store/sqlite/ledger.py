@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.sqlite.database import check_numbers, queries, reads
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, Sighting, State
+from honeyguide.core.crawl.learner import Tally
 from honeyguide.core.crawl.traps import MAX_FAMILIES, UrlShape
 from honeyguide.core.records.fields import PageRecord, is_record
 from honeyguide.core.url.scope import OTHER_SITE
@@ -42,6 +43,11 @@ class SqliteLedger:
     def sites(self) -> frozenset[str]:
         """List the sites that are part of the crawl."""
         return frozenset(name for (name,) in self._all("inside"))
+
+    @reads
+    def learnt(self, site: str) -> Mapping[str, Tally]:
+        """Tell what was learnt of the links of a site, by name."""
+        return {name: Tally(*counts) for name, *counts in self._all("site_learnt", site)}
 
     def urls_per_host(self) -> Mapping[str, int]:
         """Count the known URLs of each host."""
@@ -130,10 +136,10 @@ def _sighting(row: tuple[Any, ...]) -> tuple[str | None, Sighting]:
 
 
 def _row(row: tuple[Any, ...]) -> FrontierRow:
-    entry, url, state, *most, due_at, rule, why = row
+    entry, url, state, *most, due_at, rule, why, worth = row
     check_numbers(due_at, *most[1:3])
     reason = None if rule is None else Why(rule, why or "")
-    return FrontierRow._make((entry, url, State(state), *most, due_at, reason))
+    return FrontierRow._make((entry, url, State(state), *most, due_at, reason, worth))
 
 
 def shape_of(row: tuple[Any, ...]) -> UrlShape:

@@ -86,7 +86,11 @@ class SqliteQueue(SqliteLeases):
                     self._history.note_unvisited(row[1])
         self._remember((digest, known[digest]) for digest in missing if digest in known)
         shapes, self._shapes = tuple(self._shapes.values()), {}
-        return PageView(is_held, known, tuple(twins), self._sites_now(lease), shapes)
+        learnt = {} if lease.group is None else self._worths.learnt(self._site_of(lease))
+        return PageView(is_held, known, tuple(twins), self._sites_now(lease), shapes, learnt)
+
+    def _site_of(self, lease: Lease) -> int:
+        return self._add_sites([(lease.site, lease.is_external)])[0]
 
     def _sites_now(self, lease: Lease) -> frozenset[str]:
         """Give the sites of the crawl; a page of another one shows that another worker knows of more."""
@@ -120,7 +124,7 @@ class SqliteQueue(SqliteLeases):
         values = (*_ending(outcome), isinstance(outcome, Done), is_fetch(outcome), *held)
         if not self._db.write(self._sql["finish"], values).rowcount:
             return False
-        (site,) = self._add_sites([(lease.site, lease.is_external)])
+        site = self._site_of(lease)
         if intake.add_site is not None:
             self.add_site(intake.add_site)
         if intake.findings is not None:
@@ -133,6 +137,8 @@ class SqliteQueue(SqliteLeases):
             name, is_alike, recent = intake.lesson
             values = (run, name, is_alike, pack(recent))
             self._shapes[name] = shape_of(self._db.changed(self._sql["learn_shape"], values)[0])
+        if intake.lessons:
+            self._worths.learn(site, intake.lessons)
         self._keep_paces(lease, site, intake.paces)
         self._keep_page(lease, intake)
         return True
@@ -181,7 +187,7 @@ class SqliteQueue(SqliteLeases):
             )
             for one in kept
         )  # fmt: skip
-        self._refresh({self._site_ids[one.site] for one in kept if one.site is not None})
+        self._refresh({self._site_ids[one.site] for one in kept if one.site is not None}, is_noted=True)
         return skipped
 
     def _within_limits(self, found: Sequence[Discovered]) -> tuple[Sequence[Discovered], Counter[str]]:
@@ -231,24 +237,25 @@ class SqliteQueue(SqliteLeases):
         return (
             self._run, found.digest, site, found.url.as_linked, state, found.rank, found.lane, found.priority,
             found.score, found.depth, found.weak_pages, found.hub_depth, parent, found.is_seed, rule, why,
-            int(parent is not None),
+            int(parent is not None), self._worths.group(site, found.group),
         )  # fmt: skip
 
     def _improve(self, found: Sequence[Discovered], parent: int) -> None:
         names = {one.site: one.is_external for one in found if one.site is not None}
         self._add_sites(list(names.items()))
-        rows = [
-            (
+        self._worths.touch_groups_of([one.digest for one in found if one.group is not None])
+        rows = []
+        for one in found:
+            site = None if one.site is None else self._site_ids[one.site]
+            rows.append((
                 one.rank, one.lane, one.priority, one.score, one.depth, one.weak_pages, one.hub_depth, parent,
-                None if one.site is None else self._site_ids[one.site], one.url.as_linked, self._run, one.digest,
-            )
-            for one in found
-        ]  # fmt: skip
+                site, one.url.as_linked, self._worths.group(site, one.group), self._run, one.digest,
+            ))  # fmt: skip
         self._db.write_many(self._sql["improve"], rows)
         self._write_sightings([(one.digest, one.sighting) for one in found if one.sighting], parent)
         for one in found:
             self._states.pop(one.digest, None)
-        self._refresh(self._site_ids[name] for name in names)
+        self._refresh((self._site_ids[name] for name in names), is_noted=True)
 
     def _write_sightings(self, sightings: Iterable[tuple[int, Sighting]], parent: int) -> None:
         run = self._run
@@ -300,7 +307,8 @@ class SqliteQueue(SqliteLeases):
             state, rule, why = (State.DROPPED, *one.out) if one.out else (State.QUEUED, None, None)
             place = (one.rank, one.lane, one.priority, one.score, one.weak_pages)
             url = one.url.as_linked if one.is_seed else None
-            rows.append((state, site, *place, rule, why, url, self._run, one.digest))
+            group = self._worths.group(site, one.group)
+            rows.append((state, site, *place, rule, why, url, group, self._run, one.digest))
             self._states.pop(one.digest, None)
         self._db.write_many(self._sql["requeue"], rows)
         scored = [(*one.sighting[2:], self._run, one.digest) for one in found if one.sighting]

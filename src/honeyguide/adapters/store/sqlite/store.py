@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-VERSION = 6  # of sql/schema.sql
+VERSION = 7  # of sql/schema.sql
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (
@@ -53,6 +53,7 @@ _SETTINGS = (
     "synchronous = NORMAL",
     *_READING,
     "wal_autocheckpoint = 0",  # see `_mark_log`
+    "secure_delete = FAST",  # rows that were moved leave nothing behind that a deleted run could be read from
 )
 _NO_LIMIT = 2**62
 _LOG_BYTES = 16 * 2**20  # moving the log over is cheaper in larger portions

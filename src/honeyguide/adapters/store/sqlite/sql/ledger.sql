@@ -8,6 +8,9 @@ FROM json_each(?) j CROSS JOIN entry e ON e.run = ? AND e.digest = j.value; -- C
 -- name: inside
 SELECT name FROM site WHERE run = ? AND is_inside = 1;
 
+-- name: site_learnt
+SELECT l.name, l.n, l.a, l.b FROM learnt l JOIN site s ON s.id = l.site WHERE s.run = ? AND s.name = ? ORDER BY l.name;
+
 -- name: urls_per_host
 SELECT name, urls FROM site WHERE run = ? AND urls > 0;
 
@@ -33,17 +36,20 @@ SELECT rule, n FROM tally WHERE run = ?;
 
 -- name: rows
 -- The plus keeps the planner from another index: entries are in the order of discovery as they lie.
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+  (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE +e.run = ? AND e.id > ? ORDER BY e.id LIMIT 1000;
 
 -- name: rows_out
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+  (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE e.run = ? AND e.id > ? AND e.rule = ? ORDER BY e.id LIMIT 1000;
 
 -- name: row
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why
+SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+  (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent WHERE e.run = ? AND e.digest = ?;
 
 -- name: sightings

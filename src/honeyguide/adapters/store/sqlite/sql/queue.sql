@@ -32,19 +32,22 @@ FROM site s JOIN run r ON r.id = s.run
 WHERE s.run = ?1 AND s.head_entry IS NOT NULL AND s.head_rank < ?2 ORDER BY s.head_rank, s.head_entry;
 
 -- name: lease
-UPDATE entry SET state = 1, claim = ?, worker = ?, attempts = attempts + 1 WHERE id = ?
+UPDATE entry SET state = 1, claim = ?, worker = ?, attempts = attempts + 1, priority = coalesce(?, priority) WHERE id = ?
 RETURNING url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth,
-  (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest);
+  (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest),
+  rank, (SELECT g.name FROM link_group g WHERE g.id = entry.link_group);
 
 -- name: take_over
 UPDATE entry SET worker = ? WHERE id = ?
 RETURNING url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth,
-  (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest);
+  (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest),
+  rank, (SELECT g.name FROM link_group g WHERE g.id = entry.link_group);
 
 -- name: refresh
--- Find the best entry of a site again: the index entry_ready gives it in one step.
+-- Find the best entry of a site again: the index entry_ready gives it in one step. Those of link groups: worths.sql.
 UPDATE site SET (head_rank, head_entry) =
-  (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+  (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.link_group = 0 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1),
+  is_stale = 1
 WHERE id = ?;
 
 -- name: hold_site
@@ -87,10 +90,10 @@ UPDATE entry SET worker = NULL WHERE run = ? AND state = 1 AND worker = ?;
 UPDATE site SET worker = NULL, next_at = max(next_at, ? + coalesce(delay_s, 0)) WHERE run = ? AND worker = ?;
 
 -- name: finish
--- A retry goes after all others (`rank_again` of core/crawl/placement.py).
-UPDATE entry SET state = ?, rank = iif(?, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank), due_at = ?, rule = ?, why = ?,
-  visits = visits + ?, fetches = fetches + ?, worker = NULL
-WHERE id = ? AND state = 1 AND worker = ? AND claim = ?;
+-- A retry goes after all others (`rank_again` of core/crawl/placement.py), and belongs to no link group any more.
+UPDATE entry SET state = ?1, rank = iif(?2, iif(rank < 0, -(1 << 61), 5 << 52) + (rank & ((1 << 52) - 1)), rank),
+  link_group = iif(?2, 0, link_group), due_at = ?3, rule = ?4, why = ?5, visits = visits + ?6, fetches = fetches + ?7, worker = NULL
+WHERE id = ?8 AND state = 1 AND worker = ?9 AND claim = ?10;
 
 -- name: count_urls
 INSERT INTO site (run, name, is_external, urls)
@@ -105,7 +108,7 @@ UPDATE site SET urls = urls - ? WHERE id = ?;
 
 -- name: insert
 INSERT OR IGNORE INTO entry (run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth,
-  parent, is_seed, rule, why, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  parent, is_seed, rule, why, seen, link_group) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: improve
 -- Better evidence: a queued entry moves up, one that was rejected for lack of it comes back; https wins (URL-7). What
@@ -120,10 +123,11 @@ UPDATE entry SET
   weak_pages = iif(state = 0 AND rank <= better.rank_, weak_pages, better.weak_pages_),
   hub_depth = iif(state = 0 AND rank <= better.rank_, hub_depth, better.hub_depth_),
   parent = iif(state = 0 AND rank <= better.rank_, parent, better.parent_),
+  link_group = iif(state = 0 AND rank <= better.rank_, link_group, better.group_),
   site = coalesce(site, better.site_),
   url = iif(better.url_ LIKE 'https:%' AND url LIKE 'http:%', better.url_, url)
 FROM (SELECT ? AS rank_, ? AS lane_, ? AS priority_, ? AS score_, ? AS depth_, ? AS weak_pages_, ? AS hub_depth_,
-  ? AS parent_, ? AS site_, ? AS url_) AS better
+  ? AS parent_, ? AS site_, ? AS url_, ? AS group_) AS better
 WHERE run = ? AND digest = ?
 AND ((state = 0 AND rule IS NULL) OR (state = 3 AND rule IN ('irrelevant', 'pruned', 'tunnel-end', 'max-depth')));
 
@@ -149,7 +153,7 @@ WHERE state IN (0, 3);
 
 -- name: schedule
 -- What was dropped is tried again if it was ever fetched; links that a rule rejected stay so.
-UPDATE entry SET due_at = ?, rank = ?, attempts = 0, state = iif(state = 2, 2, 0), rule = NULL, why = NULL
+UPDATE entry SET due_at = ?, rank = ?, link_group = 0, attempts = 0, state = iif(state = 2, 2, 0), rule = NULL, why = NULL
 WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT NULL)) RETURNING site;
 
 -- name: reopen
@@ -162,7 +166,8 @@ WHERE run = ? AND state = 0 AND rank >= 0 AND depth > ?;
 
 -- name: requeue
 -- A seed is asked for as it is written by now, http or https.
-UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?, url = coalesce(?, url), due_at = NULL, attempts = 0
+UPDATE entry SET state = ?, site = ?, rank = ?, lane = ?, priority = ?, score = ?, weak_pages = ?, rule = ?, why = ?, url = coalesce(?, url), link_group = ?,
+  due_at = NULL, attempts = 0
 WHERE run = ? AND digest = ? AND (state = 3 OR (state = 0 AND due_at IS NOT NULL));
 
 -- name: rescore

@@ -47,7 +47,10 @@ DELETE FROM tally WHERE run = :run;
 DELETE FROM reading WHERE run = :run;
 DELETE FROM body WHERE digest NOT IN (SELECT body FROM reading);
 DELETE FROM shape WHERE run = :run;
+DELETE FROM worth WHERE entry IN (SELECT id FROM entry WHERE run = :run);
 DELETE FROM entry WHERE run = :run;
+DELETE FROM link_group WHERE site IN (SELECT id FROM site WHERE run = :run);
+DELETE FROM learnt WHERE site IN (SELECT id FROM site WHERE run = :run);
 DELETE FROM site WHERE run = :run;
 DELETE FROM run WHERE id = :run;
 

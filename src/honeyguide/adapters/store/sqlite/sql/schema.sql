@@ -47,6 +47,7 @@ CREATE TABLE site (
   leased INTEGER NOT NULL DEFAULT 0,
   head_rank INTEGER,
   head_entry INTEGER,
+  is_stale INTEGER NOT NULL DEFAULT 0 CHECK (is_stale IN (0, 1)), -- links by worth: its queue or what was learnt has changed
   blocked_until REAL NOT NULL DEFAULT 0,
   worker INTEGER,                      -- who asks it now; another worker may only if there is no delay
   next_at REAL NOT NULL DEFAULT 0,     -- when another worker may ask it
@@ -54,9 +55,11 @@ CREATE TABLE site (
   UNIQUE (run, name)
 ) STRICT;
 CREATE INDEX site_head ON site (run, head_rank, head_entry) WHERE head_entry IS NOT NULL;
+CREATE INDEX site_stale ON site (run) WHERE is_stale = 1;
 
 -- The queue: every URL a run has met, whatever became of it. `digest` is 64 bits of BLAKE2b of the URL's key.
--- state: 0 queued, 1 leased, 2 done, 3 dropped. The order is `rank`, then `id`: first discovered first.
+-- state: 0 queued, 1 leased, 2 done, 3 dropped. The order is `rank`, then `id`: first discovered first. Entries of a link group
+-- are so ordered within it, and what was learnt orders the groups.
 CREATE TABLE entry (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
@@ -81,10 +84,11 @@ CREATE TABLE entry (
   worker INTEGER,                      -- who has the lease; null if it was released
   due_at REAL CHECK (due_at BETWEEN -62135596800 AND 253402300799), -- not before then: a retry, or the next visit
   rule TEXT,                           -- why it was rejected, or is tried again
-  why TEXT
+  why TEXT,
+  link_group INTEGER NOT NULL DEFAULT 0 -- 0 for none
 ) STRICT;
 CREATE UNIQUE INDEX entry_identity ON entry (run, digest);
-CREATE INDEX entry_ready ON entry (site, rank, id) WHERE state = 0 AND due_at IS NULL;
+CREATE INDEX entry_ready ON entry (site, link_group, rank, id) WHERE state = 0 AND due_at IS NULL;
 CREATE INDEX entry_leased ON entry (run, claim) WHERE state = 1;
 CREATE INDEX entry_due ON entry (run, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
@@ -94,13 +98,35 @@ CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
 CREATE TRIGGER lease_begins AFTER UPDATE OF state ON entry WHEN new.state = 1 AND old.state != 1 BEGIN
   UPDATE run SET leased = leased + 1, claims = new.claim WHERE id = new.run;
   UPDATE site SET leased = leased + 1, (head_rank, head_entry) =
-    (SELECT e.rank, e.id FROM entry e WHERE e.site = new.site AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1)
+    (SELECT e.rank, e.id FROM entry e WHERE e.site = new.site AND e.link_group = 0 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1),
+    is_stale = 1
   WHERE id = new.site;
 END;
 CREATE TRIGGER lease_ends AFTER UPDATE OF state ON entry WHEN new.state != 1 AND old.state = 1 BEGIN
   UPDATE run SET leased = leased - 1, fetched = fetched + new.fetches - old.fetches WHERE id = new.run;
-  UPDATE site SET leased = leased - 1, fetched = fetched + new.fetches - old.fetches WHERE id = new.site;
+  UPDATE site SET leased = leased - 1, fetched = fetched + new.fetches - old.fetches, is_stale = 1 WHERE id = new.site;
 END;
+
+-- Links of a site that are alike, and what was learnt on the site, both by their names in core/crawl/learner.py.
+CREATE TABLE link_group (
+  id INTEGER PRIMARY KEY,
+  site INTEGER NOT NULL REFERENCES site (id),
+  name TEXT NOT NULL,
+  UNIQUE (site, name)
+) STRICT;
+CREATE TABLE worth (                   -- what made the worth of an entry when it was claimed
+  entry INTEGER PRIMARY KEY,
+  said TEXT NOT NULL
+) STRICT;
+CREATE TABLE learnt (
+  site INTEGER NOT NULL REFERENCES site (id),
+  name TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  a INTEGER NOT NULL,
+  b INTEGER NOT NULL,
+  keep INTEGER NOT NULL,               -- per cent of what is known that a new page leaves
+  PRIMARY KEY (site, name)
+) STRICT, WITHOUT ROWID;
 
 -- Who links what, up to a few for each URL. `points` are `rule:points`, comma-separated.
 CREATE TABLE sighting (
