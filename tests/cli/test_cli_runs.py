@@ -60,7 +60,7 @@ def test_a_deleted_run_leaves_nothing_of_its_own_behind(run: Run, folder: Path) 
     assert len(run("export", "pages").stdout.splitlines()) == 1
     assert run("plan", "--store", "honeyguide.db").exit_code == 0
     run("runs", "delete", "2")
-    kept = {"log", "worker", "sqlite_sequence", "trust", "prior", "site_clock", "age"}
+    kept = {"log", "kept", "worker", "sqlite_sequence", "trust", "prior", "site_clock", "age"}
     assert {name for name, rows in tables(file).items() if rows} <= kept
 
 

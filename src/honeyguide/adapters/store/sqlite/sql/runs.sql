@@ -42,6 +42,8 @@ DELETE FROM born WHERE digest IN (SELECT digest FROM gone);
 DROP TABLE gone;
 UPDATE known SET run = NULL WHERE run = :run;
 DELETE FROM visit WHERE run = :run;
+DELETE FROM reading WHERE run = :run;
+DELETE FROM body WHERE digest NOT IN (SELECT body FROM reading);
 DELETE FROM sighting WHERE run = :run;
 DELETE FROM tally WHERE run = :run;
 DELETE FROM reading WHERE run = :run;
