@@ -74,6 +74,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "plan_file": {"paths": "known.csv", "now": NOW, "kind": "csv", "reject": None},
     "plan_store": {"path": "full.db", "now": NOW},
     "rank_urls": {"rows": [ROW], "now": NOW, "top": 1},
+    "read": {"path": "pages.jsonl"},
     "relevance_level": {"score": 5.0},
     "score_link": {
         "url": SITE,
@@ -123,6 +124,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "url,visits,topic_relevance,hub_depth,is_hub\nhttps://a.example/,1,0.5,1,true\n"
     )
     Path("links.csv").write_text("page,url,anchor\nhttps://a.example/,https://a.example/b,B\n")
+    Path("pages.jsonl").write_text("")
     Path("picks.jsonl").write_text('{"site": "a.example", "status": "ok", "selected": []}\n')
     Path("gold.jsonl").write_text('{"site": "a.example", "core": ["/b"]}\n')
     Path("changes.csv").write_text("page,timestamp\na,2024-06-01T00:00:00Z\na,2024-06-09T00:00:00Z\n")
