@@ -151,6 +151,27 @@ def test_the_best_pages_are_no_lists_and_no_copies(run: Run) -> None:
     assert copy["duplicate_of"] == exported(run, "--path", "^/best$")[0]["url"]
 
 
+def test_a_crawl_writes_its_best_pages_when_it_stops(run: Run, folder: Path) -> None:
+    with served(shelf()) as (home,):
+        command = ("crawl", home, *TOPIC, *QUICK, "--traversal", "bfs")
+        best = run(*command, "--top", "3", "--content", "--markdown", "notes", "-o", "best.jsonl")
+        assert best.exit_code == 0, best.stderr
+        assert run(*command, "--top", "3", "--content", "-o", "best.jsonl").exit_code == 0  # and again
+        printed = run(*command, "--top", "1", "--store", "other.db", "--quiet")
+        some = run(*command, "--min-score", "5", "--lang", "de", "--store", "third.db", "-o", "some.jsonl")
+        assert (
+            some.exit_code
+            == run(
+                *command, "--lang", "de", "--min-score", "5", "--store", "third.db", "-o", "some.jsonl"
+            ).exit_code
+        )
+    assert paths(records(folder / "best.jsonl")) == ["/best", "/deutsch"]
+    assert "await one()" in records(folder / "best.jsonl")[0]["markdown"]
+    assert sorted(file.name for file in (folder / "notes").rglob("*.md")) == ["best.md", "deutsch.md"]
+    assert paths([json.loads(line) for line in printed.stdout.splitlines()]) == ["/best"]
+    assert paths(records(folder / "some.jsonl")) == ["/deutsch"]
+
+
 @pytest.mark.usefixtures("crawled")
 def test_pages_are_chosen_by_score_rule_path_and_language(run: Run) -> None:
     assert {page["relevance_score"] >= 5 for page in exported(run, "--min-score", "5")} == {True}
@@ -239,6 +260,9 @@ def test_rescoring_gives_the_scores_of_a_fresh_crawl(run: Run, folder: Path) -> 
         (("export", "pages", "--chunks", "500", "--content"), "leave out --content"),
         (("export", "pages", "--content", "--format", "csv"), "Content needs JSON lines"),
         (("rescore",), "Missing option"),
+        (("crawl", "a.example", *TOPIC, "--lists"), "--lists goes with --top"),
+        (("crawl", "--due", "--top", "3"), "leave out --due"),
+        (("crawl", "a.example", *TOPIC, "--top", "3", "--content", "--no-keep"), "leave out --no-keep"),
     ],
 )
 def test_options_that_do_not_go_together(run: Run, options: tuple[str, ...], sentence: str) -> None:

@@ -94,13 +94,13 @@ class ContentKeeper:
 
             self._warc = WarcFile(Path(wish.warc), agent)
 
-    def keep(self, record: Record, attachments: PageAttachments) -> Record:
-        """Keep a page, and return the fields of its record that the store does not keep."""
+    def keep(self, record: Record, attachments: PageAttachments, *, is_wanted: bool = True) -> Record:
+        """Keep a page, and return the fields of its record that the store does not keep; what is not wanted is archived only."""
         fetched, page = attachments.fetched, attachments.page
         if self._warc is not None and fetched is not None:
             self._warc.write(record, fetched)
-        is_wanted = self._wish.field is not None or self._folder is not None
-        if not is_wanted or fetched is None or record["action"] in WITHOUT_CONTENT:
+        is_used = self._wish.field is not None or self._folder is not None
+        if not is_wanted or not is_used or fetched is None or record["action"] in WITHOUT_CONTENT:
             return {}
         content = content_of(fetched.body, fetched.url, fetched.headers.content_type)
         if self._folder is not None:

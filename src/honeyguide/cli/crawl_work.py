@@ -30,8 +30,9 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import NO_PAGES, found_records, group_rules, rule_words, run_record
+from honeyguide.app.tools.kept import PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import hard_stop
-from honeyguide.cli.command import COUNT, option
+from honeyguide.cli.command import COUNT, Number, option
 from honeyguide.cli.options import (
     INTERRUPTED,
     INTERRUPTED_CODE,
@@ -45,13 +46,13 @@ from honeyguide.cli.options import (
     until_stopped,
 )
 from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
-from honeyguide.cli.page_lines import PrintedPages, begin_output
+from honeyguide.cli.page_lines import PrintedPages, TopPages, begin_output
 from honeyguide.cli.progress import Progress, count_of, duration, most_first
 from honeyguide.core.records import is_relevant, iso
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from honeyguide.app.crawl import CrawlResult, PageAttachments, Profile, Run, Store, WaitingSeed
@@ -116,6 +117,16 @@ class OutputOptions:
     links: bool = option("--links", "Add the links of each page, with their scores.")
     content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
+    min_score: float | None = option(
+        "--min-score N", "Write only pages with a relevance_score of at least N.", type=Number(0, 10)
+    )
+    lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
+    top: int | None = option(
+        "--top N",
+        "Write the N best pages when the crawl stops: no lists, and of pages that say the same one.",
+        type=COUNT,
+    )
+    lists: bool = option("--lists", "With --top: lists of pages, too.")
     warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
     reports: tuple[str, ...] = reports_option()
     restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
@@ -151,7 +162,8 @@ class Work:
 
         The store is opened when the outputs are: what cannot be written leaves no store behind.
         """
-        keeping = closing(ContentKeeper(self.job.policy.agent, self._wish()))
+        wish = ContentWish(warc=self.options.warc) if self.options.top else self._wish()
+        keeping = closing(ContentKeeper(self.job.policy.agent, wish))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
             return self._run(out, keeper)
@@ -165,8 +177,11 @@ class Work:
         options = self.options
         extras = self._wish().extras
         output = options.output or "jsonl"
+        printed = PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
+        if options.top is not None:
+            return TopPages(options.file, output, printed)
         if options.file is None:
-            return PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
+            return printed
         if output != "jsonl":
             return PageTable(Path(options.file), output, restart=options.restart)
         return PageFile(Path(options.file), extras, restart=options.restart)
@@ -192,11 +207,15 @@ class Work:
         return is_done
 
     def _crawl(self, out: Output, keeper: ContentKeeper) -> str:
+        admits = self._choice.filter()
+
         def on_page(record: Record, attachments: PageAttachments) -> None:
-            values = keeper.keep(record, attachments)
+            is_wanted = admits(record)
+            values = keeper.keep(record, attachments, is_wanted=is_wanted)
             (row,) = with_links((record,), links=self.options.links)
             with nullcontext() if out.name else self.progress.paused():
-                out.append(row, values)
+                if is_wanted:
+                    out.append(row, values)
             self._count()
             self.progress.update()
 
@@ -235,8 +254,19 @@ class Work:
         self._relevant_before = sum(map(is_relevant, session.pages())) if run.fetched else 0
 
     def _stored_pages(self) -> StoredPages:
-        session, links = self.session, self.options.links
-        return StoredPages(lambda: with_links(session.pages(), links=links), session.are_pending)
+        session, links, choice = self.session, self.options.links, self._choice
+        export = PageExport(self._wish() if choice.top else ContentWish())
+
+        def pages() -> Iterator[Record]:
+            stored = pages_of(session.store, session.begun)
+            return with_links(export.records(choose(stored, choice)), links=links)
+
+        return StoredPages(pages, session.are_pending)
+
+    @property
+    def _choice(self) -> PageChoice:
+        options = self.options
+        return PageChoice(options.min_score, language=options.lang, top=options.top, lists=options.lists)
 
     def _count(self) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""

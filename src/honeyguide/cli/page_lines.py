@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.app.files import with_extras
+from honeyguide.app.files import check_table, with_extras, write_table
 from honeyguide.cli.output import RecordPrinter, line_for_people, note, number, say
 from honeyguide.core.records.fields import PageRecord
 from honeyguide.core.url.url import Url
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.app.files import PageFile, PageTable, StoredPages
     from honeyguide.core.records import Record
 
-    Output: TypeAlias = "PrintedPages | PageFile | PageTable"
+    Output: TypeAlias = "PrintedPages | PageFile | PageTable | TopPages"
 
 _PAGE = 15  # columns of the terminal that a line has for its page at the least
 
@@ -60,6 +61,34 @@ class PrintedPages:
 
     def close(self) -> None:
         """Leave standard output open."""
+
+
+class TopPages:
+    """The best pages of a crawl, which are known when it stops: written to a file in one step, or printed."""
+
+    def __init__(self, file: str | None, output: str, printed: PrintedPages) -> None:
+        self.name = file or ""
+        self._output, self._printed = output, printed
+        if file is not None:
+            check_table(Path(file), output, PageRecord)
+
+    def follow(self, _store: StoredPages) -> int:
+        """Wait for the end."""
+        return 0
+
+    def append(self, record: Record, values: Record) -> None:
+        """Wait for the end."""
+
+    def end(self, store: StoredPages) -> None:
+        """Write or print the pages."""
+        if self.name:
+            write_table(Path(self.name), self._output, store.pages(), PageRecord)
+            return
+        for record in store.pages():
+            self._printed.append(record, record)
+
+    def close(self) -> None:
+        """Everything is written."""
 
 
 def begin_output(out: Output, store: StoredPages) -> None:

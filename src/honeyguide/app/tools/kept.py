@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,12 +31,13 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.page.likeness import Sketch
     from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.fetch import Content
-    from honeyguide.ports.store import KeptPage
+    from honeyguide.ports.store import KeptPage, Store
 
 NO_CONTENT = frozenset(
     {"dropped", "duplicate", "retry", "soft-404"}
@@ -108,13 +110,14 @@ def stored_pages(
 ) -> Iterator[Iterator[StoredPage]]:
     """Give the pages of a run while the store is open; with a profile, with the scores that it gives them."""
     with opened_store(path, read_only=True) as store:
-        run = find_run(store, number)
+        pages = pages_of(store, find_run(store, number))
+        yield pages if profile is None else (rescored(page, profile) for page in pages)
 
-        def stored(claim: int, record: Record) -> StoredPage:
-            page = StoredPage(record, lambda: store.contents.get(run.id, claim))
-            return page if profile is None else rescored(page, profile)
 
-        yield (stored(claim, record) for claim, record in store.ledger(run).pages())
+def pages_of(store: Store, run: Run) -> Iterator[StoredPage]:
+    """Give the pages of a run of an open store."""
+    for claim, record in store.ledger(run).pages():
+        yield StoredPage(record, partial(store.contents.get, run.id, claim))
 
 
 def topic_of_run(path: str | Path, number: int | None = None) -> str | None:

@@ -128,6 +128,7 @@ def crawl(
     queued, and the budgets count this command alone.
     """
     outputs = _checked(outputs)
+    _check_top(outputs, keeping)
     is_seeded = bool(seeds or outputs.inputs or outputs.sitemaps)
     _check_due(outputs, options, is_seeded=is_seeded)
     if outputs.due and not is_seeded:
@@ -160,6 +161,16 @@ def _checked(outputs: OutputOptions) -> OutputOptions:
             "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
         )
     return replace(outputs, file=file, output=output)
+
+
+def _check_top(outputs: OutputOptions, keeping: KeepOptions) -> None:
+    """Reject options that --top needs, or that contradict it."""
+    if outputs.lists and outputs.top is None:
+        raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
+    if outputs.top is not None and outputs.due:
+        raise click.UsageError("--top chooses among all pages of a crawl; leave out --due.")
+    if outputs.top is not None and keeping.no_keep and (outputs.content or outputs.markdown):
+        raise click.UsageError("--top takes the content from the store; leave out --no-keep.")
 
 
 def _check_due(outputs: OutputOptions, options: CrawlOptions, *, is_seeded: bool) -> None:

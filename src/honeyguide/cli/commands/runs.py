@@ -11,7 +11,7 @@ import click
 
 from honeyguide.app.files import ContentWish, check_table, column_names, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
-from honeyguide.app.tools.kept import PageChoice, PageExport, choose, stored_pages, topic_of_run
+from honeyguide.app.tools.kept import PageChoice, PageExport, check_rule, choose, stored_pages, topic_of_run
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
@@ -258,6 +258,9 @@ def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: s
     with rejected_options():
         topic = topic or topic_of_run(options.store, options.run)
         wish = ContentWish(options.content, options.markdown, topic=topic)
+        if options.rule is not None:
+            with stored_pages(options.store, options.run, profile) as pages:
+                check_rule(options.rule, pages)
         with stored_pages(options.store, options.run, profile) as pages:
             exporting = PageExport(wish, options.chunks)
             records = exporting.records(choose(pages, options.choice))
