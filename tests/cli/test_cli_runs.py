@@ -49,6 +49,7 @@ def test_a_deleted_run_leaves_nothing_of_its_own_behind(run: Run, folder: Path) 
         run("crawl", home, "--topic", "fire", *QUICK)
         run("crawl", f"{home}both", "--topic", "fire", "--include", "both", *QUICK)
     assert PERSON.encode() in file.read_bytes()
+    assert tables(file)["body"] == 3
     result = run("runs", "delete", "1")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "Note: run 1 is deleted: 3 pages, 3 URLs\n"
@@ -56,6 +57,7 @@ def test_a_deleted_run_leaves_nothing_of_its_own_behind(run: Run, folder: Path) 
     assert PERSON.encode() not in file.read_bytes()
     assert not (folder / "honeyguide.db-wal").exists()
     left = tables(file)
+    assert (left["body"], left["reading"]) == (1, 1)  # of the page that the other run has, too
     assert (left["run"], left["entry"], left["visit"], left["known"]) == (1, 1, 1, 1)
     assert len(run("export", "pages").stdout.splitlines()) == 1
     assert run("plan", "--store", "honeyguide.db").exit_code == 0
