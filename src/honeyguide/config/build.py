@@ -228,6 +228,7 @@ class _Builder:
             before_names=frozenset(folded("before_names")),
             no_names=tuple(word.removesuffix("*") for word in folded("no_names")),
             generic=frozenset(folded("generic")),
+            hubs=frozenset(folded("hubs")),
         )
 
     def traversal(self, name: str, shape: shapes.TraversalShape) -> core.Traversal:

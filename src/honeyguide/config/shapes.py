@@ -275,6 +275,7 @@ class FamilyShape(Shape):
     before_names: Words | str = field(default_factory=list)
     no_names: Words | str = field(default_factory=list)
     generic: Words | str = field(default_factory=list)
+    hubs: Words | str = field(default_factory=list)
 
 
 class ContentShape(Shape):
