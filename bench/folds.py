@@ -12,21 +12,41 @@ import asyncio
 import copy
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide import pick_sites
 from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.core.fetching import FetchPolicy
-from honeyguide.core.pick.evaluate import Gold, judge_site, match_sites, site_key
+from honeyguide.core.pick.evaluate import judge_site, match_sites, site_key
 from honeyguide.core.records import json_line
 from honeyguide.jobs.pick import PickRequest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from honeyguide.core.pick.evaluate import Gold
+
 Table = dict[str, Any]
 CAP, FOLDS = 4, 10
-_KINDS = "hub about team career contact news faq review money project proof industry product junk".split()
+_KINDS = [
+    "hub",
+    "about",
+    "team",
+    "career",
+    "contact",
+    "news",
+    "faq",
+    "review",
+    "money",
+    "project",
+    "proof",
+    "industry",
+    "product",
+    "junk",
+]
 
 
 class Figures(NamedTuple):
@@ -40,7 +60,9 @@ class Figures(NamedTuple):
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m bench.folds", description="Figures for rules chosen in folds.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.folds", description="Figures for rules chosen in folds."
+    )
     parser.add_argument("--sites", type=Path, required=True, help="a file with one address a line")
     parser.add_argument("--gold", required=True, help="labels, as honeyguide eval reads them")
     parser.add_argument("--english", type=Path, help="a list of English words, one a line")
@@ -59,9 +81,9 @@ def main() -> None:
     for name, words in (("trade words", None), ("words that are not English", english), ("both", english)):
         if name == "trade words" or english is not None:
             drop_trade = name != "words that are not English"
+            change = partial(drop_words, english=words, trade=drop_trade)
             for chosen, rules in (("all rules", frozenset(SWITCHES)), ("no rule", frozenset[str]())):
-                found = bench.run(rules, lambda table, d=drop_trade, w=words: drop_words(table, w, trade=d))
-                _print(f"{chosen}, without {name}", found.values())
+                _print(f"{chosen}, without {name}", bench.run(rules, change).values())
 
 
 def _print(name: str, figures: Iterable[Figures]) -> None:
@@ -95,7 +117,9 @@ def _drop_points(*ids: str) -> Callable[[Table], None]:
 
 def _drop_bucket(fact: str) -> Callable[[Table], None]:
     def change(table: Table) -> None:
-        _strategy(table)["bucket"] = [rule for rule in _strategy(table)["bucket"] if fact not in str(rule["when"])]
+        _strategy(table)["bucket"] = [
+            rule for rule in _strategy(table)["bucket"] if fact not in str(rule["when"])
+        ]
 
     return change
 
@@ -131,7 +155,13 @@ def drop_words(table: Table, english: frozenset[str] | None, *, trade: bool) -> 
     terms = table["terms"]
     if trade:
         terms["trade_words"] = ["zzzz"]
-    for name in (*(f"{kind}_words" for kind in _KINDS), "hub_names", "about_names", "trade_words", "leftovers"):
+    for name in (
+        *(f"{kind}_words" for kind in _KINDS),
+        "hub_names",
+        "about_names",
+        "trade_words",
+        "leftovers",
+    ):
         if english is not None and name in terms:
             kept = [word for word in terms[name] if _is_english(word, english)]
             terms[name] = kept or ["zzzz"]
@@ -206,7 +236,9 @@ class Bench:
         chosen: frozenset[str] = frozenset()
         best = self._worth(chosen, names)
         while more := [chosen | {name} for name in SWITCHES if name not in chosen]:
-            worth, rules = max(((self._worth(rules, names), sorted(rules)) for rules in more), key=lambda one: one[0])
+            worth, rules = max(
+                ((self._worth(rules, names), sorted(rules)) for rules in more), key=lambda one: one[0]
+            )
             if worth <= best:
                 break
             chosen, best = frozenset(rules), worth

@@ -515,6 +515,7 @@ INNER = {
     "app.crawl:MAX_WAIT_S", "config.conditions:MAX_NUMBER", "config.conditions:MAX_PATTERNS", "config.conditions:MAX_TESTS",
     "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "config.shapes:MAX_CAP", "config.shapes:MAX_WISHES", "core.pick.location_pages:MAX_ANCHOR_WORDS",
     "core.page.likeness:_MAX_PARTS", "core.pick.look:_MAX_CHARS", "adapters.html.dom:_MAX_TITLES", "adapters.files.links:MAX_LISTED",
+    "adapters.files.results:MAX_FIRST",
     "core.text.pattern:_MAX_PROGRAM_BYTES",
 }  # fmt: skip
 

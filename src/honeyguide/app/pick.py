@@ -34,7 +34,10 @@ from honeyguide.core.pick.evaluate import (
     Evaluation,
     PickCounts,
     SiteFigures,
+    Totals,
     compare_sites,
+    interval,
+    judge_first_links,
     judge_site,
     match_sites,
 )
@@ -62,7 +65,14 @@ if TYPE_CHECKING:
 
     Changes = Mapping[str, Sequence[Change]]
 
-__all__ = ["Change", "Evaluation", "PickCounts", "PickRequest"]  # front ends import them from here
+__all__ = [
+    "Change",
+    "Evaluation",
+    "PickCounts",
+    "PickRequest",
+    "Totals",
+    "interval",
+]  # front ends import them from here
 _LOG = logging.getLogger("honeyguide.pick")
 SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
 EVAL_COLUMNS = columns(EvalRecord)
@@ -331,14 +341,15 @@ def judge_picks(
         )
     names = {picked.site: site for site, picked in matched.items()}
     judged = tuple(judge_site(one, matched.get(site), cap) for site, one in labels.items())
+    first = tuple(judge_first_links(one, matched.get(site), cap) for site, one in labels.items())
     unlabelled = tuple(site for site in now if site not in names)
     if before is None:
-        return Evaluation(judged, unlabelled=unlabelled)
+        return Evaluation(judged, unlabelled=unlabelled, first=first)
     pairs = ((site, compare_sites(picked, before[site])) for site, picked in now.items() if site in before)
     changes = {names.get(site, site): found for site, found in pairs if found}
     only_now = tuple(site for site in now if site not in before)
     return Evaluation(
-        judged, changes, unlabelled, only_now, tuple(site for site in before if site not in now)
+        judged, changes, unlabelled, only_now, tuple(site for site in before if site not in now), first
     )
 
 
@@ -381,17 +392,34 @@ def verdict(judged: SiteFigures) -> str:
 
 def total_record(judged: Evaluation) -> Record:
     """Make the record of the whole run."""
-    totals = judged.totals
+    totals, first = judged.totals, judged.first_links
     return {
         "schema": SCHEMA,
         "kind": "total",
+        **_figures(totals),
+        "buckets": [{"bucket": name, **_counts(counts)} for name, counts in totals.buckets.items()],
+        "first_links": None if first is None else _figures(first),
+    }
+
+
+def _figures(totals: Totals) -> Record:
+    """Write the figures of a run; intervals are those of 95 % (Wilson)."""
+    counts = totals.picks
+    return {
         "sites": totals.sites,
         "good_sites": totals.good,
+        "good_interval": _rounded(interval(totals.good, totals.sites)),
         "core_sites": totals.core,
-        **_counts(totals.picks),
+        **_counts(counts),
+        "junk_interval": _rounded(interval(counts.junk, counts.picks)),
+        "share": rounded(totals.share),
+        "share_interval": _rounded(interval(counts.core, totals.could)),
         "coverage": rounded(totals.coverage),
-        "buckets": [{"bucket": name, **_counts(counts)} for name, counts in totals.buckets.items()],
     }
+
+
+def _rounded(ends: tuple[float, float] | None) -> list[float | None] | None:
+    return None if ends is None else [rounded(end) for end in ends]
 
 
 def _counts(counts: PickCounts) -> Record:

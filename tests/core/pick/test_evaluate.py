@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 
 from honeyguide.core.pick.evaluate import (
+    CORE,
+    JUNK,
     Change,
     Gold,
     PageDecision,
     Picked,
     SiteFigures,
     compare_sites,
+    interval,
+    judge_first_links,
     judge_site,
     match_sites,
     page_name,
@@ -173,3 +177,21 @@ def test_the_same_picks_are_no_change() -> None:
 def test_a_site_that_failed_says_so() -> None:
     (change, *_) = compare_sites(Picked("acme.example", status="timeout"), BEFORE)
     assert change == Change("left", "/moved", "rank was 1; score 75; is not seen, the site was timeout")
+
+
+def test_intervals_tell_how_little_a_few_sites_say() -> None:
+    assert interval(0, 0) is None
+    low, high = interval(58, 64) or (0.0, 0.0)
+    assert (round(low, 2), round(high, 2)) == (0.81, 0.96)
+    low, high = interval(1, 1) or (0.0, 0.0)
+    assert (round(low, 2), high) == (0.21, 1.0)
+
+
+def test_the_first_links_are_judged_beside_the_picks() -> None:
+    gold = Gold("a.example", {"/a": CORE, "/b": CORE, "/j": JUNK})
+    first = tuple(PageDecision(f"https://a.example/{name}") for name in "jxyab")
+    picked = Picked("a.example", (PageDecision("https://a.example/a"),), first=first)
+    chance = judge_first_links(gold, picked, 4)
+    assert (chance.core, chance.junk, chance.could) == (1, 1, 2)
+    totals = total([judge_site(gold, picked, 4)])
+    assert (totals.share, totals.could) == (0.5, 2)

@@ -7,7 +7,7 @@ plans differ.
 from __future__ import annotations
 
 import re
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from honeyguide.adapters.files.read import (
 from honeyguide.adapters.files.rows import csv_rows, json_object, parse_object
 from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, PageDecision, Picked, page_name, site_key
 from honeyguide.core.text.printable import tidy
+from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
 _MOST = 1e15  # of a score, or of points
+MAX_FIRST = 1_000  # links of a homepage that are kept to compare the picks with
+_NOT_INNER = frozenset({*RULE_WORDS, "homepage", "duplicate"})  # rules that reject what is no inner page
 MAX_NAME = 200  # characters of a site that is no address
 
 
@@ -82,10 +85,18 @@ def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
         selected = _pages(row, "selected", where)
-        others = _pages(row, "candidates", where) if keep_others else []
-        unpicked = tuple(page for page in others if page.rank is None)
+        others = _pages(row, "candidates", where)
+        unpicked = tuple(page for page in others if page.rank is None) if keep_others else ()
+        inner = (page for page in others if (page.rejected or "").partition(",")[0] not in _NOT_INNER)
         arrived = _key(homepage) if isinstance(homepage, str) else None
-        found[site] = Picked(site, tuple(selected), unpicked, str(row.get("status") or "ok"), arrived)
+        found[site] = Picked(
+            site,
+            tuple(selected),
+            unpicked,
+            str(row.get("status") or "ok"),
+            arrived,
+            tuple(islice(inner, MAX_FIRST)),
+        )
     return found
 
 

@@ -13,7 +13,15 @@ import click
 from honeyguide.app import pick as selecting
 from honeyguide.app.arguments import strategy_profile, wishes_of
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.pick import EVAL_COLUMNS, judge_picks, name_sites, site_records, total_record, verdict
+from honeyguide.app.pick import (
+    EVAL_COLUMNS,
+    interval,
+    judge_picks,
+    name_sites,
+    site_records,
+    total_record,
+    verdict,
+)
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from honeyguide.app.arguments import Profile
-    from honeyguide.app.pick import Changes, Evaluation, PickCounts
+    from honeyguide.app.pick import Changes, Evaluation, PickCounts, Totals
     from honeyguide.app.tools.pages import Page
     from honeyguide.core.records import Record
 
@@ -349,14 +357,30 @@ def _show_evaluation(judged: Evaluation) -> None:
     rows = [[name, *_cells(tally)] for name, tally in (*totals.buckets.items(), ("all", totals.picks))]
     print_table((Column("Bucket"), *counts, Column.number("Precision")), rows)
     say()
-    say(
-        f"{totals.good} of {totals.sites} sites good ({_percent(totals.good_share)}), {totals.core} by core pages alone"
-    )
-    say(
-        f"{totals.picks.junk} junk in {totals.picks.picks} picks; {_percent(totals.coverage)} of the core pages were picked"
-    )
+    for line in _total_lines(totals):
+        say(line)
+    if (first := judged.first_links) is not None:
+        say()
+        say("For comparison, the first links of each homepage:")
+        for line in _total_lines(first):
+            say(f"  {line}")
     if judged.changes is not None:
         _show_changes(judged.changes)
+
+
+def _total_lines(totals: Totals) -> Iterator[str]:
+    counts = totals.picks
+    good = _with_interval(totals.good, totals.sites)
+    yield f"{totals.good} of {totals.sites} sites good ({good}), {totals.core} by core pages alone"
+    yield f"{counts.junk} junk in {counts.picks} picks ({_with_interval(counts.junk, counts.picks)})"
+    picked = _with_interval(counts.core, totals.could)
+    yield f"{counts.core} of {totals.could} core pages that fit ({picked}); {_percent(totals.coverage)} of all core pages"
+
+
+def _with_interval(part: int, whole: int) -> str:
+    """Write a share with the interval in which it lies with 95 % probability."""
+    ends = interval(part, whole)
+    return "-" if ends is None else f"{part / whole:.0%}, interval {ends[0]:.0%} to {ends[1]:.0%}"
 
 
 def _cells(tally: PickCounts) -> list[str]:

@@ -8,8 +8,9 @@ where the site has fewer. A pick that no label names is neither good nor junk.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -76,6 +77,7 @@ class Picked:
     others: tuple[PageDecision, ...] = ()
     status: str = "ok"
     homepage: str | None = None  # host and port after redirects
+    first: tuple[PageDecision, ...] = ()  # the first inner links of the homepage, in its order
 
 
 def match_sites(gold: Iterable[str], run: Mapping[str, Picked]) -> dict[str, Picked]:
@@ -97,6 +99,7 @@ class SiteFigures:
     good: int
     junk: int
     core_pages: int
+    could: int  # core pages that fit within the cap
     is_core: bool
     is_good: bool
     has_record: bool = True
@@ -122,10 +125,16 @@ def judge_site(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
         good=good,
         junk=distinct[JUNK],
         core_pages=gold.count(CORE),
+        could=min(cap, gold.count(CORE)),
         is_core=core >= min(need, gold.count(CORE)),
         is_good=good >= min(need, gold.count(CORE, ACCEPTABLE)),
         has_record=picked is not None,
     )
+
+
+def judge_first_links(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
+    """Judge the first links of a homepage as if they were picks: what chance gives."""
+    return judge_site(gold, None if picked is None else replace(picked, selected=picked.first), cap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +161,13 @@ class Totals:
     core: int
     picks: PickCounts
     coverage: float | None
+    could: int  # core pages that fit within the caps of all sites
     buckets: Mapping[str, PickCounts]
+
+    @property
+    def share(self) -> float | None:
+        """Core pages picked, of those that fit within the cap: the figure that tells good from very good."""
+        return share(self.picks.core, self.could)
 
     @property
     def good_share(self) -> float | None:
@@ -170,6 +185,7 @@ def total(judged: Sequence[SiteFigures]) -> Totals:
         core=sum(site.is_core for site in judged),
         picks=_tally(label for _, label in picks),
         coverage=share(sum(site.core for site in judged), sum(site.core_pages for site in judged)),
+        could=sum(site.could for site in judged),
         buckets={
             bucket: _tally(label for other, label in picks if other == bucket)
             for bucket in sorted(sizes, key=lambda bucket: (-sizes[bucket], bucket))
@@ -185,6 +201,21 @@ def _tally(labels: Iterable[str | None]) -> PickCounts:
 def share(part: int, whole: int) -> float | None:
     """Divide; None if the whole is 0."""
     return part / whole if whole else None
+
+
+def interval(part: int, whole: int) -> tuple[float, float] | None:
+    """Return where a share lies with 95 % probability (Wilson); None if the whole is 0.
+
+    >>> [round(end, 3) for end in interval(58, 64)]
+    [0.81, 0.956]
+    """
+    if not whole:
+        return None
+    part = min(part, whole)
+    z2 = 1.96**2
+    middle = (part + z2 / 2) / (whole + z2)
+    half = math.sqrt(part * (whole - part) / whole * z2 + z2**2 / 4) / (whole + z2)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +275,7 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 class Evaluation:
     """A run, judged: its sites, and by site what changed since another run; None without one.
 
-    `unlabelled` sites were not judged; `only_now` and `only_before` are the sites of one run alone, not compared.
+    `first` are the figures of the first links of each homepage, to compare. `unlabelled` sites were not judged; `only_now` and `only_before` are the sites of one run alone, not compared.
     """
 
     sites: tuple[SiteFigures, ...]
@@ -252,6 +283,12 @@ class Evaluation:
     unlabelled: tuple[str, ...] = ()
     only_now: tuple[str, ...] = ()
     only_before: tuple[str, ...] = ()
+    first: tuple[SiteFigures, ...] = ()
+
+    @property
+    def first_links(self) -> Totals | None:
+        """The figures of the first links of each homepage; None if the records do not have its links."""
+        return total(self.first) if any(site.labels for site in self.first) else None
 
     @property
     def missing(self) -> list[str]:

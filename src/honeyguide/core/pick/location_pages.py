@@ -83,7 +83,9 @@ def _shapes_of(
     least = words.min_size
     for fixed in _fixed_words(sibling, anchor, words):
         yield f"pages that share '{fixed}' and differ in a name", least, anchor
-    folder = sibling.folder.rpartition("/")[2]  # neither the root, nor that of a language, nor that of the services
+    folder = sibling.folder.rpartition("/")[
+        2
+    ]  # neither the root, nor that of a language, nor that of the services
     is_folder = (len(folder) > 2 or folder in words.states) and folder not in words.hubs
     if is_folder and _without_states(sibling.slug, words) == anchor:
         yield f"pages under {sibling.folder} that differ in a name", least, anchor
