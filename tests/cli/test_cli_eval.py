@@ -107,8 +107,9 @@ def test_a_table_says_ok_and_bad_in_words(judge: Run) -> None:
     rows = [line.split() for line in shown.splitlines()]
     assert ["www.acme.example", "3", "2", "3", "0", "ok"] in rows
     assert ["other.example:8080", "1", "0", "0", "1", "BAD"] in rows
-    assert "1 of 2 sites good (50%), 1 by core pages alone" in shown
-    assert "1 junk in 4 picks; 67% of the core pages were picked" in shown
+    assert "1 of 2 sites good (50%, interval 9% to 91%), 1 by core pages alone" in shown
+    assert "1 junk in 4 picks (25%, interval 5% to 70%)" in shown
+    assert "67% of all core pages" in shown
 
 
 def test_csv_has_a_row_for_each_site(judge: Run) -> None:
