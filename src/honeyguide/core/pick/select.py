@@ -144,17 +144,16 @@ def filter_links(
 
 def _groups(links: Iterable[Link], page: Url, profile: Profile, plan: Strategy) -> dict[Url, GroupFacts]:
     """Describe how the page groups its links, except those that a filter of the profile rejects whatever the group."""
-    kinds = profile.kinds_of(plan).rules
+    kinds, tracking = profile.kinds_of(plan).rules, profile.scope.tracking
+    listed = list(links)
+    known = {link.url: Facts(link, home_path=path_from_home(link.url, page, tracking)) for link in listed}
 
     def bucket_of(link: Link) -> str | None:
-        rule = kinds.first(Facts(link))
+        rule = kinds.first(known[link.url])
         return rule.id if rule else None
 
-    def is_open(link: Link) -> bool:
-        home_path = path_from_home(link.url, page, profile.scope.tracking)
-        return profile.filters.first(Facts(link, home_path=home_path)) is None
-
-    return describe_groups([link for link in links if is_open(link)], plan, bucket_of)
+    open_ = [link for link in listed if profile.filters.first(known[link.url]) is None]
+    return describe_groups(open_, plan, bucket_of)
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = None) -> dict[str, Link]:
