@@ -54,10 +54,7 @@ class LinkGroup(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is known by a name, in units: `n` cases; of links, the relevant ones and how many were expected.
-
-    Of lists: the chances of the promising links they showed, and how many those were. Of folders: pages that were new.
-    """
+    """`n` cases in units; of links, the relevant and the expected ones; of lists, chances and number of promising links; of folders, new pages."""
 
     n: int = 0
     a: int = 0

@@ -10,7 +10,7 @@ claim finds its best entry again.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from honeyguide.adapters.store.sqlite.database import queries
 from honeyguide.core.crawl.learner import MAX_GROUPS, UNIT, Learner, LinkGroup, Tally
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 _SITES = 1000  # remembered at once
 
 
-class _Head(NamedTuple):
-    """The best entry of a group."""
-
-    rank: int
-    entry: int
-
-
 class _Site:
     """What is remembered of one site."""
 
@@ -41,7 +34,7 @@ class _Site:
         self.names = {number: LinkGroup(*name.split(" ", 2)) for name, number in groups.items()}
         self.learnt = learnt
         self.touched = {0, *self.names}
-        self.heads: dict[int, _Head] = {}  # by group; 0 is none
+        self.heads: dict[int, tuple[int, int]] = {}  # rank and entry by group; 0 is none
         self.ranks: dict[int, int] = {}  # of the heads, by their worth
         self.best: int | None = None  # the group whose head is the best
 
@@ -122,17 +115,17 @@ class SqliteWorths:
             if head is None:
                 known.heads.pop(number, None)
             else:
-                known.heads[number] = _Head(*head)
+                known.heads[number] = head
         known.touched.clear()
         learner = Learner(rules, known.learnt)
         ranks, names = known.ranks, known.names
-        for number, head in known.heads.items():
+        for number, (rank, _) in known.heads.items():
             if number not in ranks:
-                worth = learner.worth(units_of(head.rank), names[number]) if number else 0
-                ranks[number] = rank_by_units(worth) if number else head.rank
-        heads = ((ranks[number], head.entry, number) for number, head in known.heads.items())
-        rank, entry, known.best = min(heads, default=(None, None, 0))
-        self._db.write(self._sql["set_head"], (rank, entry, site))
+                worth = learner.worth(units_of(rank), names[number]) if number else 0
+                ranks[number] = rank_by_units(worth) if number else rank
+        heads = ((ranks[number], entry, number) for number, (_, entry) in known.heads.items())
+        *head, known.best = min(heads, default=(None, None, 0))
+        self._db.write(self._sql["set_head"], (*head, site))
 
     def note(self, site: int, entry: int, rules: LearnerRules) -> float | None:
         """Give the worth of a site's best entry, which is being claimed, and note what makes it; None if it has no group."""
@@ -141,9 +134,9 @@ class SqliteWorths:
             self._settle(site, rules)
         number = known.best or 0
         self.touch(site, [number])
-        if not number or known.heads[number].entry != entry:
+        if not number or known.heads[number][1] != entry:
             return None
-        said = Learner(rules, known.learnt).sentences(units_of(known.heads[number].rank), known.names[number])
+        said = Learner(rules, known.learnt).sentences(units_of(known.heads[number][0]), known.names[number])
         self._db.later(self._sql["note"], (entry, "; ".join(said)))
         return units_of(known.ranks[number]) / UNIT
 
