@@ -505,6 +505,7 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
+    "adapters.store.sqlite.contents:MAX_BYTES",  # of a body that no fetcher of ours gives
     "bulk.file_table:MAX_LOOKED_UP",
     # what spreadsheets allow, proved by tests/cli/test_cli_tables.py
     "adapters.output.xlsx:MAX_CELL", "adapters.output.xlsx:MAX_ROWS", "adapters.output.xlsx:_MAX_ROW_BYTES",
