@@ -73,7 +73,10 @@ def pick_from(
 
 
 def test_each_becomes_a_record_and_the_run_goes_on() -> None:
-    inner: dict[str, Any] = {f"/in/repair-{i}": response(INNER) for i in range(10)}
+    inner: dict[str, Any] = {
+        f"/in/repair-{i}": response(INNER + b" ".join(b"part%d-%d" % (i, n) for n in range(300)))
+        for i in range(10)
+    }
     records = pick_from(list(SITES), {**inner, **{site: answer for site, (answer, _) in SITES.items()}})
     assert {site: record["status"] for site, record in records.items()} == {
         site: status for site, (_, status) in SITES.items()

@@ -259,7 +259,7 @@ def test_pages_behind_a_query_are_told_apart_by_what_their_links_say() -> None:
         ("/recruit", "採用情報", "careers"),
         ("/preventivo", "Richiedi un preventivo", "contact"),
         ("/past-jobs", "Past jobs", "projects"),
-        ("/equipo-de-seguridad", "Equipo de seguridad", "services"),
+        ("/equipo-de-seguridad", "Equipo de seguridad", "other"),
         ("/index.php?p=about", "About us", "about"),
         ("/product", "Product", "products"),
     ],
