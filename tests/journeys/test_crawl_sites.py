@@ -693,7 +693,7 @@ def growing(url: Url) -> bytes:
     ("make", "rules"),
     [
         (calendar, {"TRAP-7"}),
-        (sessions, {"TRAP-7"}),
+        (sessions, {"TRAP-9"}),
         (growing, {"TRAP-3", "TRAP-2"}),
         (lambda _: calendar(Url.parse(A)), {"TRAP-9"}),
     ],

@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -188,6 +189,8 @@ def fork(work: partial[None]) -> int:
         try:
             work()
             code = 0
+        except BaseException:  # noqa: BLE001 - the parent sees only the exit code, so the reason is printed here
+            traceback.print_exc()
         finally:
             os._exit(code)
     return pid
@@ -248,7 +251,7 @@ def requests_of(folder: Path) -> list[Request]:
 @pytest.mark.skipif(
     not hasattr(os, "fork") or not hasattr(time, "CLOCK_BOOTTIME"), reason="no such processes there"
 )
-@pytest.mark.slow
+@pytest.mark.stress
 def test_two_workers_that_are_killed_again_and_again_are_one_polite_crawl(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, __file__, str(tmp_path)]
