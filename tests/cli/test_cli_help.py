@@ -111,7 +111,7 @@ def test_version(run: Run) -> None:
         (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.config", "honeyguide.app.arguments", "honeyguide.cli.commands.select"}),
         (
             ["crawl", "--help"],
-            "honeyguide.cli.crawl_work",
+            "honeyguide.cli.crawling.work",
             {
                 "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.html.sitemaps", "honeyguide.app.plan",
                 "honeyguide.app.watch", "honeyguide.adapters.files.markdown", "honeyguide.core.pick.select",

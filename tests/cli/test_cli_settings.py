@@ -319,7 +319,7 @@ def test_shells_complete_commands_and_options(shell: str, folder: Path) -> None:
     def completed(**given: str) -> str:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **given}
         command = [sys.executable, "-m", "honeyguide"]
-        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
         return done.stdout
 
     assert f"_HONEYGUIDE_COMPLETE={shell}_complete" in completed(_HONEYGUIDE_COMPLETE=f"{shell}_source")

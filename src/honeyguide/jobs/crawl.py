@@ -23,7 +23,8 @@ from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Dropped, Retry
 from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
-from honeyguide.jobs.intake import PageAttachments, PageIntake, event_of
+from honeyguide.jobs.events import event_of
+from honeyguide.jobs.intake import PageAttachments, PageIntake
 from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
 from honeyguide.jobs.results import Results

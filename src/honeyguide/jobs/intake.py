@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Done, Dropped, Retry, is_fetch
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.crawl.placement import units_of
 from honeyguide.core.crawl.sitemap import POSITION, place_external
-from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
 from honeyguide.core.records import RELEVANT, Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
@@ -25,7 +23,7 @@ from honeyguide.core.rules.topic import SCALE
 from honeyguide.core.url.scope import HOST
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
+from honeyguide.errors import FetchError
 from honeyguide.ports.fetch import PacedFetcher, Validators
 from honeyguide.ports.store import Intake, KeptPage, PageView
 
@@ -376,34 +374,3 @@ class _PageReading:
         if known is None or judged is None or not known.is_hub:
             return ()
         return tuple(one.digest for one in judged.findings.new if one.out is None and one.site == site)
-
-
-def event_of(lease: Lease, result: Fetched | FetchError, at: float, tries: int) -> machine.Ended:
-    """Tell the machine how a fetch ended after so many requests in all, and whose doing that was."""
-    claim = lease.claim
-    if not isinstance(result, FetchError):
-        rest_s = retry_after_s(result.headers.retry_after, at)
-        return machine.Answered(claim, result.status, at, rest_s, result.url.site, tries)
-    rest_s, is_refused, there = (
-        result.retry_after_s,
-        isinstance(result, ForbiddenError),
-        _led_to(lease, result),
-    )
-    # Refused for good by robots.txt, or only until robots.txt can be fetched again: then its origin says when.
-    may_pass = rest_s is not None if is_refused else result.retryable
-    if there is None:
-        is_fetch = not isinstance(result, ForbiddenError | AskedToWaitError)
-        why = Why(result.rule, result.why)
-        return machine.Failed(claim, why, at, may_pass, is_fetch, rest_s, tries=tries)
-    why = Why(result.rule, f"redirects to {there.text}: {result.why}")  # and that redirect was fetched
-    return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site, tries=tries)
-
-
-def _led_to(lease: Lease, error: FetchError) -> Url | None:
-    """Give where redirects had led when a fetch failed; None where there were none."""
-    if error.url == lease.url.as_linked:
-        return None
-    try:
-        return Url.parse(error.url)
-    except UrlError:  # a fetcher that is not ours may say anything
-        return None

@@ -79,8 +79,8 @@ def _decompressed(file: IO[bytes], path: str) -> Iterator[IO[bytes]]:
             yield plain
     except (EOFError, zlib.error):
         raise _damaged(path) from None
-    except Exception as error:
-        if type(error).__name__ != "ZstdError":  # of a library that may not be there
+    except Exception as error:  # ZstdError belongs to an extra: its class may not exist here
+        if type(error).__name__ != "ZstdError":
             raise
         raise _damaged(path) from None
 

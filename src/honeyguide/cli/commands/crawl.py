@@ -1,6 +1,6 @@
 """`honeyguide crawl`: follow a topic through a site. The command, its options, and the request made from them.
 
-Start reading at `crawl`, then `Work.run` in `cli/crawl_work.py`.
+Start reading at `crawl`, then `Work.run` in `cli/crawling/work.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from honeyguide.app.crawl import (
 )
 from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number, option, takes
-from honeyguide.cli.crawl_work import OutputOptions, Work, listed_rows
+from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     FetchOptions,

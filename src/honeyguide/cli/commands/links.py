@@ -15,7 +15,7 @@ import click
 from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import STDIN, name_of, read_lines
 from honeyguide.app.runs import ACTION_WORDS
-from honeyguide.app.tools import pages as scores
+from honeyguide.app.tools import scores
 from honeyguide.app.tools.pages import NOWHERE, link_records, load_page, url_record, verdict_record
 from honeyguide.app.tools.topic import LANE_WORDS
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes

@@ -22,7 +22,7 @@ from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
-from honeyguide.cli.crawl_work import column_option, listed_rows
+from honeyguide.cli.crawling.work import column_option, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INTERRUPTED_CODE,

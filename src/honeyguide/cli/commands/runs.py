@@ -335,9 +335,9 @@ def diff(earlier: str, later: str) -> None:
     A is the earlier file and B the later one: JSON lines of honeyguide pick, or of honeyguide plan, which may also be CSV or
     Parquet. No labels are needed.
     """
-    from honeyguide.app.pick import name_sites
     from honeyguide.app.plan import compare_plans
     from honeyguide.app.tools.diff import compare_picks, is_pick_file
+    from honeyguide.app.tools.evaluate import name_sites
 
     if is_pick_file(earlier) != is_pick_file(later):
         raise click.UsageError("One file has picks and the other a plan; give two of one kind.")

@@ -13,18 +13,16 @@ import click
 from honeyguide.app import pick as selecting
 from honeyguide.app.arguments import strategy_profile, wishes_of
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.pick import (
+from honeyguide.app.tools.evaluate import (
     EVAL_COLUMNS,
-    interval,
     judge_picks,
-    name_sites,
     site_records,
     total_record,
-    verdict,
 )
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
+from honeyguide.cli.evaluation import show_evaluation, unjudged
 from honeyguide.cli.options import (
     address,
     on_error_option,
@@ -49,10 +47,9 @@ from honeyguide.cli.output import (
 from honeyguide.core.text.printable import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from honeyguide.app.arguments import Profile
-    from honeyguide.app.pick import Changes, Evaluation, PickCounts, Totals
     from honeyguide.app.tools.pages import Page
     from honeyguide.core.records import Record
 
@@ -327,76 +324,11 @@ def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's
     acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
     """
     judged = judge_picks(picks, options.gold, compare=options.compare, cap=options.cap)
-    for line in _unjudged(judged, name_of(picks), name_of(options.gold)):
+    for line in unjudged(judged, name_of(picks), name_of(options.gold)):
         note(line)
     records = site_records(judged)
     if (given_format() or usual_format()) == "jsonl":
         records.append(total_record(judged))
-    emit(records, EVAL_COLUMNS, lambda _: _show_evaluation(judged))
+    emit(records, EVAL_COLUMNS, lambda _: show_evaluation(judged))
     if judged.missing:
         click.get_current_context().exit(PARTIAL)
-
-
-def _unjudged(judged: Evaluation, picks: str, gold: str) -> Iterator[str]:
-    """Say which sites could not be judged, or not compared."""
-    if judged.missing:
-        yield f"{picks} has no record of {name_sites(judged.missing)}: judged as no picks"
-    if judged.unlabelled:
-        yield f"{gold} has no labels of {name_sites(judged.unlabelled)}: not judged"
-    for sites, run in ((judged.only_now, "this run"), (judged.only_before, "the other run")):
-        if sites:
-            yield f"only {run} has {name_sites(sites)}: not compared"
-
-
-def _show_evaluation(judged: Evaluation) -> None:
-    counts = tuple(Column.number(name) for name in ("Picks", "Core", "Good", "Junk"))
-    rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
-    print_table((Column("Site"), *counts, Column.whole("Verdict")), rows)
-    say()
-    totals = judged.totals
-    rows = [[name, *_cells(tally)] for name, tally in (*totals.buckets.items(), ("all", totals.picks))]
-    print_table((Column("Bucket"), *counts, Column.number("Precision")), rows)
-    say()
-    for line in _total_lines(totals):
-        say(line)
-    if (first := judged.first_links) is not None:
-        say()
-        say("For comparison, the first links of each homepage:")
-        for line in _total_lines(first):
-            say(f"  {line}")
-    if judged.changes is not None:
-        _show_changes(judged.changes)
-
-
-def _total_lines(totals: Totals) -> Iterator[str]:
-    counts = totals.picks
-    good = _with_interval(totals.good, totals.sites)
-    yield f"{totals.good} of {totals.sites} sites good ({good}), {totals.core} by core pages alone"
-    yield f"{counts.junk} junk in {counts.picks} picks ({_with_interval(counts.junk, counts.picks)})"
-    picked = _with_interval(counts.core, totals.could)
-    yield f"{counts.core} of {totals.could} core pages that fit ({picked}); {_percent(totals.coverage)} of all core pages"
-
-
-def _with_interval(part: int, whole: int) -> str:
-    """Write a share with the interval in which it lies with 95 % probability."""
-    ends = interval(part, whole)
-    return "-" if ends is None else f"{part / whole:.0%}, interval {ends[0]:.0%} to {ends[1]:.0%}"
-
-
-def _cells(tally: PickCounts) -> list[str]:
-    return [*map(str, (tally.picks, tally.core, tally.good, tally.junk)), _percent(tally.precision)]
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
-
-
-def _show_changes(changes: Changes) -> None:
-    say()
-    if not changes:
-        say("No picks changed.")
-        return
-    say(f"Picks changed on {len(changes)} {'site' if len(changes) == 1 else 'sites'}:")
-    say()
-    rows = [[site, c.kind, f"{c.url}\n  {c.why}"] for site, found in changes.items() for c in found]
-    print_table((Column("Site"), Column.whole("Page"), Column("and why")), rows)

@@ -25,7 +25,8 @@ from honeyguide.app.watch import WatchBudget, WatchRequest, watch_opened
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
-from honeyguide.cli.crawl_work import STOPPED, failed_words, refused_words, revisit_words
+from honeyguide.cli.crawling.lines import PrintedPages, begin_output
+from honeyguide.cli.crawling.words import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.options import (
     INTERRUPTED,
     INTERRUPTED_CODE,
@@ -49,7 +50,6 @@ from honeyguide.cli.output import (
     usual_format,
     verbose_option,
 )
-from honeyguide.cli.page_lines import PrintedPages, begin_output
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.core.records import verdict_of
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import PageAttachments, Store
     from honeyguide.app.watch import Round
-    from honeyguide.cli.page_lines import Output
+    from honeyguide.cli.crawling.lines import Output
     from honeyguide.core.records import Record
 
 _STOPPED = {

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.html.rendering.tokens import Box, Kind, Tokens
+from honeyguide.adapters.html.rendering.kinds import Kind
+from honeyguide.adapters.html.rendering.tokens import Box, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

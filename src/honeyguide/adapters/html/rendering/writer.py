@@ -11,7 +11,7 @@ from collections.abc import Callable  # noqa: TC003 - the type of a table at run
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from honeyguide.adapters.html.rendering.inline import LINE_BREAK, InlineText, escape_start
-from honeyguide.adapters.html.rendering.tokens import Kind
+from honeyguide.adapters.html.rendering.kinds import Kind
 
 if TYPE_CHECKING:
     from honeyguide.adapters.html.rendering.main_part import PagePart

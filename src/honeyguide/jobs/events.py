@@ -1,0 +1,50 @@
+"""How a fetch ended, as an event of the crawl machine.
+
+Owns: whose doing a failure was, and what may pass. Must not know: what is done with a page (intake.py). Start reading at
+`event_of`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.core.crawl import machine
+from honeyguide.core.fetching import retry_after_s
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
+from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
+
+if TYPE_CHECKING:
+    from honeyguide.core.crawl.frontier import Lease
+    from honeyguide.ports.fetch import Fetched
+
+
+def event_of(lease: Lease, result: Fetched | FetchError, at: float, tries: int) -> machine.Ended:
+    """Tell the machine how a fetch ended after so many requests in all, and whose doing that was."""
+    claim = lease.claim
+    if not isinstance(result, FetchError):
+        rest_s = retry_after_s(result.headers.retry_after, at)
+        return machine.Answered(claim, result.status, at, rest_s, result.url.site, tries)
+    rest_s, is_refused, there = (
+        result.retry_after_s,
+        isinstance(result, ForbiddenError),
+        _led_to(lease, result),
+    )
+    # Refused for good by robots.txt, or only until robots.txt can be fetched again: then its origin says when.
+    may_pass = rest_s is not None if is_refused else result.retryable
+    if there is None:
+        is_fetch = not isinstance(result, ForbiddenError | AskedToWaitError)
+        why = Why(result.rule, result.why)
+        return machine.Failed(claim, why, at, may_pass, is_fetch, rest_s, tries=tries)
+    why = Why(result.rule, f"redirects to {there.text}: {result.why}")  # and that redirect was fetched
+    return machine.Failed(claim, why, at, may_pass, rest_s=rest_s, site=there.site, tries=tries)
+
+
+def _led_to(lease: Lease, error: FetchError) -> Url | None:
+    """Give where redirects had led when a fetch failed; None where there were none."""
+    if error.url == lease.url.as_linked:
+        return None
+    try:
+        return Url.parse(error.url)
+    except UrlError:  # a fetcher that is not ours may say anything
+        return None
