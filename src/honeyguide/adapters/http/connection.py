@@ -155,5 +155,5 @@ async def check_library() -> None:
     async with aiohttp.TCPConnector() as plain:
         is_known = hasattr(plain, "_factory") and hasattr(handler, "_payload")
     if not is_known:
-        what = f"version {aiohttp.__version__} cannot be guarded; pip install 'aiohttp~=3.14.0' brings one that can"
+        what = f"version {aiohttp.__version__} cannot be guarded; pip install 'aiohttp~=3.14.1' brings one that can"
         raise ConfigError("aiohttp", (Problem("", what),))
