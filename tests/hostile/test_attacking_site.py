@@ -12,14 +12,19 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from patience import HANG_S
 from servers import CHUNKED, HEAD, Page, Silent, Site, cut, kept, pour
 
+from honeyguide.adapters.http.client import HttpFetcher
+from honeyguide.core.url.url import Url
+from honeyguide.ports.fetch import Fetched
 from honeyguide.testing.fakes import Script, drip
 
 pytestmark = [
@@ -217,11 +222,26 @@ def check_report(text: str) -> None:
     assert text.rstrip().endswith("</html>")
 
 
+@pytest.fixture
+def _short_for_drip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait a moment for the page that never ends, and as long as it takes for all others."""
+    fetch = HttpFetcher.fetch
+
+    async def chosen(self: HttpFetcher, url: Url, **settings: Any) -> Fetched:
+        limit_s = 0.3 if url.path == "/about/drip" else HANG_S
+        policy = replace(self._policy, total_timeout_s=limit_s, head_timeout_s=limit_s)
+        self._policy = policy  # `fetch` reads it before it waits for anything
+        return await fetch(self, url, **settings)
+
+    monkeypatch.setattr(HttpFetcher, "fetch", chosen)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_short_for_drip")
 def test_crawl_and_pick_of_a_site_that_attacks_with_everything(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:
-    manners = ("--delay", "0", "--retries", "0", "--timeout", "1.5")
+    manners = ("--delay", "0", "--retries", "0")
     with Silent() as silent:
         site = Site(attacker(f"http://127.0.0.1:{silent.port}"), host="127.0.0.2")
         with site.served() as home:
