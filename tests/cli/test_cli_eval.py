@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from honeyguide.cli.commands.runs import diff
 from honeyguide.cli.commands.select import eval as command
 
 if TYPE_CHECKING:
@@ -88,7 +89,6 @@ def test_a_record_for_each_site_and_one_for_the_run(judge: Run) -> None:
     acme, other, run = _records(judge())
     assert (acme["site"], acme["verdict"], acme["core"], acme["good"]) == ("www.acme.example", "ok", 2, 3)
     assert acme["labels"] == ["core", "core", "acceptable"]
-    assert acme["entered"] is None
     assert (other["verdict"], other["junk"], other["labels"]) == ("BAD", 1, ["junk"])
     assert (run["kind"], run["sites"], run["good_sites"], run["junk"]) == ("total", 2, 1, 1)
     assert (run["precision"], run["coverage"]) == (0.75, 0.6667)
@@ -121,21 +121,13 @@ def test_csv_has_a_row_for_each_site(judge: Run) -> None:
     ]
 
 
-def test_compare_says_what_changed_and_why(judge: Run) -> None:
-    acme, other, _ = _records(judge("picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl"))
-    about, alarms = acme["entered"]
+@pytest.mark.usefixtures("judge")  # makes the files
+def test_diff_says_what_changed_and_why() -> None:
+    found = CliRunner().invoke(diff, ["before.jsonl", "picks.jsonl"], catch_exceptions=False)
+    about, alarms, left = _records(found)
     assert about["reason"] == "rank 2; score 30 to 70; was rejected by cap, because of cap"
     assert alarms["reason"] == "rank 3; score 50; was not linked"
-    assert acme["left"][0]["reason"] == "rank was 2; score 50; is rejected by doorway, because of doorway"
-    assert (other["entered"], other["left"], other["moved"]) == ([], [], [])
-    shown = judge(
-        "picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", "table"
-    ).stdout
-    assert "Picks changed on 1 site:" in shown
-    same = judge(
-        "picks.jsonl", "--gold", "gold.jsonl", "--compare", "picks.jsonl", "--format", "table"
-    ).stdout
-    assert "No picks changed." in same
+    assert left["reason"] == "rank was 2; score 50; is rejected by doorway, because of doorway"
 
 
 def test_a_cap_judges_fewer(judge: Run) -> None:
@@ -232,6 +224,6 @@ def test_bad_files(judge: Run) -> None:
 def test_strange_values_do_no_harm(judge: Run) -> None:
     text = '{"site": "www.acme.example", "selected": [{"url": "%s", "rank": "x", "score": NaN, "bucket": 3, "rejected": []}]}'
     Path("picks.jsonl").write_text(text % "\\u001b[31m\\ud800", "utf-8")
-    result = judge("picks.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", "table")
+    result = judge("picks.jsonl", "--gold", "gold.jsonl", "--format", "table")
     assert result.exit_code == 3
     assert "\x1b" not in result.stdout

@@ -262,9 +262,8 @@ def test_a_report_of_another_command_is_not_replaced(run: Run, folder: Path, nam
 
 
 def test_a_report_tells_of_a_whole_plan(run: Run) -> None:
-    for more in (("--explain", "https://news.example/world"), ("--diff", "plan.jsonl")):
-        result = run("plan", "known.csv", *more, "--report", "p.md")
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "--report tells of a whole plan; leave out --explain and --diff." in result.stderr
+    result = run("plan", "known.csv", "--explain", "https://news.example/world", "--report", "p.md")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "-o and --report take a whole plan; leave out --explain." in result.stderr
     result = run("plan", "known.csv", "--report", "known.csv.md", "-o", "known.csv.md", "--format", "csv")
     assert "is named twice" in result.stderr

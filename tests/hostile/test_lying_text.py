@@ -145,10 +145,8 @@ def test_picks_and_labels_of_strangers(run: Run, tmp_path: Path) -> None:
     (tmp_path / "before.jsonl").write_text(json.dumps({**record, "selected": []}))
     (tmp_path / "gold.jsonl").write_text(json.dumps({"site": f"a.example{ALL}", "core": [f"/{ALL}"]}))
     for chosen in ("table", "jsonl", "csv"):
-        check_as(
-            chosen,
-            run("eval", "now.jsonl", "--gold", "gold.jsonl", "--compare", "before.jsonl", "--format", chosen),
-        )
+        check_as(chosen, run("eval", "now.jsonl", "--gold", "gold.jsonl", "--format", chosen))
+        check_as(chosen, run("diff", "before.jsonl", "now.jsonl", "--format", chosen))
 
 
 def test_rows_of_strangers(run: Run, tmp_path: Path) -> None:

@@ -74,8 +74,6 @@ _PICKS = (
     Case("eval-table", "eval picks.jsonl --gold gold.jsonl --format table"),
     Case("eval-jsonl", "eval picks.jsonl --gold gold.jsonl --format jsonl"),
     Case("eval-csv", "eval picks.jsonl --gold gold.jsonl --cap 2 --format csv"),
-    Case("eval-compare", "eval picks.jsonl --gold gold.jsonl --compare before.jsonl --format table"),
-    Case("eval-compare-jsonl", "eval picks.jsonl --gold gold.jsonl --compare before.jsonl"),
     Case("eval-missing-record", "eval before.jsonl --gold more-gold.jsonl --format table"),
 )
 
@@ -164,9 +162,10 @@ _FILES = (
     Case("plan-file-parquet", f"plan known.csv {_PLAN} -o plan.parquet"),
     Case("plan-parquet-in", f"plan plan-input.parquet {_PLAN} --level low --level 'very high' --format csv"),
     Case("plan-reports", f"plan known.csv {_PLAN} --report plan.html --report plan.md --quiet -o reported.csv"),
-    Case("plan-diff-table", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl --format table"),
-    Case("plan-diff-jsonl", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl"),
-    Case("plan-diff-csv", "plan known.csv --now 2024-06-18T08:00:00Z --diff plan.jsonl --format csv"),
+    Case("plan-file-later", "plan known.csv --now 2024-06-18T08:00:00Z -o later.jsonl"),
+    Case("diff-plans-table", "diff plan.jsonl later.jsonl --format table"),
+    Case("diff-plans-jsonl", "diff plan.jsonl later.jsonl"),
+    Case("diff-plans-csv", "diff plan.jsonl later.jsonl --format csv"),
     Case("plan-skip", f"plan wrong.csv {_PLAN} --on-error skip --format csv"),
     *(
         Case(f"plan-{policy}", f"plan rates.csv {_PLAN} --policy {policy} --format table")

@@ -291,6 +291,3 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
         options=options,
         read_sitemap=read_sitemap,
     )
-
-
-# --- judging ---

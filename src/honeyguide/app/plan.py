@@ -21,12 +21,10 @@ from honeyguide.app.files import check_table, column_names, write_table
 from honeyguide.app.known import StoreTable, open_known
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
-from honeyguide.core.records.answers import PlanChangeRecord
-from honeyguide.core.records.fields import PlanRecord, columns
+from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, POLICIES
-from honeyguide.core.rules.language import half_up
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
@@ -41,15 +39,13 @@ if TYPE_CHECKING:
     from honeyguide.ports.rank import Ranker
 
 __all__ = [
-    "DIFF_COLUMNS", "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
-    "PlanSession", "check_plan_file", "diff_plan", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
+    "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
+    "PlanSession", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
     "policy_names", "rank_urls", "score_url", "write_plan",
 ]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
 PLAN_COLUMNS = column_names(PlanRecord)
-DIFF_COLUMNS = columns(PlanChangeRecord)
-_CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _NEVER = 253_370_764_800.0  # the year 9999
 
 
@@ -281,109 +277,3 @@ def check_plan_file(file: str, kind: str) -> None:
 def write_plan(file: str, kind: str, plan: Plan) -> None:
     """Write the entries to a file, in one step."""
     write_table(Path(file), kind, map(plan_record, plan.entries), PlanRecord)
-
-
-# --- what changed since an earlier plan ---
-
-
-def diff_plan(earlier: str, plan: Plan, session: PlanSession, now: datetime) -> list[Record]:
-    """List the URLs that entered, left and changed since the plan in the file `earlier`."""
-    after = {entry.scored.url: plan_record(entry) for entry in plan.entries}
-    before = {record["url"]: record for record in _read_plan(earlier, after.values())}
-    gone = [url for url in before if url not in after]
-    rows = session.ranker.find(gone) if gone else {}
-    kept = (_change("changed", before[url], record) for url, record in after.items() if url in before)
-    return [
-        *(_entered(record) for url, record in after.items() if url not in before),
-        *(_left(before[url], session.ranker.judge(rows[url], now) if url in rows else None) for url in gone),
-        *(change for change in kept if change["points"]),
-    ]
-
-
-def _read_plan(file: str, now: Iterable[Record]) -> list[Record]:
-    from honeyguide.adapters.files.results import read_plan  # only for those who compare
-
-    records = read_plan(file)
-    # CSV names no rules: those of the new plan are recognised by their sentences, others stay unnamed.
-    if any(entry["rule"] is None for record in records for entry in record["points"]):
-        rules = {entry["reason"]: entry["rule"] for record in now for entry in record["points"]}
-        for record in records:
-            for entry in record["points"]:
-                entry["rule"] = rules.get(entry["reason"])
-        return [{**record, "is_rounded": True} for record in records]
-    return records
-
-
-def compare_plans(earlier: str, later: str) -> list[Record]:
-    """List the URLs that entered, left and changed from one plan in a file to another."""
-    from honeyguide.adapters.files.results import read_plan  # only for those who compare
-
-    plans = [{record["url"]: record for record in read_plan(file)} for file in (earlier, later)]
-    entries = [entry for plan in plans for record in plan.values() for entry in record["points"]]
-    if any(entry["rule"] is None for entry in entries):  # CSV names no rules: sentences are compared
-        for entry in entries:
-            entry["rule"] = None
-        plans[0] = {url: {**record, "is_rounded": True} for url, record in plans[0].items()}
-    before, after = plans
-    kept = (_change("changed", before[url], record) for url, record in after.items() if url in before)
-    return [
-        *(_entered(record) for url, record in after.items() if url not in before),
-        *(
-            _change("left", before[url], None, "is not in the later plan")
-            for url in before
-            if url not in after
-        ),
-        *(change for change in kept if change["points"]),
-    ]
-
-
-def _entered(after: Record) -> Record:
-    paid = [entry for entry in after["points"] if entry["points"]]
-    more = "; these points bring it in now" if paid else ""
-    return _change("entered", None, after, f"was not in the earlier plan{more}", paid)
-
-
-def _left(before: Record, entry: PlanEntry | None) -> Record:
-    if entry is None:
-        return _change("left", before, None, "not in the input any more")
-    after = {**plan_record(entry), "rank": None}
-    sentence = "" if _differences(before, after) else "others are better, or it was not asked for"
-    return _change("left", before, after, sentence)
-
-
-def _change(
-    kind: str, before: Record | None, after: Record | None, sentence: str = "", paid: Sequence[Record] = ()
-) -> Record:
-    """Write a change; `points` lists the rules whose points differ, `reasons` begins with the sentence."""
-    known = after or before or {}
-    points = _differences(before, after) if before and after else list(paid)
-    return {
-        "schema": SCHEMA,
-        "url": known["url"],
-        "change": kind,
-        "rank": after["rank"] if after else None,
-        "rank_before": before["rank"] if before else None,
-        "score": after["score"] if after else None,
-        "score_before": before["score"] if before else None,
-        "reasons": [*([sentence] if sentence else []), *(entry["reason"] for entry in points)],
-        "points": points,
-    }
-
-
-def _differences(before: Record, after: Record) -> list[Record]:
-    old, new = _by_rule(before), _by_rule(after)
-    least = _CSV_STEP if before.get("is_rounded") else 0.0
-    return [
-        {"rule": entry["rule"], "points": tidy(half_up(paid, 6)), "reason": entry["reason"]}
-        for key, entry in {**old, **new}.items()
-        if abs(paid := _points(new, key) - _points(old, key)) > least
-    ]
-
-
-def _by_rule(record: Record) -> dict[str, Record]:
-    """Map the payments by their rules, or by their sentences where rules are not known."""
-    return {entry["rule"] or f"'{entry['reason']}'": entry for entry in record["points"]}
-
-
-def _points(entries: Mapping[str, Record], key: str) -> float:
-    return float(entries[key]["points"]) if key in entries else 0.0

@@ -1,4 +1,4 @@
-"""The tables of `honeyguide eval`: figures of sites, their sum, and what changed.
+"""The tables of `honeyguide eval`: figures of sites and their sum.
 
 Must not know: how figures are made. Start reading at `show_evaluation`.
 """
@@ -13,22 +13,19 @@ from honeyguide.cli.output import Column, print_table, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from honeyguide.app.tools.evaluate import Changes, Evaluation, PickCounts, Totals
+    from honeyguide.app.tools.evaluate import Evaluation, PickCounts, Totals
 
 
 def unjudged(judged: Evaluation, picks: str, gold: str) -> Iterator[str]:
-    """Say which sites could not be judged, or not compared."""
+    """Say which sites could not be judged."""
     if judged.missing:
         yield f"{picks} has no record of {name_sites(judged.missing)}: judged as no picks"
     if judged.unlabelled:
         yield f"{gold} has no labels of {name_sites(judged.unlabelled)}: not judged"
-    for sites, run in ((judged.only_now, "this run"), (judged.only_before, "the other run")):
-        if sites:
-            yield f"only {run} has {name_sites(sites)}: not compared"
 
 
 def show_evaluation(judged: Evaluation) -> None:
-    """Print a row per site, the sum with its intervals, and what changed."""
+    """Print a row per site, and the sum with its intervals."""
     counts = tuple(Column.number(name) for name in ("Picks", "Core", "Good", "Junk"))
     rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
     print_table((Column("Site"), *counts, Column.whole("Verdict")), rows)
@@ -44,8 +41,6 @@ def show_evaluation(judged: Evaluation) -> None:
         say("For comparison, the first links of each homepage:")
         for line in _total_lines(first):
             say(f"  {line}")
-    if judged.changes is not None:
-        _show_changes(judged.changes)
 
 
 def _total_lines(totals: Totals) -> Iterator[str]:
@@ -69,14 +64,3 @@ def _cells(tally: PickCounts) -> list[str]:
 
 def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
-
-
-def _show_changes(changes: Changes) -> None:
-    say()
-    if not changes:
-        say("No picks changed.")
-        return
-    say(f"Picks changed on {len(changes)} {'site' if len(changes) == 1 else 'sites'}:")
-    say()
-    rows = [[site, c.kind, f"{c.url}\n  {c.why}"] for site, found in changes.items() for c in found]
-    print_table((Column("Site"), Column.whole("Page"), Column("and why")), rows)

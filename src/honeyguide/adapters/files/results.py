@@ -1,4 +1,4 @@
-"""Results that are compared with new ones: labels and picks (`eval`), and earlier plans (`plan --diff`).
+"""Results that are compared with new ones: labels, picks and earlier plans.
 
 Start reading at `read_gold`, `read_picks` and `read_plan`. Must not know: how picks are judged (`core.pick.evaluate`), how
 plans differ.

@@ -13,12 +13,10 @@ from honeyguide.adapters.files.read import name_of
 from honeyguide.adapters.files.results import read_gold, read_picks
 from honeyguide.app.arguments import count_of
 from honeyguide.core.pick.evaluate import (
-    Change,
     Evaluation,
     PickCounts,
     SiteFigures,
     Totals,
-    compare_sites,
     interval,
     judge_first_links,
     judge_site,
@@ -31,29 +29,21 @@ from honeyguide.core.text.printable import rounded
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from honeyguide.core.records import Record
 
-    Changes = Mapping[str, Sequence[Change]]
-
-__all__ = ["Change", "Evaluation", "PickCounts", "Totals", "interval"]  # front ends import them from here
+__all__ = ["Evaluation", "PickCounts", "Totals", "interval"]  # front ends import them from here
 EVAL_COLUMNS = columns(EvalRecord)
 _NAMED_AT_MOST = 10  # sites in a sentence
 
 
-def judge_picks(
-    picks: str | Path, gold: str | Path, *, compare: str | Path | None = None, cap: int = 4
-) -> Evaluation:
-    """Judge the first `cap` picks of each labelled site; `compare` is the file of another run.
-
-    A labelled site without a record counts as no picks.
-    """
+def judge_picks(picks: str | Path, gold: str | Path, *, cap: int = 4) -> Evaluation:
+    """Judge the first `cap` picks of each labelled site; a labelled site without a record counts as no picks."""
     count_of(cap, "cap")
     labels = read_gold(str(gold))
-    before = None if compare is None else read_picks(str(compare), keep_others=True)
-    now = read_picks(str(picks), keep_others=before is not None)
+    now = read_picks(str(picks), keep_others=False)
     matched = match_sites(labels, now)
     if not matched:
         raise InputError(
@@ -61,18 +51,10 @@ def judge_picks(
             "host and port must be the same",
             file=name_of(str(picks)),
         )
-    names = {picked.site: site for site, picked in matched.items()}
+    found = {picked.site for picked in matched.values()}
     judged = tuple(judge_site(one, matched.get(site), cap) for site, one in labels.items())
     first = tuple(judge_first_links(one, matched.get(site), cap) for site, one in labels.items())
-    unlabelled = tuple(site for site in now if site not in names)
-    if before is None:
-        return Evaluation(judged, unlabelled=unlabelled, first=first)
-    pairs = ((site, compare_sites(picked, before[site])) for site, picked in now.items() if site in before)
-    changes = {names.get(site, site): found for site, found in pairs if found}
-    only_now = tuple(site for site in now if site not in before)
-    return Evaluation(
-        judged, changes, unlabelled, only_now, tuple(site for site in before if site not in now), first
-    )
+    return Evaluation(judged, tuple(site for site in now if site not in found), first)
 
 
 def name_sites(sites: Iterable[str]) -> str:
@@ -82,29 +64,21 @@ def name_sites(sites: Iterable[str]) -> str:
     return (", ".join(names[:_NAMED_AT_MOST]) or "no site") + (f" and {more} more" if more > 0 else "")
 
 
-def site_records(judged: Evaluation) -> list[Record]:
-    """Make a record of each site."""
-    labelled = {site.site: site for site in judged.sites}
-    sites = dict.fromkeys([*labelled, *(judged.changes or {})])
-    return [_site_record(site, labelled.get(site), judged.changes) for site in sites]
-
-
-def _site_record(site: str, judged: SiteFigures | None, changes: Changes | None) -> Record:
-    """Make a record; without labels its figures are unknown, without another run its changes are."""
-    figures = dict.fromkeys(EVAL_COLUMNS[3:-3])
-    if judged is not None:
-        known = ("core", "good", "junk", "core_pages", "has_record")
-        labels = [label or "unlabelled" for label in judged.labels]
-        figures |= {"verdict": verdict(judged), "picks": len(labels), "labels": labels}
-        figures |= {name: getattr(judged, name) for name in known}
-    found = None if changes is None else changes.get(site, [])
-    kinds = {
-        kind: None
-        if found is None
-        else [{"url": change.url, "reason": change.why} for change in found if change.kind == kind]
-        for kind in EVAL_COLUMNS[-3:]
+def site_record(judged: SiteFigures) -> Record:
+    """Make the record of a site."""
+    return {
+        "schema": SCHEMA,
+        "kind": "site",
+        "site": judged.site,
+        "verdict": verdict(judged),
+        "picks": len(judged.labels),
+        "core": judged.core,
+        "good": judged.good,
+        "junk": judged.junk,
+        "core_pages": judged.core_pages,
+        "labels": [label or "unlabelled" for label in judged.labels],
+        "has_record": judged.has_record,
     }
-    return {"schema": SCHEMA, "kind": "site", "site": site, **figures, **kinds}
 
 
 def verdict(judged: SiteFigures) -> str:

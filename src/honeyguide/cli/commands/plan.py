@@ -6,7 +6,6 @@ Owns: the command, its options, its messages and its tables. Must not know: how 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -48,8 +47,6 @@ from honeyguide.cli.output import (
     verbose_option,
 )
 from honeyguide.core.records import iso
-from honeyguide.core.records.answers import PlanChangeRecord
-from honeyguide.core.records.fields import columns
 from honeyguide.core.url.url import display
 from honeyguide.errors import InputError, shown
 
@@ -112,9 +109,6 @@ class PlanOptions:
     explain: str | None = option(
         "--explain URL",
         "Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
-    )
-    diff: str | None = option(
-        "--diff PLAN", "Print what changed since an earlier plan, a file that -o wrote."
     )
     file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv, .parquet or .xlsx file.")
     reports: tuple[str, ...] = reports_option()
@@ -187,10 +181,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             raise InputError(_none_left(rejected) if rejected and rejected.rows else empty, file=session.name)
         _warn(found)
         write_plan_reports(options.reports, found, session, query)
-        if options.diff is not None:
-            changes = app_plan.diff_plan(options.diff, found, session, options.now)
-            emit(changes, columns(PlanChangeRecord), lambda _: _show_diff(changes, len(found.entries)))
-        elif file is not None:
+        if file is not None:
             app_plan.write_plan(file, written, found)
         else:
             records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
@@ -258,16 +249,14 @@ def _check_source(files: tuple[str, ...], options: PlanOptions) -> None:
         check_kinds(files, options.kind)
     elif options.kind is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
-    elif options.enqueue and (options.explain is not None or options.diff is not None):
-        raise click.UsageError("--enqueue takes a whole plan; leave out --explain and --diff.")
+    elif options.enqueue and options.explain is not None:
+        raise click.UsageError("--enqueue takes a whole plan; leave out --explain.")
 
 
 def _destination(files: tuple[str, ...], options: PlanOptions) -> tuple[str | None, str]:
     """Settle the file and its format; what could only fail after all rows were ranked is rejected now."""
-    if sum(value is not None for value in (options.explain, options.diff, options.file)) > 1:
-        raise click.UsageError("Give only one of --explain, --diff and -o.")
-    if options.reports and (options.explain is not None or options.diff is not None):
-        raise click.UsageError("--report tells of a whole plan; leave out --explain and --diff.")
+    if options.explain is not None and (options.file is not None or options.reports):
+        raise click.UsageError("-o and --report take a whole plan; leave out --explain.")
     file = standard_output(options.file)
     if file is None and not options.reports:
         return None, ""
@@ -336,25 +325,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.4g}"
     return _FRACTION.sub(r"\1", str(value))
-
-
-def _show_diff(changes: Sequence[Record], total: int) -> None:
-    """Print what entered, left and changed since an earlier plan, and which rules caused it."""
-    rows = []
-    for change in changes:
-        scores = f"{number(change['score_before'])} to {number(change['score'])}"
-        rows.append([change["change"], scores, "\n".join([display(change["url"]), *_causes(change)])])
-    print_table((Column.whole("Change"), Column.whole("Score"), Column("URL and why")), rows)
-    say()
-    kinds = Counter(change["change"] for change in changes)
-    counts = [f"{kinds[kind]:,} {kind}" for kind in ("entered", "left", "changed")]
-    say(f"{', '.join(counts)}, of {total:,} URLs in the plan")
-
-
-def _causes(change: Record) -> list[str]:
-    lines = [f"  {points(entry['points'])} {entry['reason']}" for entry in change["points"]]
-    sentences = change["reasons"][: len(change["reasons"]) - len(lines)]
-    return [*lines, *(f"  {sentence}" for sentence in sentences)]
 
 
 def write_plan_reports(files: Sequence[str], plan: Plan, session: PlanSession, query: PlanQuery) -> None:

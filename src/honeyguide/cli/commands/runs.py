@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,9 @@ from honeyguide.cli.output import (
     emit,
     no_color_option,
     note,
+    number,
     output_options,
+    points,
     print_table,
     say,
     write_records,
@@ -46,6 +49,7 @@ from honeyguide.core.records.fields import (
     RunRecord,
     columns,
 )
+from honeyguide.core.url.url import display
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -335,13 +339,13 @@ def diff(earlier: str, later: str) -> None:
     A is the earlier file and B the later one: JSON lines of honeyguide pick, or of honeyguide plan, which may also be CSV or
     Parquet. No labels are needed.
     """
-    from honeyguide.app.plan import compare_plans
-    from honeyguide.app.tools.diff import compare_picks, is_pick_file
+    from honeyguide.app.tools.diff import compare_picks, compare_plans, is_pick_file
     from honeyguide.app.tools.evaluate import name_sites
 
-    if is_pick_file(earlier) != is_pick_file(later):
+    kinds = {is_pick_file(earlier), is_pick_file(later)} - {None}
+    if len(kinds) > 1:
         raise click.UsageError("One file has picks and the other a plan; give two of one kind.")
-    if not is_pick_file(earlier):
+    if True not in kinds:
         changes = compare_plans(earlier, later)
         emit(changes, columns(PlanChangeRecord), lambda _: _show_changes(changes))
         return
@@ -352,11 +356,23 @@ def diff(earlier: str, later: str) -> None:
 
 
 def _show_changes(changes: Sequence[Record]) -> None:
+    is_plan = any("points" in change for change in changes)
     if not changes:
         say("Nothing changed.")
         return
     rows = []
     for change in changes:
-        reasons = change.get("reasons") or [change.get("reason", "")]
-        rows.append([change["change"], "\n  ".join([change["url"], *reasons])])
-    print_table((Column.whole("Change"), Column("URL and why")), rows)
+        scores = [f"{number(change['score_before'])} to {number(change['score'])}"] if is_plan else []
+        rows.append([change["change"], *scores, "\n  ".join([display(change["url"]), *_causes(change)])])
+    scored = (Column.whole("Score"),) if is_plan else ()
+    print_table((Column.whole("Change"), *scored, Column("URL and why")), rows)
+    say()
+    say(", ".join(f"{count:,} {kind}" for kind, count in Counter(c["change"] for c in changes).items()))
+
+
+def _causes(change: Record) -> list[str]:
+    """Write the sentences of a change, then the points that differ."""
+    if "points" not in change:
+        return [change["reason"]]
+    paid = [f"{points(entry['points'])} {entry['reason']}" for entry in change["points"]]
+    return [*change["reasons"][: len(change["reasons"]) - len(paid)], *paid]

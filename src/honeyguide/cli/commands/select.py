@@ -16,7 +16,7 @@ from honeyguide.app.files import kind_of, name_of
 from honeyguide.app.tools.evaluate import (
     EVAL_COLUMNS,
     judge_picks,
-    site_records,
+    site_record,
     total_record,
 )
 from honeyguide.app.tools.pages import demo_page, load_page
@@ -299,19 +299,13 @@ class _EvalOptions:
     gold: str = option(
         "--gold PATH", "Labels: JSON lines, or a folder with a JSON file for each site.", required=True
     )
-    compare: str | None = option(
-        "--compare PICKS", "Another run: print which picks entered, left or moved, and why."
-    )
     cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
 
 
 @click.command(
     "eval",
     cls=Command,
-    examples=(
-        "honeyguide eval now.jsonl --gold gold.jsonl",
-        "honeyguide eval now.jsonl --gold gold.jsonl --compare before.jsonl --format csv",
-    ),
+    examples=("honeyguide eval now.jsonl --gold gold.jsonl",),
 )
 @click.argument("picks", metavar="PICKS")
 @takes(options=_EvalOptions)
@@ -321,12 +315,13 @@ def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's
 
     PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
     and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
-    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record.
+    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record. honeyguide diff
+    compares two runs.
     """
-    judged = judge_picks(picks, options.gold, compare=options.compare, cap=options.cap)
+    judged = judge_picks(picks, options.gold, cap=options.cap)
     for line in unjudged(judged, name_of(picks), name_of(options.gold)):
         note(line)
-    records = site_records(judged)
+    records = list(map(site_record, judged.sites))
     if (given_format() or usual_format()) == "jsonl":
         records.append(total_record(judged))
     emit(records, EVAL_COLUMNS, lambda _: show_evaluation(judged))

@@ -273,16 +273,10 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A run, judged: its sites, and by site what changed since another run; None without one.
-
-    `first` are the figures of the first links of each homepage, to compare. `unlabelled` sites were not judged; `only_now` and `only_before` are the sites of one run alone, not compared.
-    """
+    """A run, judged: its sites, those without labels, and the figures of the first links of each homepage, to compare."""
 
     sites: tuple[SiteFigures, ...]
-    changes: Mapping[str, Sequence[Change]] | None = None
     unlabelled: tuple[str, ...] = ()
-    only_now: tuple[str, ...] = ()
-    only_before: tuple[str, ...] = ()
     first: tuple[SiteFigures, ...] = ()
 
     @property

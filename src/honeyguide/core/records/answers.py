@@ -5,7 +5,7 @@ Owns: their fields, as `fields.py` does for picks, crawls and plans. Must not kn
 
 from typing import Any, TypedDict
 
-from honeyguide.core.records.fields import Number, OutputRecord, PageReason, PageRecord, Point, Rejection
+from honeyguide.core.records.fields import Number, OutputRecord, PageRecord, Point, Rejection
 
 # --- crawl ---
 
@@ -104,17 +104,14 @@ class EvalRecord(OutputRecord):
 
     kind: str  # `site`
     site: str  # host and port
-    verdict: str | None  # `ok`, `BAD`, or `BAD, no record`
-    picks: int | None  # how many pages were picked, up to `--cap`
-    core: int | None  # core pages among them
-    good: int | None  # core or acceptable pages among them
-    junk: int | None  # junk among them
-    core_pages: int | None  # pages that the labels call core
-    labels: list[str] | None  # the label of each pick, in order; `unlabelled` if there is none
-    has_record: bool | None  # false if the picks have no record of the site
-    entered: list[PageReason] | None  # with `--compare`: pages that entered
-    left: list[PageReason] | None  # pages that left
-    moved: list[PageReason] | None  # pages that moved
+    verdict: str  # `ok`, `BAD`, or `BAD, no record`
+    picks: int  # how many pages were picked, up to `--cap`
+    core: int  # core pages among them
+    good: int  # core or acceptable pages among them
+    junk: int  # junk among them
+    core_pages: int  # pages that the labels call core
+    labels: list[str]  # the label of each pick, in order; `unlabelled` if there is none
+    has_record: bool  # false if the picks have no record of the site
 
 
 class PickChangeRecord(OutputRecord):
@@ -148,7 +145,7 @@ class PlanExplainRecord(OutputRecord):
 
 
 class PlanChangeRecord(OutputRecord):
-    """`plan --diff`, and `diff` of two plans: one change since the earlier plan. Plans in CSV name no rules: there `rule` may be null."""
+    """`diff` of two plans: one change since the earlier one. Plans in CSV name no rules: there `rule` may be null."""
 
     url: str  # as given
     change: str  # `entered`, `left` or `changed`

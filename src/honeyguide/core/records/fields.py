@@ -123,13 +123,6 @@ class SkippedLink(TypedDict):
     rule: str  # the rule that decided
 
 
-class PageReason(TypedDict):
-    """A page and a sentence about it."""
-
-    url: str  # the page
-    reason: str  # the sentence
-
-
 class ReplacedPage(TypedDict):
     """A selected page that did not keep its place."""
 
