@@ -251,7 +251,7 @@ def requests_of(folder: Path) -> list[Request]:
 @pytest.mark.skipif(
     not hasattr(os, "fork") or not hasattr(time, "CLOCK_BOOTTIME"), reason="no such processes there"
 )
-@pytest.mark.stress
+@pytest.mark.slow
 def test_two_workers_that_are_killed_again_and_again_are_one_polite_crawl(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, __file__, str(tmp_path)]

@@ -241,7 +241,7 @@ def _name(error: sqlite3.Error) -> str:
 
 
 def _is_busy(error: sqlite3.Error) -> bool:
-    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+    return _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"))
 
 
 def translate(error: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreError:

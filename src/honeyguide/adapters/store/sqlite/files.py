@@ -60,7 +60,7 @@ def open_to_read(path: str) -> Opened:
     """Open a store in the first way that works here."""
     for way in _ways(path):
         if way == _UNLOCKED:
-            return Opened(connect(path, way), _state(path))
+            return Opened(connect(path, way), state_of(path))
         connection = connect(path, way)
         if not _is_refused(connection):
             connection.execute("PRAGMA query_only = ON")
@@ -86,7 +86,7 @@ def connect(path: str, way: str | None = None) -> sqlite3.Connection:
 
 def check_unchanged(path: str, opened: Opened) -> None:
     """Say that what was read without locks cannot be trusted, if somebody has written to it meanwhile."""
-    if opened.state is not None and opened.state != _state(path):
+    if opened.state is not None and opened.state != state_of(path):
         raise StoreError(path, _CHANGED)
 
 
@@ -132,7 +132,7 @@ def has_log(path: str) -> bool:
 def log_bytes(path: str) -> int:
     """Tell how long the log of a store is; -1 if it has none."""
     real = os.path.realpath(path)  # SQLite follows links, too, before it looks beside a file
-    return max(_state(real + end)[1] for end in _LOGS)
+    return max(state_of(real + end)[1] for end in _LOGS)
 
 
 def identity_of(path: str) -> tuple[int, int] | None:
@@ -156,7 +156,7 @@ def _ways(path: str) -> Iterator[str]:
         yield _UNLOCKED
 
 
-def _state(path: str) -> tuple[int, int]:
+def state_of(path: str) -> tuple[int, int]:
     """Tell when a file was written, and how large it is."""
     try:
         found = os.stat(path)  # noqa: PTH116 - the path as it is; pathlib would tidy it

@@ -33,6 +33,7 @@ from honeyguide.adapters.store.sqlite.files import (
     open_to_check,
     open_to_read,
     open_to_write,
+    state_of,
 )
 from honeyguide.adapters.store.sqlite.history import SqliteHistory
 from honeyguide.adapters.store.sqlite.leases import SqliteWorkers
@@ -74,18 +75,9 @@ class SqliteStore:
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S, read_only: bool = False) -> None:
         self.path = str(path)
         self._log_limit = _NO_LIMIT if read_only else 0
-        is_new = not _check_file(Path(path), read_only=read_only)
-        was_logged = is_held(self.path) or log_bytes(self.path) >= 0
-        if not is_new and not read_only and not is_held(self.path):
-            self._check_first(busy_s)
-        self._db = Database(self.path, busy_s, open_to_read if read_only else open_to_write)
-        try:
-            self._prepare(read_only=read_only)
-            if self._has_more():
-                self._check_log(was_logged=was_logged, read_only=read_only)
-        except BaseException:  # put in order whatever it is, and raised again
-            self._db.close()
-            raise
+        # Another process may make the log while we look for it, so a missing one is looked for twice.
+        if not self._open(busy_s, read_only=read_only) and not self._open(busy_s, read_only=read_only):
+            raise StoreError(self.path, _LOG_MISSING)
         self.runs = SqliteRuns(self._db)
         self.history = SqliteHistory(self._db)
         self.contents = SqliteContents(self._db)
@@ -127,17 +119,6 @@ class SqliteStore:
         self._db.write(self._sql["set_more"], (0,))
         self._db.flush()
         self._log_limit = log_bytes(self.path) + _LOG_BYTES
-
-    def _has_more(self) -> bool:
-        return bool(self._db.one(self._sql["has_more"])[0])
-
-    def _check_log(self, *, was_logged: bool, read_only: bool) -> None:
-        """Refuse a file whose log is missing; one whose log is there but empty is all that a kill has left."""
-        if not was_logged:
-            raise StoreError(self.path, _LOG_MISSING)
-        if not read_only:
-            self._db.write(self._sql["set_more"], (0,))
-            self._db.flush()
 
     def _forget(self) -> None:
         """Forget what was undone."""
@@ -190,13 +171,44 @@ class SqliteStore:
 
     # --- opening ---
 
-    def _check_first(self, busy_s: float) -> None:
-        """Check whose file it is before anything of it is changed."""
-        self._db = Database(self.path, busy_s, open_to_check)
+    def _open(self, busy_s: float, *, read_only: bool) -> bool:
+        """Open the file and check whose it is; False, and closed again, if its log is missing.
+
+        A log that is there but empty is all that a kill has left.
+        """
+        is_new = not _check_file(Path(self.path), read_only=read_only)
+        has_had_log = is_new or is_held(self.path) or log_bytes(self.path) >= 0
+        if not (is_new or read_only or is_held(self.path)):
+            self._check_first(busy_s)
+        self._db = Database(self.path, busy_s, open_to_read if read_only else open_to_write)
         try:
-            self._check(read_only=False)
-        finally:
+            self._prepare(read_only=read_only)
+            has_more = bool(self._db.one(self._sql["has_more"])[0])
+            if has_more and has_had_log and not read_only:
+                self._db.write(self._sql["set_more"], (0,))
+                self._db.flush()
+        except BaseException:  # put in order whatever it is, and raised again
             self._db.close()
+            raise
+        if has_more and not has_had_log:
+            self._db.close()
+            return False
+        return True
+
+    def _check_first(self, busy_s: float) -> None:
+        """Check whose file it is before anything of it is changed; again, if somebody has written to it meanwhile."""
+        while True:
+            before = state_of(self.path)
+            self._db = Database(self.path, busy_s, open_to_check)
+            try:
+                self._check(read_only=False)
+            except StoreError:
+                if state_of(self.path) == before:
+                    raise
+            else:
+                return
+            finally:
+                self._db.close()
 
     def _prepare(self, *, read_only: bool) -> None:
         """Check whose file it is; a new one gets its tables."""
@@ -209,29 +221,25 @@ class SqliteStore:
 
     def _check(self, *, read_only: bool) -> int:
         """Refuse what is not ours; returns the version, which a file has that has tables."""
-        application, version = self._pragma("application_id"), self._pragma("user_version")
-        has_tables = self._db.one("SELECT count(*) FROM sqlite_schema")[0] > 0
+        application, version, has_tables = self._db.one(self._sql["identity"])
         if application != APPLICATION_ID and (application or has_tables or read_only):
             raise SchemaMismatchError(self.path, _NOT_OURS)
         if version != VERSION and (version or has_tables):
             raise SchemaMismatchError(self.path, (_NEWER if version > VERSION else _OLDER).format(version))
         if version:
             check_schema(self._db, sql_text("schema.sql"))
-        return version
+        return int(version)
 
     def _create(self) -> None:
         """Make the tables; another process may have been faster."""
         self._db.begin_write()
-        if not self._pragma("user_version"):
+        if not self._db.one("PRAGMA user_version")[0]:
             self._db.script(sql_text("schema.sql"))
             self._db.write(self._sql["add_log"])
             self._db.write(self._sql["add_kept"])
             self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()
-
-    def _pragma(self, name: str) -> int:
-        return int(self._db.one(f"PRAGMA {name}")[0])
 
 
 class SqliteRuns:

@@ -1,3 +1,8 @@
+-- name: identity
+-- One statement, because another process may make the tables between two.
+SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
+FROM pragma_application_id, pragma_user_version;
+
 -- name: add_log
 INSERT INTO log (has_more) VALUES (0);
 
@@ -46,8 +51,6 @@ DELETE FROM reading WHERE run = :run;
 DELETE FROM body WHERE digest NOT IN (SELECT body FROM reading);
 DELETE FROM sighting WHERE run = :run;
 DELETE FROM tally WHERE run = :run;
-DELETE FROM reading WHERE run = :run;
-DELETE FROM body WHERE digest NOT IN (SELECT body FROM reading);
 DELETE FROM shape WHERE run = :run;
 DELETE FROM worth WHERE entry IN (SELECT id FROM entry WHERE run = :run);
 DELETE FROM entry WHERE run = :run;
