@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -64,6 +65,23 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
     assert [option.name for option in options if not option.help] == []
 
 
+PICKED: dict[str, Any] = {
+    **dict.fromkeys(("schema", "requests"), 2),
+    **dict.fromkeys(("reason", "profile", "profile_hash", "title")),
+    **{name: [] for name in ("selected", "candidates", "skipped", "replaced")},
+    "site": "acme.example",
+    "homepage": "https://acme.example/",
+    "status": "ok",
+    "strategy": "portfolio",
+    "options": {
+        **dict.fromkeys(("cap", "query", "scope")),
+        **dict.fromkeys(("include", "exclude", "want", "never"), ()),
+    },
+    "counts": {},
+}
+PICKED["options"]["content"] = False
+
+
 @pytest.mark.parametrize(("path", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
 def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: str) -> None:
     assert path is not None
@@ -75,6 +93,8 @@ def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: 
             for word in words
         ]
         words = [*local, "--allow-private", "--retries", "0"]
+    if "--picks" in words:
+        Path("picks.jsonl").write_text(json.dumps(PICKED), "utf-8")
     source = Path(words.pop()).read_bytes() if "<" in words else b""
     result = run(*(word for word in words[1:] if word != "<"), input=source)
     assert result.exit_code == (3 if words[1] == "pick" else 0), result.stderr

@@ -69,6 +69,8 @@ _PICKS = (
     Case("pick-list-from-stdin", f"pick - {_POLITE} --no-timings --cap 1 --format csv < sites.txt"),
     Case("pick-private", "pick {site} --delay 0 --no-timings --format table"),
     Case("pick-unreachable", f"pick http://127.0.0.1:9/ {_POLITE} --no-timings"),
+    Case("explain-picks-table", "explain /about --picks picks.jsonl --format table"),
+    Case("explain-picks-jsonl", "explain /about --picks picks.jsonl"),
     Case("diff-picks-table", "diff before.jsonl picks.jsonl --format table"),
     Case("diff-picks-jsonl", "diff before.jsonl picks.jsonl"),
     Case("eval-table", "eval picks.jsonl --gold gold.jsonl --format table"),

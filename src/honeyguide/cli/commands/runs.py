@@ -39,7 +39,12 @@ from honeyguide.cli.output import (
     write_records,
 )
 from honeyguide.cli.progress import count_of
-from honeyguide.core.records.answers import ExplainRecord, PickChangeRecord, PlanChangeRecord
+from honeyguide.core.records.answers import (
+    ExplainRecord,
+    PickChangeRecord,
+    PickExplainRecord,
+    PlanChangeRecord,
+)
 from honeyguide.core.records.fields import (
     ChunkRecord,
     ExternalRecord,
@@ -84,6 +89,13 @@ class _StoreOptions:
 class _RunOptions(_StoreOptions):
     run: int | None = option(
         "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ExplainOptions(_RunOptions):
+    picks: str | None = option(
+        "--picks FILE", "Ask a file that pick wrote, JSON lines or Parquet, instead of a store."
     )
 
 
@@ -299,25 +311,39 @@ def _write(records: Iterable[Record], options: _PageOptions, kind: Any, noun: st
     examples=(
         "honeyguide explain https://docs.example.org/library/asyncio.html",
         "honeyguide explain https://docs.example.org/about --run 1 --format jsonl",
+        "honeyguide explain https://acme.example/careers --picks picks.jsonl",
     ),
 )
 @click.argument("text", metavar="URL")
-@takes(options=_RunOptions)
+@takes(options=_ExplainOptions)
 @output_options
-def explain(text: str, options: _RunOptions) -> None:
-    """Say what became of a URL in a crawl, and why: how it reads, who links it, what it scored, when it was fetched.
+def explain(text: str, options: _ExplainOptions) -> None:
+    """Say what became of a URL in a crawl or a pick, and why: how it reads, who links it, what it scored, what decided.
 
-    URL may be a path alone, as crawl prints it. Without --run, the newest crawl that has met the URL is asked; if none
-    has, the newest crawl of its site.
+    URL may be a path alone, as crawl prints it. The store of crawls is asked: the crawl of --run, else the newest that
+    has met the URL, else the newest of its site. With --picks, a file of honeyguide pick is asked instead. For a homepage
+    in a file, use honeyguide select PAGE --explain URL.
     """
-    from honeyguide.app.explain import explain_url
-
     with rejected_options():
+        if options.picks is not None:
+            from honeyguide.app.tools.picked import explain_pick
+
+            if options.run is not None:
+                raise click.UsageError("--run is about a store; leave it out, or leave out --picks.")
+            show_explained(explain_pick(options.picks, text, note))
+            return
+        from honeyguide.app.explain import explain_url
+
         record = explain_url(options.store, text, options.run, note)
-    emit([record], columns(ExplainRecord, "steps", "visits", "sentences"), _show_explained)
+    emit([record], columns(ExplainRecord, "steps", "visits", "sentences"), _show_sentences)
 
 
-def _show_explained(records: Iterable[Record]) -> None:
+def show_explained(record: Record) -> None:
+    """Print what a pick decided about a URL."""
+    emit([record], columns(PickExplainRecord, "sentences"), _show_sentences)
+
+
+def _show_sentences(records: Iterable[Record]) -> None:
     for record in records:
         for line in record["sentences"]:
             say(line)

@@ -20,8 +20,10 @@ from honeyguide.app.tools.evaluate import (
     total_record,
 )
 from honeyguide.app.tools.pages import demo_page, load_page
+from honeyguide.app.tools.picked import explain_selection
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.commands.links import note_address
+from honeyguide.cli.commands.runs import show_explained
 from honeyguide.cli.evaluation import show_evaluation, unjudged
 from honeyguide.cli.options import (
     address,
@@ -142,6 +144,9 @@ class _SelectOptions:
         "--heads FILE", "JSON lines with url, title, description of linked pages, for blend."
     )
     everything: bool = option("--all", "List every link of the page with its verdict.")
+    explain: str | None = option(
+        "--explain URL", "Say what was decided about this URL, or path, and why; for a PAGE."
+    )
     input_format: str | None = option(
         "--input-format",
         "What PAGE or FILE is.  [default: by its name]",
@@ -155,6 +160,7 @@ class _SelectOptions:
     examples=(
         "honeyguide select --demo",
         "honeyguide select --demo --strategy blend --all",
+        "honeyguide select --demo --explain /careers",
         "honeyguide select home.html --base https://acme.example/ --cap 6 --exclude 'career|jobs'",
         "honeyguide select home.html --base https://acme.example/ --strategy blend --heads heads.jsonl --format jsonl",
         "honeyguide select - --base https://acme.example/ --profile company --format csv < home.html",
@@ -180,12 +186,17 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
         heads = None if options.heads is None else selecting.read_heads(options.heads, page.url)
         selection = selecting.select_links(page, page.url, heads=heads, profile=profile, **choice.settings)
         found = selecting.PageSelection(page, selection)
+        if options.explain is not None:
+            show_explained(explain_selection(found, options.explain, profile.name))
+            return
         emit(
             found.records(), selecting.SELECT_COLUMNS, lambda _: _show(found, profile, everything=everything)
         )
         return
     if source.demo:
         raise click.UsageError("--demo brings its own page; leave out FILE.")
+    if options.explain is not None:
+        raise click.UsageError("--explain is for a PAGE; leave it out, or give one page.")
     if options.heads is not None:
         raise click.UsageError(
             "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."

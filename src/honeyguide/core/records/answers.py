@@ -5,7 +5,15 @@ Owns: their fields, as `fields.py` does for picks, crawls and plans. Must not kn
 
 from typing import Any, TypedDict
 
-from honeyguide.core.records.fields import Number, OutputRecord, PageRecord, Point, Rejection
+from honeyguide.core.records.fields import (
+    CandidateRecord,
+    Number,
+    OutputRecord,
+    PageRecord,
+    Point,
+    Rejection,
+    ReplacedPage,
+)
 
 # --- crawl ---
 
@@ -112,6 +120,23 @@ class EvalRecord(OutputRecord):
     core_pages: int  # pages that the labels call core
     labels: list[str]  # the label of each pick, in order; `unlabelled` if there is none
     has_record: bool  # false if the picks have no record of the site
+
+
+class PickExplainRecord(OutputRecord):
+    """`explain --picks` and `select --explain`: what was decided about a URL among the links of a homepage."""
+
+    text: str  # as given
+    url: str  # the normalised URL
+    site: str  # the site as given
+    homepage: str | None  # URL of its homepage; null if it was not read
+    strategy: str  # name of the strategy
+    profile: str | None  # name of the profile
+    rank: int | None  # 1 for the best of the selected; null if it is not selected
+    rejected: Rejection | None  # why it was not selected
+    replaced: ReplacedPage | None  # why it lost its place, and the page that took it
+    replaces: list[str]  # pages whose place it took
+    candidate: CandidateRecord | None  # what was decided about the link; null if there is none
+    sentences: list[str]  # all of it for people
 
 
 class PickChangeRecord(OutputRecord):
