@@ -2,7 +2,8 @@
 
 The page of these tests is read by a stand-in that holds the interpreter for good, as a library does on a text that
 somebody made for it; without the last resort, each test runs into its time limit. The stand-in waits for a lock that it
-has itself, because that takes no CPU time.
+has itself, because that takes no CPU time; so a process that computes nothing is not given its twenty seconds here. One
+test has a stand-in that computes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,10 +26,12 @@ from honeyguide.testing.fakes import LoopbackServer, response, served
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no last resort without it")
 
 BUSY = """
-import ctypes
+import ctypes, signal
 from honeyguide.adapters.html import page
 
 def busy(*_):
+    if signal.getitimer(signal.ITIMER_REAL)[0]:  # --max-time is counted: its last seconds are left out
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
     while True:
         try:  # a signal may come before the call; it is not what ends this process
             print("busy", flush=True)
@@ -38,8 +43,24 @@ def busy(*_):
             pass
 
 page.is_page = busy
-from honeyguide.cli.main import main
-main()
+from honeyguide.cli import hard_stop, main
+hard_stop._MOST_S = hard_stop.GRACE_S
+main.main()
+"""
+COMPUTING = """
+from honeyguide.adapters.html import page
+
+def busy(*_):
+    while True:
+        try:  # as above
+            print("busy", flush=True)
+            sum(range(10**15))  # runs no instruction of Python for days
+        except KeyboardInterrupt:
+            pass
+
+page.is_page = busy
+from honeyguide.cli import main
+main.main()
 """
 
 
@@ -79,7 +100,7 @@ CRAWL = ("crawl", "--traversal", "bfs", "--allow-private", "--delay", "0", "--qu
     [
         (signal.SIGINT, (), "Ctrl-C"),
         (signal.SIGTERM, (), "SIGTERM"),
-        (None, ("--max-time", "6"), "--max-time"),
+        (None, ("--max-time", "3600"), "--max-time"),
     ],
 )
 def test_a_crawl_whose_page_holds_the_interpreter_is_ended_and_can_be_resumed(
@@ -90,7 +111,7 @@ def test_a_crawl_whose_page_holds_the_interpreter_is_ended_and_can_be_resumed(
         process = start(tmp_path, *CRAWL, home, *extra)
         assert f"file after {cause}, so the process was killed" in end(process, number)
         assert process.returncode == -signal.SIGKILL
-        again = start(tmp_path, *CRAWL, home, "--max-time", "60", script=("-m", "honeyguide"))
+        again = start(tmp_path, *CRAWL, home, script=("-m", "honeyguide"))
         with again:
             assert again.communicate(timeout=HANG_S)[1] == ""
     (line,) = (tmp_path / "pages.jsonl").read_text("utf-8").splitlines()
@@ -116,6 +137,31 @@ def test_ctrl_c_ends_a_pick(tmp_path: Path) -> None:
     with served(LoopbackServer({"/": response(b"<title>Acme</title>")})) as (home,):
         process = start(tmp_path, "pick", home, "--allow-private", "--quiet")
         assert "file after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
+
+
+def test_a_command_that_computes_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>hi")
+    process = start(tmp_path, "links", "page.html", script=("-c", COMPUTING))
+    assert "file after Ctrl-C, so the process was killed" in end(process, signal.SIGINT)
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_sigterm_ends_a_watch_and_its_store_has_what_was_finished(tmp_path: Path) -> None:
+    real = ("-m", "honeyguide")
+    server = LoopbackServer({"/": response(b"<title>Acme</title><p>We test alarms.")})
+    with served(server) as (home,):
+        with start(tmp_path, *CRAWL, home, script=real) as crawl:
+            assert crawl.communicate(timeout=HANG_S)[1] == ""
+        with closing(sqlite3.connect(tmp_path / "honeyguide.db")) as store, store:
+            store.execute("UPDATE known SET visited_at = visited_at - 86400")  # so that it is due
+        server.answers["/"] = response(b"<title>Acme</title><p>We test fire alarms.")
+        process = start(tmp_path, "watch", "--per-hour", "3600", "--allow-private", "--delay", "0", "--quiet")
+        assert "file after SIGTERM, so the process was killed" in end(process, signal.SIGTERM)
+        assert process.returncode == -signal.SIGKILL
+    with start(tmp_path, "export", "pages", "-o", "again.jsonl", "--quiet", script=real) as export:
+        assert export.communicate(timeout=HANG_S)[1] == ""
+    (line,) = (tmp_path / "again.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["title"] == "Acme"
 
 
 def test_what_watches_over_a_process_ends_with_it(tmp_path: Path) -> None:
