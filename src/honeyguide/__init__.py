@@ -10,6 +10,9 @@ _NAMES = {
     "adapters.files.rows": "Rejected",
     "adapters.files.markdown": "parse_markdown_links",
     "app.crawl": "crawl_site",
+    "app.library.calls": "Crawl PickSettings crawl pick pick_async",
+    "app.library.focus": "Focus JudgedLink judge_links",
+    "app.library.pages": "CrawledPage PickedPage PickedSite",
     "app.pick": "pick_sites select_files select_links",
     "app.plan": "plan_file plan_store rank_urls score_url",
     "app.runs": "open_store",
@@ -40,7 +43,8 @@ _NAMES = {
     "jobs.pick": "PickRequest",
     "jobs.request": "CrawlRequest",
     "jobs.watch": "WatchRequest WatchBudget",
-    "ports.fetch": "Content",
+    "ports.fetch": "Clock Content Fetched Fetcher Headers Part Validators",
+    "ports.store": "Store",
     "simulation.measures": "Outcome",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -4,6 +4,17 @@
 from honeyguide.adapters.files.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.adapters.files.rows import Rejected as Rejected
 from honeyguide.app.crawl import crawl_site as crawl_site
+from honeyguide.app.library.calls import Crawl as Crawl
+from honeyguide.app.library.calls import PickSettings as PickSettings
+from honeyguide.app.library.calls import crawl as crawl
+from honeyguide.app.library.calls import pick as pick
+from honeyguide.app.library.calls import pick_async as pick_async
+from honeyguide.app.library.focus import Focus as Focus
+from honeyguide.app.library.focus import JudgedLink as JudgedLink
+from honeyguide.app.library.focus import judge_links as judge_links
+from honeyguide.app.library.pages import CrawledPage as CrawledPage
+from honeyguide.app.library.pages import PickedPage as PickedPage
+from honeyguide.app.library.pages import PickedSite as PickedSite
 from honeyguide.app.pick import pick_sites as pick_sites
 from honeyguide.app.pick import select_files as select_files
 from honeyguide.app.pick import select_links as select_links
@@ -76,7 +87,14 @@ from honeyguide.jobs.pick import PickRequest as PickRequest
 from honeyguide.jobs.request import CrawlRequest as CrawlRequest
 from honeyguide.jobs.watch import WatchBudget as WatchBudget
 from honeyguide.jobs.watch import WatchRequest as WatchRequest
+from honeyguide.ports.fetch import Clock as Clock
 from honeyguide.ports.fetch import Content as Content
+from honeyguide.ports.fetch import Fetched as Fetched
+from honeyguide.ports.fetch import Fetcher as Fetcher
+from honeyguide.ports.fetch import Headers as Headers
+from honeyguide.ports.fetch import Part as Part
+from honeyguide.ports.fetch import Validators as Validators
+from honeyguide.ports.store import Store as Store
 from honeyguide.simulation.measures import Outcome as Outcome
 
 __version__: str
@@ -87,25 +105,37 @@ __all__ = [
     "AskedToWaitError",
     "Budgets",
     "Candidate",
+    "Clock",
     "ConfigError",
     "Content",
+    "Crawl",
     "CrawlRequest",
     "CrawlSummary",
+    "CrawledPage",
     "Evaluation",
     "FetchError",
     "FetchPolicy",
+    "Fetched",
+    "Fetcher",
+    "Focus",
     "ForbiddenError",
     "Head",
+    "Headers",
     "HoneyguideError",
     "InputError",
+    "JudgedLink",
     "Link",
     "NameNotFoundError",
     "NotTextError",
     "Occurrence",
     "Outcome",
     "Page",
+    "Part",
     "PatternError",
     "PickRequest",
+    "PickSettings",
+    "PickedPage",
+    "PickedSite",
     "Plan",
     "Position",
     "Problem",
@@ -117,6 +147,7 @@ __all__ = [
     "ScoredUrl",
     "Selection",
     "SimulateRequest",
+    "Store",
     "StoreBusyError",
     "StoreError",
     "TimedOutError",
@@ -125,15 +156,18 @@ __all__ = [
     "Url",
     "UrlError",
     "UrlSignals",
+    "Validators",
     "Verdict",
     "WatchBudget",
     "WatchRequest",
     "Why",
     "calculate_priority",
     "classify",
+    "crawl",
     "crawl_site",
     "display",
     "extract_links",
+    "judge_links",
     "judge_picks",
     "load_profile",
     "load_schema",
@@ -144,6 +178,8 @@ __all__ = [
     "parse_markdown",
     "parse_markdown_links",
     "parse_page",
+    "pick",
+    "pick_async",
     "pick_sites",
     "plan_file",
     "plan_store",

@@ -10,7 +10,6 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.http.robots import read_robots
-from honeyguide.app import crawl as crawling
 from honeyguide.app.crawl import CrawlJob, CrawlRequest, CrawlSession
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.url.url import Url
@@ -53,11 +52,10 @@ def test_what_sitemaps_take_is_taken_off_the_time_of_a_crawl_but_half_is_left(
     async def opened(policy: FetchPolicy, *_: object) -> AsyncIterator[tuple[PoliteFetcher, FrozenClock]]:
         yield PoliteFetcher(SlowFetcher(clock, sitemap_s), clock, read_robots, policy), clock
 
-    monkeypatch.setattr(crawling, "opened_fetcher", opened)
     monkeypatch.setattr(
         "honeyguide.jobs.request.setup_time_s", lambda _: None
     )  # it is real time, not the clock's
     request = CrawlRequest((Url.parse(f"{A}/"),), max_time_s=100.0, concurrency=1)
     job = CrawlJob(request, POLICY, load_profile("docs", topic="fire"), (f"{A}/s.xml",))
-    summary = asyncio.run(CrawlSession(MemoryStore(), job).crawl(lambda *_: None))
+    summary = asyncio.run(CrawlSession(MemoryStore(), job, network=opened).crawl(lambda *_: None))
     assert (summary.stopped, summary.elapsed_s) == ("max_time", left_s)

@@ -45,6 +45,7 @@ NOW = datetime(2024, 6, 15, tzinfo=UTC)
 USUAL: dict[str, dict[str, Any]] = {
     "calculate_priority": {"score": 5.0, "parent": 5.0},
     "classify": {"href": "/a", "page": SITE, "seed": SITE},
+    "crawl": {"seeds": SITE, "topic": "fire", "max_pages": 1},
     "crawl_site": {
         "request": CrawlRequest((), traversal="bfs"),
         "policy": FetchPolicy(),
@@ -54,6 +55,7 @@ USUAL: dict[str, dict[str, Any]] = {
     },
     "display": {"url": SITE},
     "extract_links": {"html": "<a href=/a>a</a>", "url": SITE},
+    "judge_links": {"page": package.parse_page("<a href=/a>a</a>", SITE), "topic": "fire"},
     "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "compare": None, "cap": 4},
     "load_profile": {"source": "docs", "topic": "fire", "related": ("smoke",)},
     "load_schema": {"name": "plan"},
@@ -64,6 +66,8 @@ USUAL: dict[str, dict[str, Any]] = {
     "parse_markdown": {"text": "[a](/a)", "url": SITE},
     "parse_markdown_links": {"text": "[a](/a)", "with_bare": False},
     "parse_page": {"html": "<a href=/a>a</a>", "url": SITE, "content_type": "text/html"},
+    "pick": {"site": SITE},
+    "pick_async": {"site": SITE},
     "pick_sites": {
         "sites": [],
         "request": PickRequest(),
@@ -94,7 +98,7 @@ USUAL: dict[str, dict[str, Any]] = {
         "request": SimulateRequest(("changes.csv",), budgets=("1d",), policies=("uniform",))
     },
     "watch_store": {
-        "path": "full.db",
+        "store": "full.db",
         "request": WatchRequest(WatchBudget(1, rounds=1), "news"),
         "policy": FetchPolicy(),
     },

@@ -32,16 +32,18 @@ from honeyguide.ports.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import CrawlSummary
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.jobs.sitemaps import SitemapRequest
-    from honeyguide.ports.fetch import Clock
+    from honeyguide.ports.fetch import Clock, Fetcher
     from honeyguide.ports.store import Ledger
 
     OnPage = Callable[[Record, PageAttachments], None]
     Note = Callable[[str], None]
+    Network = Callable[[FetchPolicy, Iterable[Url]], AbstractAsyncContextManager[tuple[PoliteFetcher, Clock]]]
 
 # Front ends import these from here.
 __all__ = [
@@ -84,20 +86,26 @@ MAX_WAIT_S = 10.0  # a site that asks a crawl for a longer pause is closed in th
 
 @asynccontextmanager
 async def opened_fetcher(
-    policy: FetchPolicy, named: Iterable[Url] = ()
+    policy: FetchPolicy, named: Iterable[Url] = (), fetcher: Fetcher | None = None, clock: Clock | None = None
 ) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
-    """Open a polite fetcher of the web, with the clock that it goes by; headers and logins go to `named` URLs alone."""
+    """Open a polite fetcher of the web, with the clock that it goes by; headers and logins go to `named` URLs alone.
+
+    `fetcher` makes the requests instead of our own; robots.txt, pauses, redirects and retries are the same.
+    """
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.html.page import forward_of
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
     from honeyguide.jobs.politeness import PoliteFetcher
 
-    clock = SystemClock()
+    clock = clock or SystemClock()
     access = policy.access.limited_to(named)
     policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
+    robots = partial(read_robots, token=policy.robots_token)
+    if fetcher is not None:
+        yield PoliteFetcher(fetcher, clock, robots, policy, forward_of), clock
+        return
     async with HttpFetcher(policy) as http:
-        robots = partial(read_robots, token=policy.robots_token)
         yield PoliteFetcher(http, clock, robots, policy, forward_of), clock
 
 
@@ -226,6 +234,7 @@ class CrawlSession:
     job: CrawlJob
     tally: CrawlTally = field(default_factory=CrawlTally)
     run: Run | None = None
+    network: Network = opened_fetcher
 
     @property
     def begun(self) -> Run:
@@ -268,7 +277,7 @@ class CrawlSession:
         from honeyguide.jobs.crawl import Crawler
         from honeyguide.jobs.request import spec_of
 
-        async with opened_fetcher(self.job.policy, self._named()) as (fetcher, clock):
+        async with self.network(self.job.policy, self._named()) as (fetcher, clock):
             started_at = clock.now()
             request, queue = await self._prepare(fetcher, on_note)
             key = spec_of(request, self.job.profile).key

@@ -223,22 +223,27 @@ def query_strategies(profile: Profile) -> tuple[str, ...]:
 # --- picking ---
 
 
-async def pick_sites(
+async def pick_sites(  # noqa: PLR0913 - settings of a library call
     sites: str | Iterable[str | SiteRow],
     request: PickRequest,
     policy: FetchPolicy,
     on_record: Callable[[int, Record], None],
     *,
     at_once: int = 16,
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
 ) -> None:
-    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place."""
+    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place.
+
+    `fetcher` and `clock` replace our own; robots.txt and pauses are the same.
+    """
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.jobs.pick import pick_all
 
     rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
     named = named_urls(row if isinstance(row, str) else row.text for row in rows)
-    async with opened_fetcher(policy, named) as (polite, clock):
-        job = replace(picker(request, polite, clock), site_timeout_s=policy.site_timeout_s)
+    async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
+        job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
 
         def finish(place: int, record: Record) -> None:

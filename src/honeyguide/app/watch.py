@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.app.arguments import profile_of
@@ -16,31 +18,39 @@ from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, Watc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
     from honeyguide.jobs.sitemaps import Listing, RobotsFetcher
-    from honeyguide.ports.fetch import Clock
+    from honeyguide.ports.fetch import Clock, Fetcher
     from honeyguide.ports.store import Store
 
 __all__ = ["Round", "WatchBudget", "WatchRequest"]  # front ends import them from here
 
 
-async def watch_store(path: str | Path, request: WatchRequest, policy: FetchPolicy) -> str:
-    """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
-    with opened_store(path, create=False) as store:
-        return await watch_opened(store, request, policy)
+async def watch_store(
+    store: str | Path | Store,
+    request: WatchRequest,
+    policy: FetchPolicy,
+    *,
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
+) -> str:
+    """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended.
 
-
-async def watch_opened(store: Store, request: WatchRequest, policy: FetchPolicy) -> str:
-    """Watch a store that is open already."""
-    if policy.allow_private:
-        reopen_refused(store, store.runs.list())
-    named = [seed for run in latest_runs(store.runs.list()) for seed in store.ledger(run).seeds()]
-    async with opened_fetcher(policy, named) as (fetcher, clock):
-        return await watch_session(store, request, fetcher, clock).watch()
+    `fetcher` and `clock` replace our own; robots.txt and pauses are the same.
+    """
+    opening: AbstractContextManager[Store] = (
+        opened_store(store, create=False) if isinstance(store, (str, Path)) else nullcontext(store)
+    )
+    with opening as opened:
+        if policy.allow_private:
+            reopen_refused(opened, opened.runs.list())
+        named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]
+        async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
+            return await watch_session(opened, request, polite, ticking).watch()
 
 
 def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, clock: Clock) -> WatchSession:

@@ -2,7 +2,7 @@
 
 Owns: the loop around `core.crawl.machine`: it fetches, reads pages and commits. Must not know: rules (core), SQL (the
 store), HTTP, HTML, robots.txt (the fetcher is polite by itself). Start reading at `Crawler.crawl`; a page's way into the
-store is `_Session._apply`.
+store is `Session._apply`.
 
 A page is in the store whole or not at all. A few pages that arrive one right after the other share a commit; before the
 crawl waits, everything is committed. `on_page` is called before the commit, so a killed process may hand over a page
@@ -92,7 +92,7 @@ class Crawler:
                 "the store has no such crawl, so nothing of it is due; honeyguide runs lists what it has"
             )
         run = self.store.runs.begin(spec, self.clock.now(), restart=request.restart)
-        session = _Session(self, request, context, run, on_page)
+        session = Session(self, request, context, run, on_page)
         stopped = run.stopped or "interrupted"  # as it was, until something is done
         try:
             if on_run is not None:
@@ -110,8 +110,8 @@ class Crawler:
         return session.summary(stopped)
 
 
-class _Session:
-    """One process working on one run."""
+class Session:
+    """One process working on one run; `granted` leases wait until they are committed, and are fetched then."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Session:
         self._run = run
         self._on_page = on_page
         self._store = crawler.store
-        self._clock = crawler.clock
+        self.clock = crawler.clock
         self._queue: Queue = crawler.store.queue(run)
         self._intake: PageIntake
         self._rules = crawler.profile.crawl.for_traversal(context.traversal)
@@ -138,10 +138,10 @@ class _Session:
         self._paced = crawler.fetcher if isinstance(crawler.fetcher, PacedFetcher) else None
         self._delay_s = None if self._paced is None else self._paced.delay_s
         self._slots = asyncio.Semaphore(max(1, request.concurrency))
-        self._granted: list[tuple[Lease, Validators | None]] = []
+        self.granted: list[tuple[Lease, Validators | None]] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._tries: dict[Url, int] = {}  # requests for pages that are not done
-        self._results = Results()
+        self.results = Results()
         self._arrived: deque[machine.Event] = deque()
         self._wake = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
@@ -149,7 +149,7 @@ class _Session:
         self._uncommitted = 0
         self._is_late = False
         self._wait_until: float | None = None
-        self._stopped: str | None = None
+        self.stopped: str | None = None
         self._pages = 0
         self._relevant = self._relevant_before = self._dropped = 0
         if request.max_relevant is not None:
@@ -160,26 +160,26 @@ class _Session:
 
     async def go(self) -> str:
         """Work until the machine says stop; give its reason."""
-        adopted = self._begin()
+        adopted = self.begin()
         if self._request.max_time_s is not None:
             self._timer = asyncio.create_task(self._tick_after(self._request.max_time_s))
         if self._has_enough():
             return "max_relevant"
-        self._send(machine.Adopted(adopted, self._clock.now()))
-        while self._stopped is None:
+        self.send(machine.Adopted(adopted, self.clock.now()))
+        while self.stopped is None:
             if self._arrived:
-                self._send(self._arrived.popleft())
+                self.send(self._arrived.popleft())
                 await asyncio.sleep(0)  # the fetches that this started go out before the next page is read
             elif self._wait_until is not None:
                 await self._rest(self._wait_until)
             elif self._is_late:
                 self._is_late = False
-                self._send(machine.Tick(self._clock.now()))
+                self.send(machine.Tick(self.clock.now()))
             else:
                 self._commit()
                 self._wake.clear()
                 await self._until_woken()
-        return self._stopped
+        return self.stopped
 
     async def _until_woken(self) -> None:
         """Wait for a result, but no longer than the heartbeat allows, which a commit sends."""
@@ -187,9 +187,9 @@ class _Session:
             async with asyncio.timeout(self._rules.lease_s / 4):
                 await self._wake.wait()
 
-    def _begin(self) -> tuple[Lease, ...]:
+    def begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over the leases of dead workers, and restore what traps had learnt."""
-        now = self._clock.now()
+        now = self.clock.now()
         request, queue = self._request, self._queue
         with self._store.transaction():
             self._context.traps.restore(queue.shapes())
@@ -238,18 +238,18 @@ class _Session:
         self._commit()
         if self._request.max_time_s is not None:
             until = min(until, self._state.started_at + self._request.max_time_s)
-        await self._clock.sleep(max(0.0, until - self._clock.now()))
+        await self.clock.sleep(max(0.0, until - self.clock.now()))
         self._wait_until = None
-        self._send(machine.Tick(self._clock.now()))
+        self.send(machine.Tick(self.clock.now()))
 
     async def _tick_after(self, seconds: float) -> None:
         """Wake the loop when so many seconds of the crawl are over, and not a moment before."""
-        while (left_s := seconds - (self._clock.now() - self._state.started_at)) > 0:
-            await self._clock.sleep(left_s)
+        while (left_s := seconds - (self.clock.now() - self._state.started_at)) > 0:
+            await self.clock.sleep(left_s)
         self._is_late = True
         self._wake.set()
 
-    def _send(self, event: machine.Event) -> None:
+    def send(self, event: machine.Event) -> None:
         """Give an event to the machine and do what it says; claims answer at once, so there may be more events."""
         events = deque([event])
         while events:
@@ -262,18 +262,18 @@ class _Session:
     def _do(self, command: machine.Command) -> machine.Event | None:
         match command:
             case machine.AskForLeases(ask):
-                return machine.LeasesClaimed(self._claim(ask), self._clock.now())
+                return machine.LeasesClaimed(self._claim(ask), self.clock.now())
             case machine.Fetch(lease):
-                self._granted.append((lease, self._intake.validators(lease)))
+                self.granted.append((lease, self._intake.validators(lease)))
             case machine.Finish(lease, outcome):
-                if self._stopped is None:  # else there is enough, and whoever wants more fetches it again
+                if self.stopped is None:  # else there is enough, and whoever wants more fetches it again
                     self._apply(lease, outcome)
             case machine.Block(site, until):
                 self._queue.block(site, until)
             case machine.Wait(until):
                 self._wait_until = until
             case machine.Stop(why):
-                self._stopped = why
+                self.stopped = why
             case _:
                 assert_never(command)
         return None
@@ -284,11 +284,11 @@ class _Session:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        self._results.close()
+        self.results.close()
 
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
-        elapsed_s = self._clock.now() - self._state.started_at
+        elapsed_s = self.clock.now() - self._state.started_at
         counts = self._store.ledger(self._run).counts()
         done = (self._pages, self._relevant, elapsed_s, counts, self._dropped)
         return CrawlSummary(self._run.id, stopped, *done)
@@ -335,9 +335,9 @@ class _Session:
                 got = await fetch_or_fail(lease.url, fetch(lease.url, validators=validators))
             except FetchError as error:
                 got = error
-        at = self._clock.now()
+        at = self.clock.now()
         self._tries[lease.url] = tries = tries + got.tries
-        self._results.put(lease.claim, got, at)
+        self.results.put(lease.claim, got, at)
         self._tasks.pop(lease.claim, None)
         self._arrived.append(event_of(lease, got, at, tries))
         self._wake.set()
@@ -346,7 +346,7 @@ class _Session:
 
     def _apply(self, lease: Lease, outcome: Outcome) -> None:
         """Take a result into the outputs and into the store."""
-        result, at = self._results.pop(lease.claim)
+        result, at = self.results.pop(lease.claim)
         if not isinstance(outcome, Retry):
             self._tries.pop(lease.url, None)
         self._share_commit()
@@ -366,7 +366,7 @@ class _Session:
             if self._queue.commit_page(lease, intake) and intake.record is not None:
                 self._dropped += self._intake.keep(lease, attachments, self._request.keep_bytes)
         if self._has_enough():
-            self._stopped = "max_relevant"
+            self.stopped = "max_relevant"
         if self._pages == 1:
             self._commit()  # at once: an output is known as ours by the first page that it has in common with the store
 
@@ -378,7 +378,7 @@ class _Session:
 
     def _share_commit(self) -> None:
         """Count a page that is about to be applied; those before it are committed now if they are enough."""
-        if self._uncommitted >= _SHARED_PAGES or self._clock.now() - self._committed_at >= _SHARED_S:
+        if self._uncommitted >= _SHARED_PAGES or self.clock.now() - self._committed_at >= _SHARED_S:
             self._commit()
         self._uncommitted += 1
 
@@ -387,14 +387,18 @@ class _Session:
 
         In this order a kill repeats what the store knows as leased, and nothing else.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         if now - self._renewed_at >= self._rules.lease_s / 4:
             self._queue.renew(now, now + self._rules.lease_s)
             self._renewed_at = now
         self._store.flush()
         self._committed_at, self._uncommitted = now, 0
-        for lease, validators in self._granted:
+        self.start_fetches()
+
+    def start_fetches(self) -> None:
+        """Fetch what was granted."""
+        for lease, validators in self.granted:
             if self._paced is not None:
                 self._paced.wait_until(lease.site, lease.start_at)
             self._tasks[lease.claim] = asyncio.create_task(self._fetch(lease, validators))
-        self._granted.clear()
+        self.granted.clear()

@@ -30,7 +30,7 @@ from honeyguide.errors import (
 from honeyguide.ports.fetch import Fetched, Part
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.ports.fetch import Clock, Fetcher, ForwardReader, Robots, RobotsReader, Validators
@@ -102,6 +102,7 @@ class PoliteFetcher:
         self._hosts: dict[str, _Host] = {}
         self._kept_hosts = _KEPT_HOSTS
         self._origins: dict[str, _Origin] = {}
+        self.hold: Callable[[], Awaitable[object]] | None = None  # awaited before a page is requested
 
     async def fetch(
         self,
@@ -115,6 +116,8 @@ class PoliteFetcher:
 
         No page is requested more than `tries` times, nor more often than the policy allows.
         """
+        if self.hold is not None:
+            await self.hold()
         here, elapsed_s, is_moved = url, 0.0, True
         left = _Allowance(
             self._policy.trip_timeout_s, min(self._policy.retries + 1, tries or self._policy.retries + 1)

@@ -68,6 +68,7 @@ class Fetched:
     tries: int = 1
 
 
+@runtime_checkable
 class Fetcher(Protocol):
     """Fetches one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""
 
@@ -102,6 +103,7 @@ class PacedFetcher(Protocol):
         """Say when a site may be asked again, with what its robots.txt asks for."""
 
 
+@runtime_checkable
 class Clock(Protocol):
     """The time of the jobs."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -240,6 +240,7 @@ class Runs(Protocol):
         """List all runs, oldest first."""
 
 
+@runtime_checkable
 class Store(Protocol):
     """Runs, queues and history in one place."""
 

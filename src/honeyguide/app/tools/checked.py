@@ -51,6 +51,8 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             annotation = signature.parameters[name].annotation
+            if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                continue  # settings, which are checked as the fields of their request
             for place, expected, found in _mistakes(name, annotation, value):
                 what = f"{place} must be {expected}, not {type(found).__name__}"
                 raise InputError(f"{function.__name__}: {what}")

@@ -21,7 +21,7 @@ from honeyguide.app.crawl import CrawlTally, load_profile
 from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
-from honeyguide.app.watch import WatchBudget, WatchRequest, watch_opened
+from honeyguide.app.watch import WatchBudget, WatchRequest, watch_store
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
@@ -154,7 +154,7 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
                 on_note=note,
             )
             with work.progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()):
-                stopped = asyncio.run(work.run(watch_opened(store, request, fetching.policy)))
+                stopped = asyncio.run(work.run(watch_store(store, request, fetching.policy)))
             hard_stop.release()
             out.end(_stored_pages(store))
     visits = tally.visits

@@ -1,0 +1,247 @@
+"""Visiting sites from a program or a notebook: `pick` for one site, `crawl` for the pages about a topic.
+
+Owns: plain calls and their asynchronous twins. Must not know: how a page is judged, options, terminals. Start reading at `crawl`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from honeyguide.app.arguments import all_of, count_of, profile_on, reach_of
+from honeyguide.app.crawl import CrawlJob, CrawlSession, lasting_name, needs_topic, opened_fetcher, read_seeds
+from honeyguide.app.library.pages import CrawledPage, PickedSite, page_of
+from honeyguide.app.library.threads import iterate, run
+from honeyguide.app.pick import PickRequest, pick_sites
+from honeyguide.app.runs import opened_store
+from honeyguide.app.tools.checked import check_fields
+from honeyguide.config import load_profile
+from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.fetching import FetchPolicy
+from honeyguide.core.rules.profile import Profile
+from honeyguide.core.url.scope import HOST
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError
+from honeyguide.jobs.request import CrawlRequest, latest_runs, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+
+    from honeyguide.app.crawl import Network
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import CrawlSummary, PageAttachments
+    from honeyguide.jobs.politeness import PoliteFetcher
+    from honeyguide.ports.fetch import Clock, Fetcher
+    from honeyguide.ports.store import Store
+
+_AHEAD = 8  # pages that wait for whoever reads them; then no more are requested
+
+
+class PickSettings(TypedDict, total=False):
+    """What may be said of a pick; the fields of `PickRequest`, with their defaults."""
+
+    strategy: str
+    profile: Profile | str | Path | None
+    cap: int | None
+    query: str | None
+    content: bool
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    scope: str | None
+    want: tuple[str, ...]
+    never: tuple[str, ...]
+
+
+def pick(
+    site: str,
+    *,
+    policy: FetchPolicy | None = None,
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
+    **settings: Unpack[PickSettings],
+) -> PickedSite:
+    """Pick the few pages of a site that say what it does, as `honeyguide pick` does; works in a notebook, too.
+
+    The settings are those of `PickRequest`: `cap=4`, `content=True` for Markdown, `want=("pricing",)`. `policy` says how
+    requests behave; `fetcher` makes them instead of our own.
+    """
+    return run(lambda: pick_async(site, policy=policy, fetcher=fetcher, clock=clock, **settings))
+
+
+async def pick_async(
+    site: str,
+    *,
+    policy: FetchPolicy | None = None,
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
+    **settings: Unpack[PickSettings],
+) -> PickedSite:
+    """Pick as `pick` does, where an event loop runs."""
+    try:
+        request = PickRequest(**settings)
+    except TypeError as error:
+        raise InputError(f"pick: {str(error).rpartition('__init__() ')[2]}") from None
+    check_fields(request)
+    found: list[Record] = []
+    await pick_sites(
+        site,
+        request,
+        policy or FetchPolicy(),
+        lambda _, record: found.append(record),
+        fetcher=fetcher,
+        clock=clock,
+    )
+    return PickedSite(found[0])
+
+
+def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
+    seeds: str | Url | Sequence[str],
+    *,
+    topic: str | None = None,
+    related: Sequence[str] = (),
+    profile: Profile | str | Path = "docs",
+    traversal: str | None = None,
+    max_pages: int | None = 100,
+    max_relevant: int | None = None,
+    max_depth: int | None = None,
+    max_time_s: float | None = None,
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    scope: str = HOST,
+    sitemaps: Sequence[str] = (),
+    store: str | Path | Store | None = None,
+    policy: FetchPolicy | None = None,
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
+) -> Crawl:
+    """Follow a topic from one page or several; read its pages with `for` or `async for`.
+
+    Pages come in the order in which they are fetched. With a `store`, the pages that it has of this crawl come first, without a
+    request, and then the rest: the same call resumes, and repeats nothing. Without one, nothing is kept. The order of pages is
+    `focused` with a topic and `bfs` without; `max_pages` counts all pages of the crawl, None is no limit.
+    """
+    texts = [seeds] if isinstance(seeds, (str, Url)) else list(all_of(seeds, str, Url))
+    first, alternatives = read_seeds(str(seed) for seed in texts)
+    terms = tuple(related) or None
+    loaded = _profile(profile, topic, terms)
+    order = traversal or ("bfs" if loaded.topic.pattern is None else "focused")
+    if needs_topic(loaded, order):
+        raise InputError(
+            f"crawl: {order} follows a topic: give one, such as topic='fire|alarm'", field="topic"
+        )
+    if max_relevant is not None and loaded.topic.pattern is None:
+        raise InputError("crawl: max_relevant counts pages about a topic: give one", field="topic")
+    if not first:
+        raise InputError("crawl: no seed is given", field="seeds")
+    request = CrawlRequest(
+        seeds=first,
+        traversal=order,
+        budgets=Budgets(count_of(max_pages, "max_pages")),
+        max_depth=max_depth,
+        max_time_s=max_time_s,
+        include=(include,) if isinstance(include, str) else tuple(include),
+        exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
+        profile="" if isinstance(profile, Profile) else lasting_name(str(profile)),
+        related=terms,
+        scope=reach_of(scope),
+        max_relevant=count_of(max_relevant, "max_relevant"),
+    )
+    job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
+    return Crawl(job, store, fetcher, clock)
+
+
+def _profile(value: Profile | str | Path, topic: str | None, related: tuple[str, ...] | None) -> Profile:
+    """Load a profile; a loaded one has its topic already."""
+    if isinstance(value, Profile):
+        return value if topic is None else profile_on(value, topic, related or ())
+    return load_profile(value, topic=topic, related=related)
+
+
+@dataclass
+class Crawl:
+    """A crawl that has not begun: reading its pages runs it. `summary` says how it went when all were read."""
+
+    job: CrawlJob = field(repr=False)
+    store: str | Path | Store | None = None
+    fetcher: Fetcher | None = field(default=None, repr=False)
+    clock: Clock | None = field(default=None, repr=False)
+    summary: CrawlSummary | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[CrawledPage]:
+        """Give the pages; leaving the loop early ends the crawl."""
+        if self.store is not None and not isinstance(self.store, (str, Path)):
+            raise InputError(
+                "a store that is open belongs to its thread: give its path, or read with `async for`"
+            )
+        return iterate(self._pages)
+
+    def __aiter__(self) -> AsyncGenerator[CrawledPage]:
+        """Give the pages where an event loop runs; no page is requested while many wait to be read."""
+        return self._pages()
+
+    async def _pages(self) -> AsyncGenerator[CrawledPage]:
+        with ExitStack() as stack:
+            store = self._opened(stack)
+            for page in _kept_pages(store, self.job):
+                yield page
+            async with aclosing(self._new_pages(store)) as pages:
+                async for page in pages:
+                    yield page
+
+    def _opened(self, stack: ExitStack) -> Store:
+        """Open the store; without one, the crawl has one for its time."""
+        if self.store is not None and not isinstance(self.store, (str, Path)):
+            return self.store
+        folder = (
+            self.store or Path(stack.enter_context(TemporaryDirectory(prefix="honeyguide-"))) / "crawl.db"
+        )
+        return stack.enter_context(opened_store(folder))
+
+    async def _new_pages(self, store: Store) -> AsyncGenerator[CrawledPage]:
+        arrived: asyncio.Queue[CrawledPage | None] = asyncio.Queue()
+        has_room = asyncio.Event()
+        has_room.set()
+
+        def take(record: Record, attachments: PageAttachments) -> None:
+            arrived.put_nowait(page_of(record, attachments))
+            if arrived.qsize() >= _AHEAD:
+                has_room.clear()
+
+        session = CrawlSession(store, self.job, network=self._network(has_room))
+        work = asyncio.create_task(session.crawl(take))
+        work.add_done_callback(lambda _: arrived.put_nowait(None))
+        try:
+            while (page := await arrived.get()) is not None:
+                if arrived.qsize() < _AHEAD:
+                    has_room.set()
+                yield page
+            self.summary = await work
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    def _network(self, has_room: asyncio.Event) -> Network:
+        @asynccontextmanager
+        async def opened(
+            policy: FetchPolicy, named: Iterable[Url]
+        ) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
+            async with opened_fetcher(policy, named, self.fetcher, self.clock) as (polite, clock):
+                polite.hold = has_room.wait
+                yield polite, clock
+
+        return opened
+
+
+def _kept_pages(store: Store, job: CrawlJob) -> Iterator[CrawledPage]:
+    """Give the pages that an earlier call has fetched, with their bodies as far as they are kept."""
+    key = spec_of(job.request, job.profile).key
+    for known in latest_runs(store.runs.list()):
+        if known.spec.key == key:
+            for claim, record in store.ledger(known).pages():
+                kept = store.contents.get(known.id, claim)
+                body = kept.body if kept is not None and kept.body is not None else b""
+                yield CrawledPage(record, body, kept.content_type if kept else None)

@@ -1,0 +1,226 @@
+"""What a crawl does, for programs that fetch pages themselves: which links of a page are worth a visit, and which page is next.
+
+Owns: `judge_links` for one page, `Focus` for a whole crawl without a request. Both run the code of `honeyguide crawl`, so that the
+pages come in its order. Must not know: HTTP, robots.txt, pauses: whoever fetches keeps them. Start reading at `Focus`.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.app.arguments import profile_on, url_of
+from honeyguide.app.library.pages import CrawledPage, page_of
+from honeyguide.app.runs import opened_store
+from honeyguide.core.crawl import machine
+from honeyguide.core.crawl.frontier import Budgets, Lease
+from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
+from honeyguide.core.url.scope import classify_url
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError, UnreachableError
+from honeyguide.jobs.crawl import Crawler, Session
+from honeyguide.jobs.events import event_of
+from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
+from honeyguide.ports.fetch import Fetched, Headers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from honeyguide.app.crawl import OnPage
+    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.language import Score
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.scope import Verdict
+    from honeyguide.core.why import Why
+    from honeyguide.errors import FetchError
+    from honeyguide.jobs.crawl import PageAttachments
+    from honeyguide.ports.fetch import Clock
+    from honeyguide.ports.store import Store
+
+
+class JudgedLink(NamedTuple):
+    """A link and what a crawl decides about it. `rejected` says why it is not followed; `worth` orders those that are."""
+
+    url: Url
+    verdict: Verdict
+    rejected: Why | None
+    score: Score | None
+    worth: float
+    link: Link
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it has its score, or is rejected."""
+        if self.rejected is not None:
+            return (self.rejected.text or self.rejected.rule,)
+        return () if self.score is None else self.score.words
+
+
+def judge_links(
+    page: Page,
+    *,
+    topic: str | None = None,
+    profile: Profile | str | Path = "docs",
+    traversal: str = "focused",
+    scope: str = "host",
+) -> list[JudgedLink]:
+    """Judge the links of a page as a crawl does that has met none of them; in the order of the page.
+
+    >>> from honeyguide import parse_page
+    >>> page = parse_page('<a href="/alarms">Fire alarms</a> <a href="/login">Log in</a>', "https://acme.example/")
+    >>> [(link.url.path, link.score and link.score.value, link.rejected and link.rejected.rule) for link in judge_links(page, topic="alarm")]
+    [('/alarms', 10.0, None), ('/login', None, 'TOPIC-6')]
+    """
+    loaded = profile_on(profile, topic)
+    request = CrawlRequest((page.url,), traversal, links=True, scope=scope)
+    context = context_of(request, loaded)
+    sites = frozenset([context.profile.scope.area(page.url.site)])
+    lease = Lease(0, 0, page.url, page.url.site, is_seed=True)
+    found = judge_page(page, lease, candidates_of(page, context), Around({}, sites), context).findings
+    return [
+        JudgedLink(
+            url=new.url,
+            verdict=classify_url(new.url, page.url, context.profile.scope),
+            rejected=new.out,
+            score=None if new.score is None else score,
+            worth=new.priority,
+            link=link,
+        )
+        for new, (link, score) in zip(found.new, found.scored, strict=True)
+    ]
+
+
+class Focus:
+    """The order of a crawl for a program that fetches pages itself: `next` says which, `add_page` takes them.
+
+    Each URL that `next` gives must come back, by `add_page` or by `add_failure`: a page is judged when all that were given
+    before it are there, so that the order does not depend on the network. With `max_pages`, `next` gives no more than that.
+    """
+
+    def __init__(  # noqa: PLR0913 - settings of a library call, all but the seeds by keyword
+        self,
+        seeds: str | Url | Sequence[str],
+        *,
+        topic: str | None = None,
+        profile: Profile | str | Path = "docs",
+        traversal: str = "focused",
+        max_pages: int | None = None,
+        max_depth: int | None = None,
+        scope: str = "host",
+        clock: Clock | None = None,
+    ) -> None:
+        """Begin at the seeds; nothing is requested, and what is learnt is gone with the object."""
+        first = [seeds] if isinstance(seeds, (str, Url)) else seeds
+        loaded = profile_on(profile, topic)
+        request = CrawlRequest(
+            tuple(map(url_of, first)), traversal, Budgets(max_pages), max_depth, scope=scope, keep_bytes=0
+        )
+        self._closing = ExitStack()
+        folder = self._closing.enter_context(TemporaryDirectory(prefix="honeyguide-"))
+        store = self._closing.enter_context(opened_store(Path(folder) / "focus.db"))
+        self._session = _session(store, request, loaded, clock or SystemClock(), self._take)
+        self._given: dict[str, Lease] = {}
+        self._judged: list[CrawledPage] = []
+
+    def __enter__(self) -> Self:
+        """Use it as `with Focus(…) as focus:`, which removes its temporary files at the end."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the temporary files."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._closing.close()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing is left to fetch; None while something is."""
+        return self._session.stopped
+
+    def next(self, n: int = 1) -> list[str]:
+        """Give the next URLs to fetch, at most `n`, best first; fewer, or none, until those that were given come back."""
+        session = self._session
+        if not session.granted and not self._given and session.stopped is None:
+            session.send(machine.Tick(session.clock.now()))  # what failed may be due again
+        chosen = [lease for lease, _ in session.granted[:n]]
+        del session.granted[:n]
+        self._given |= {lease.url.as_linked: lease for lease in chosen}
+        return [lease.url.as_linked for lease in chosen]
+
+    def add_page(
+        self,
+        url: str,
+        html: bytes | str,
+        *,
+        status: int = 200,
+        final_url: str | None = None,
+        content_type: str | None = None,
+    ) -> list[CrawledPage]:
+        """Take the answer for a URL that `next` gave; gives the pages that are judged by now, each with its reasons.
+
+        `final_url` is where redirects led. A text needs no `content_type`; bytes are read as it says.
+        """
+        lease = self._lease_of(url)
+        there = lease.url if final_url is None else url_of(final_url)
+        body = html.encode("utf-8", "replace") if isinstance(html, str) else html
+        kind = "text/html; charset=utf-8" if isinstance(html, str) else content_type
+        hops = () if there == lease.url else (lease.url.as_linked,)
+        return self._ended(lease, Fetched(there, lease.url, status, Headers(kind), body, hops=hops))
+
+    def add_failure(self, url: str, reason: str = "no answer") -> list[CrawledPage]:
+        """Say that a URL could not be fetched; it is given again later, as a crawl tries again."""
+        return self._ended(self._lease_of(url), UnreachableError(url, reason))
+
+    def _lease_of(self, url: str) -> Lease:
+        lease = self._given.pop(url, None)
+        if lease is None:
+            raise InputError(f"{url!r} is not a URL that next() gave and that is still missing", field="url")
+        return lease
+
+    def _ended(self, lease: Lease, result: Fetched | FetchError) -> list[CrawledPage]:
+        session, at = self._session, self._session.clock.now()
+        session.results.put(lease.claim, result, at)
+        session.send(event_of(lease, result, at, 1))
+        judged, self._judged = self._judged, []
+        return judged
+
+    def _take(self, record: Record, attachments: PageAttachments) -> None:
+        self._judged.append(page_of(record, attachments))
+
+
+def _session(
+    store: Store, request: CrawlRequest, profile: Profile, clock: Clock, on_page: OnPage
+) -> _FetchedElsewhere:
+    from honeyguide.adapters.html.content import HtmlReader  # a compiled library
+
+    crawler = Crawler(_NoFetcher(), HtmlReader(), clock, store, profile)
+    run = store.runs.begin(spec_of(request, profile), clock.now())
+    session = _FetchedElsewhere(crawler, request, context_of(request, profile), run, on_page)
+    session.begin()
+    session.send(machine.Adopted((), clock.now()))
+    return session
+
+
+class _FetchedElsewhere(Session):
+    """A crawl whose granted pages wait until somebody asks for them."""
+
+    def start_fetches(self) -> None:
+        """Leave them to `Focus.next`."""
+
+
+class _NoFetcher:
+    """Makes no request."""
+
+    async def fetch(self, url: Url, **_options: object) -> Fetched:
+        """Reject every request."""
+        raise UnreachableError(url.text, "pages are fetched elsewhere")

@@ -1,0 +1,178 @@
+"""What the calls give: a page of a crawl, the picked pages of a site, each with its reasons and its Markdown.
+
+Owns: `CrawledPage`, `PickedPage`, `PickedSite`. Must not know: how they were fetched. A record has every field; the properties
+are those that most readers want.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from honeyguide.app.tools.pages import main_content, parse_page
+from honeyguide.core.records import is_relevant
+from honeyguide.core.text.printable import html_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from honeyguide.core.page.page import Link
+    from honeyguide.core.records import Record
+    from honeyguide.jobs.crawl import PageAttachments
+    from honeyguide.ports.fetch import Content
+
+_HEADER = ("URL", "Title", "Score", "Reasons")
+
+
+@dataclass(frozen=True)
+class CrawledPage:
+    """A page that a crawl requested. `html` is its body as it was read; empty if there was none, or it was not kept."""
+
+    record: Record = field(repr=False)
+    html: bytes = field(default=b"", repr=False)
+    content_type: str | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        """The address that answered."""
+        return str(self.record["final_url"] or self.record["url"])
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return self.record["title"] or ""
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status; None if there was no response."""
+        status: int | None = self.record["status"]
+        return status
+
+    @property
+    def score(self) -> float | None:
+        """How much the page says about the topic, 0 to 10 (TOPIC-2); None without a topic."""
+        score: float | None = self.record["relevance_score"]
+        return score
+
+    @property
+    def is_relevant(self) -> bool:
+        """Whether the page is about the topic."""
+        return is_relevant(self.record)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it has this score, or was rejected."""
+        return tuple(self.record["reasons"])
+
+    @property
+    def markdown(self) -> str:
+        """The main content as Markdown, made when it is first read."""
+        return self._content.markdown
+
+    @property
+    def text(self) -> str:
+        """The main content as plain text."""
+        return self._content.text
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The links of the page, each URL once."""
+        return parse_page(self.html, self.url, self.content_type).links if self.html else ()
+
+    @cached_property
+    def _content(self) -> Content:
+        return main_content(self.html, self.url, self.content_type)
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:g}"
+        return f"<{type(self).__name__} {self.url}{score}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(_HEADER, [(self.url, self.title, self.score, "; ".join(self.reasons))])
+
+
+def page_of(record: Record, attachments: PageAttachments) -> CrawledPage:
+    """Make a page of what a crawl hands over."""
+    fetched = attachments.fetched
+    if fetched is None:
+        return CrawledPage(record)
+    return CrawledPage(record, fetched.body, fetched.headers.content_type)
+
+
+@dataclass(frozen=True, slots=True)
+class PickedPage:
+    """A page that was picked, with its place, its bucket and its reasons; `markdown` is empty without `content=True`."""
+
+    rank: int
+    url: str
+    bucket: str | None
+    title: str
+    score: float | None
+    reasons: tuple[str, ...]
+    status: int | None
+    markdown: str = field(repr=False)
+
+    @classmethod
+    def of(cls, record: Record) -> PickedPage:
+        """Read the record of a selected page."""
+        return cls(
+            rank=record["rank"],
+            url=record["url"],
+            bucket=record["bucket"],
+            title=record["title"] or "",
+            score=record["score"],
+            reasons=tuple(record["reasons"]),
+            status=record["status"],
+            markdown=record.get("markdown") or "",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PickedSite:
+    """The picked pages of one site, best first. `reason` says why there are none, or what to know of the links."""
+
+    record: Record
+
+    @cached_property
+    def pages(self) -> tuple[PickedPage, ...]:
+        """The picked pages, best first."""
+        return tuple(map(PickedPage.of, self.record["selected"]))
+
+    @property
+    def site(self) -> str:
+        """The site as given."""
+        return str(self.record["site"])
+
+    @property
+    def status(self) -> str:
+        """How it went: `ok`, or why there is nothing to pick from."""
+        return str(self.record["status"])
+
+    @property
+    def reason(self) -> str | None:
+        """Why the status is not `ok`; with `ok`, what to know of the links."""
+        reason: str | None = self.record["reason"]
+        return reason
+
+    @property
+    def candidates(self) -> Sequence[Record]:
+        """Every link of the homepage, with its score or the rule that rejected it."""
+        candidates: Sequence[Record] = self.record["candidates"]
+        return candidates
+
+    def __iter__(self) -> Iterator[PickedPage]:
+        return iter(self.pages)
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def __getitem__(self, place: int) -> PickedPage:
+        return self.pages[place]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.site}: {self.status}, {len(self.pages)} pages>"
+
+    def _repr_html_(self) -> str:
+        rows = [(page.url, page.title, page.score, "; ".join(page.reasons)) for page in self.pages]
+        return html_table(_HEADER, rows, f"{self.site}: {self.reason or self.status}")

@@ -1,0 +1,242 @@
+"""The calls that people guess: `pick`, `crawl`, with and without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import honeyguide
+from honeyguide import FetchPolicy, InputError, Url, crawl, open_store, pick, pick_async
+from honeyguide.app.library.threads import iterate, run
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+
+SITE = "https://docs.example"
+QUICK = FetchPolicy(delay_s=0, jitter=0)
+
+
+def page(title: str, *links: str) -> bytes:
+    anchors = "".join(f'<li><a href="{SITE}{link}">{link.strip("/")}</a></li>' for link in links)
+    text = f"<p>{title} explained in a sentence of its own, and then some more words about {title}.</p>" * 3
+    return f"<title>{title}</title><main><h1>{title}</h1>{text}</main><ul>{anchors}</ul>".encode()
+
+
+def web() -> FakeFetcher:
+    names = [f"/fire-{number}" for number in range(30)]
+    pages = {f"{SITE}/": page("Contents", *names, "/kitchen"), f"{SITE}/kitchen": page("Kitchen")}
+    return FakeFetcher({**pages, **{SITE + name: page(f"Fire {name}", "/kitchen") for name in names}})
+
+
+def crawled(fetcher: FakeFetcher, **settings: Any) -> honeyguide.Crawl:
+    return crawl(f"{SITE}/", topic="fire", policy=QUICK, fetcher=fetcher, clock=FrozenClock(), **settings)
+
+
+def pages_of(fetcher: FakeFetcher) -> list[str]:
+    return [url for url in fetcher.requests if not url.endswith("/robots.txt")]
+
+
+# --- crawl ---
+
+
+def test_a_plain_loop_gives_pages_with_their_reasons_and_markdown() -> None:
+    pages = list(crawled(web(), max_pages=5))
+    assert [one.url for one in pages] == [f"{SITE}/", *(f"{SITE}/fire-{number}" for number in range(4))]
+    best = pages[1]
+    assert (best.title, best.status, best.is_relevant, best.score) == ("Fire /fire-0", 200, True, 8)
+    assert best.reasons[0] == "topic in title"
+    assert best.markdown.startswith("# Fire /fire-0\n\nFire /fire-0 explained")
+    assert [link.url.path for link in best.links] == ["/kitchen"]
+    assert repr(best) == f"<CrawledPage {SITE}/fire-0, score 8>"
+
+
+def test_a_loop_where_an_event_loop_runs_gives_the_same_pages() -> None:
+    async def asynchronous() -> list[str]:
+        return [one.url async for one in crawled(web(), max_pages=5)]
+
+    async def plain() -> list[str]:  # as in a cell of a notebook
+        return [one.url for one in crawled(web(), max_pages=5)]
+
+    usual = [one.url for one in crawled(web(), max_pages=5)]
+    assert asyncio.run(asynchronous()) == asyncio.run(plain()) == usual
+
+
+def test_the_same_call_with_a_store_gives_all_pages_and_requests_only_what_is_missing(tmp_path: Path) -> None:
+    first = list(crawled(web(), max_pages=3, store=tmp_path / "c.db"))
+    fetcher = web()
+    again = list(crawled(fetcher, max_pages=5, store=tmp_path / "c.db"))
+    assert [one.url for one in again][:3] == [one.url for one in first]
+    assert [one.markdown for one in again][:3] == [one.markdown for one in first]
+    assert pages_of(fetcher) == [one.url for one in again][3:]
+
+
+def test_leaving_the_loop_early_ends_the_crawl_and_loses_no_page(tmp_path: Path) -> None:
+    before = threading.active_count()
+    for _ in crawled(web(), store=tmp_path / "c.db"):
+        break
+    assert threading.active_count() == before
+    rest = [one.url for one in crawled(web(), store=tmp_path / "c.db")]
+    assert sorted(rest) == sorted(one.url for one in crawled(web()))
+
+
+def test_no_page_is_requested_while_many_wait_to_be_read() -> None:
+    async def read_one() -> int:
+        fetcher = web()
+        async for _ in crawled(fetcher):
+            for _ in range(2_000):
+                await asyncio.sleep(0)
+            return len(pages_of(fetcher))
+        raise AssertionError
+
+    assert asyncio.run(read_one()) < 25  # of 32: some wait, and some were under way
+
+
+def test_a_crawl_that_was_read_says_how_it_went() -> None:
+    work = crawled(web(), max_pages=4)
+    assert work.summary is None
+    list(work)
+    assert work.summary is not None
+    assert (work.summary.stopped, work.summary.pages) == ("max_pages", 4)
+
+
+def test_an_open_store_is_used_by_its_own_loop(tmp_path: Path) -> None:
+    async def read() -> list[str]:
+        store = open_store(tmp_path / "c.db")
+        try:
+            return [one.url async for one in crawled(web(), max_pages=2, store=store)]
+        finally:
+            store.close()
+
+    assert len(asyncio.run(read())) == 2
+    store = open_store(tmp_path / "c.db")
+    with pytest.raises(InputError, match="give its path"):
+        iter(crawled(web(), store=store))
+    store.close()
+
+
+def test_without_a_topic_the_order_is_breadth_first() -> None:
+    pages = list(crawl(f"{SITE}/", policy=QUICK, fetcher=web(), clock=FrozenClock(), max_pages=2))
+    assert [one.score for one in pages] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"traversal": "focused"}, "follows a topic"),
+        ({"max_relevant": 3}, "counts pages about a topic"),
+        ({"max_pages": 0}, "0 is too few"),
+        ({"scope": "planet"}, "no scope is named 'planet'"),
+        ({"topic": 5}, "topic must be"),
+    ],
+)
+def test_wrong_settings_of_a_crawl_are_a_sentence(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        crawl(f"{SITE}/", **settings)
+
+
+# --- pick ---
+
+
+def company() -> FakeFetcher:
+    home = b"""<title>Acme</title><nav><a href="/services">Services</a> <a href="/about">About us</a>
+        <a href="/privacy">Privacy</a></nav>"""
+    return FakeFetcher({
+        "https://acme.example/": home,
+        "https://acme.example/services": page("Services"),
+        "https://acme.example/about": page("About"),
+    })  # fmt: skip
+
+
+def picked(**settings: Any) -> honeyguide.PickedSite:
+    return pick("https://acme.example/", policy=QUICK, fetcher=company(), clock=FrozenClock(), **settings)
+
+
+def test_a_pick_gives_pages_with_their_reasons() -> None:
+    site = picked(content=True)
+    assert (site.site, site.status, len(site)) == ("https://acme.example/", "ok", 2)
+    assert [(one.rank, one.url, one.bucket) for one in site] == [
+        (1, "https://acme.example/services", "hub"),
+        (2, "https://acme.example/about", "about"),
+    ]
+    assert site[0].reasons
+    assert site[0].markdown.startswith("# Services")
+    assert "https://acme.example/privacy" in [one["url"] for one in site.candidates if one["rejected"]]
+
+
+def test_a_pick_in_a_running_loop_is_the_same() -> None:
+    async def both() -> list[Any]:
+        awaited = await pick_async(
+            "https://acme.example/", policy=QUICK, fetcher=company(), clock=FrozenClock()
+        )
+        return [awaited.pages, picked().pages]
+
+    first, second = asyncio.run(both())
+    assert first == second == picked().pages
+
+
+def test_a_notebook_shows_a_table_in_which_a_page_is_text() -> None:
+    site = picked()
+    assert "<td>https://acme.example/services</td>" in site._repr_html_()
+    shown = honeyguide.CrawledPage({**_record(), "title": "<script>alert(1)</script>"})._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def _record() -> dict[str, Any]:
+    (one,) = crawled(web(), max_pages=1)
+    return dict(one.record)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cap": "4"}, "must be"),
+        ({"content": 1}, "must be"),
+        ({"colour": 1}, "unexpected keyword argument 'colour'"),
+        ({"strategy": "luck"}, "has no 'luck'"),
+    ],
+)
+def test_wrong_settings_of_a_pick_are_a_sentence(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(honeyguide.HoneyguideError, match=said):
+        picked(**settings)
+
+
+# --- threads ---
+
+
+def test_an_error_is_raised_where_the_items_are_read() -> None:
+    async def failing() -> AsyncGenerator[int]:
+        yield 1
+        raise InputError("no more")
+
+    items = iterate(failing)
+    assert next(items) == 1
+    with pytest.raises(InputError, match="no more"):
+        next(items)
+
+
+def test_what_is_left_early_is_closed() -> None:
+    closed = []
+
+    async def endless() -> AsyncGenerator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append(True)
+
+    items = iterate(endless)
+    next(items)
+    items.close()  # type: ignore[attr-defined]  # a generator
+    assert closed == [True]
+
+
+def test_a_result_comes_from_another_thread() -> None:
+    async def name() -> str:
+        return threading.current_thread().name
+
+    assert run(name) == "honeyguide"
+    assert Url.parse("https://a.example/").site == "a.example"

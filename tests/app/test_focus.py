@@ -1,0 +1,109 @@
+"""`Focus` and `judge_links`: what a crawl decides, for programs that fetch pages themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from honeyguide import Focus, InputError, crawl, judge_links, parse_page
+from honeyguide.core.fetching import FetchPolicy
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+
+SITE = "https://docs.example"
+
+
+def site(seed: int = 7, count: int = 60) -> dict[str, bytes]:
+    """Make a site of sections, some of them about the topic."""
+    chance = random.Random(seed)  # noqa: S311 - a site, not a secret
+    words = ["fire", "alarm", "kitchen", "garden", "water", "roof"]
+    names = [f"/{chance.choice(words)}-{number}" for number in range(count)]
+    pages = {}
+    for name in ["/", *names]:
+        linked = chance.sample(names, 6)
+        anchors = "".join(f'<li><a href="{SITE}{link}">{link[1:].replace("-", " ")}</a>' for link in linked)
+        text = f"<p>All about {name[1:]}: {' '.join(chance.choices(words, k=60))}.</p>"
+        pages[SITE + name] = (
+            f"<title>{name}</title><main><h1>{name}</h1>{text}<ul>{anchors}</ul></main>".encode()
+        )
+    return pages
+
+
+def focused(pages: Mapping[str, bytes], at_once: int = 1, **settings: object) -> list[str]:
+    order: list[str] = []
+    with Focus(f"{SITE}/", topic="fire|alarm", clock=FrozenClock(), **settings) as focus:  # type: ignore[arg-type]
+        while urls := focus.next(at_once):
+            order += urls
+            for url in reversed(urls):  # answers come in any order
+                focus.add_page(url, pages[url].decode())
+        assert focus.stopped is not None
+    return order
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+@pytest.mark.parametrize("traversal", ["focused", "focused-fixed", "hybrid", "bfs"])
+def test_pages_come_in_the_order_of_a_crawl(traversal: str, at_once: int) -> None:
+    pages = site()
+    fetcher = FakeFetcher(pages)
+    policy = FetchPolicy(delay_s=0, jitter=0)
+    work = crawl(
+        f"{SITE}/", topic="fire|alarm", traversal=traversal, max_pages=40, fetcher=fetcher, policy=policy
+    )
+    assert focused(pages, at_once, traversal=traversal, max_pages=40) == [page.record["url"] for page in work]
+
+
+def test_each_page_is_given_back_with_its_reasons() -> None:
+    pages = site()
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        (url,) = focus.next()
+        (judged,) = focus.add_page(url, pages[url])
+    assert judged.url == f"{SITE}/"
+    assert judged.reasons
+
+
+def test_a_page_that_failed_is_tried_again_and_then_dropped() -> None:
+    clock, tries = FrozenClock(), 0
+    with Focus(f"{SITE}/", topic="fire", clock=clock) as focus:
+        for _ in range(10):
+            for url in focus.next():
+                tries += 1
+                focus.add_failure(url)
+            asyncio.run(clock.sleep(60))
+    assert tries == 3
+    assert focus.stopped is not None
+
+
+def test_an_answer_that_nobody_asked_for_is_a_sentence() -> None:
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        focus.next()
+        with pytest.raises(InputError, match="not a URL that next"):
+            focus.add_page("https://other.example/", "")
+
+
+def test_a_redirect_off_the_site_is_not_followed() -> None:
+    pages = site()
+    with Focus(f"{SITE}/", topic="fire|alarm") as focus:
+        (home,) = focus.next()
+        focus.add_page(home, pages[home])
+        (url,) = focus.next()
+        (judged,) = focus.add_page(url, "<p>Elsewhere", final_url="https://other.example/")
+    assert judged.record["action"] == "dropped"
+    assert judged.reasons == ("leads to https://other.example/",)
+
+
+def test_links_are_judged_as_by_a_crawl_that_knows_none_of_them() -> None:
+    html = """<ul><li><a href="/fire">Fire</a><li><a href="/tea">Tea</a><li><a href="/login">Log in</a>
+        <li><a href="https://other.example/">Other</a></ul>"""
+    judged = {one.url.text: one for one in judge_links(parse_page(html, SITE), topic="fire")}
+    assert [one.rejected and one.rejected.rule for one in judged.values()][:2] == [None, None]
+    fire, tea, login, other = judged.values()
+    assert fire.score is not None
+    assert tea.score is not None
+    assert fire.worth > tea.worth
+    assert fire.score.value > tea.score.value
+    assert "topic in URL" in " ".join(fire.reasons) or fire.reasons
+    assert login.rejected is not None
+    assert other.verdict.kind.value == "outside"
+    assert other.reasons
