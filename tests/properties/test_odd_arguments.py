@@ -56,7 +56,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "display": {"url": SITE},
     "extract_links": {"html": "<a href=/a>a</a>", "url": SITE},
     "judge_links": {"page": package.parse_page("<a href=/a>a</a>", SITE), "topic": "fire"},
-    "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "compare": None, "cap": 4},
+    "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "cap": 4},
     "load_profile": {"source": "docs", "topic": "fire", "related": ("smoke",)},
     "load_schema": {"name": "plan"},
     "main_content": {"html": "<p>a</p>", "url": SITE, "content_type": "text/html"},
