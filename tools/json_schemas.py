@@ -15,8 +15,10 @@ from functools import partial
 from types import UnionType
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
+from honeyguide.adapters.files import signals
 from honeyguide.core.records.fields import SCHEMA, OutputRecord, PageRecord, PickRecord, PlanRecord, fields
 from honeyguide.core.recrawl import plan
+from honeyguide.core.recrawl.priors import PageClass
 
 RECORDS = {"pick": PickRecord, "crawl": PageRecord, "plan": PlanRecord}
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -96,9 +98,12 @@ def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:
 
 def _signals_schema() -> Schema:
     """Describe a row as JSON; `plan` also accepts the camelCase names, numbers as text, and columns that it ignores."""
-    about, hints = sentences(plan.UrlSignals), get_type_hints(plan.UrlSignals)
+    about, hints = (
+        sentences(plan.UrlSignals),
+        get_type_hints(plan.UrlSignals, localns={"datetime": datetime, "PageClass": PageClass}),
+    )
     properties = {name: {"description": about[name]} | _signal(name, hint) for name, hint in hints.items()}
-    camel = {old: new for old, new in plan._CAMEL.items() if new in properties}  # noqa: SLF001 - the reader's own table
+    camel = {old: new for old, new in signals._CAMEL.items() if new in properties}  # noqa: SLF001 - the reader's own table
     both = {new: old for old, new in camel.items()}
     also = {
         old: {"description": f"the same as {new}"} | _signal(new, hints[new]) for old, new in camel.items()
@@ -106,10 +111,10 @@ def _signals_schema() -> Schema:
     return _head("signals", plan.UrlSignals) | {
         "type": "object",
         "properties": properties | also,
-        "required": [name for name in plan.REQUIRED if name not in both],
+        "required": [name for name in signals.REQUIRED if name not in both],
         "allOf": [
             {"anyOf": [{"required": [name]}, {"required": [both[name]]}]}
-            for name in plan.REQUIRED
+            for name in signals.REQUIRED
             if name in both
         ],
     }
@@ -122,7 +127,7 @@ def _signal(name: str, hint: Any) -> Schema:
         return {"type": ["string", "number", "null"]}
     if any(get_origin(kind) is Literal for kind in kinds):
         return {"enum": [*(value for kind in kinds for value in get_args(kind)), None]}
-    reader = plan._READERS[name]  # noqa: SLF001 - the bounds stand nowhere else
+    reader = signals._READERS[name]  # noqa: SLF001 - the bounds stand nowhere else
     bounds: Schema = {"minimum": 0} if int in kinds else {}
     if isinstance(reader, partial):
         bounds = {"minimum": reader.keywords["low"], "maximum": reader.keywords["high"]}

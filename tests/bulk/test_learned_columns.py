@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.core.recrawl.plan import UrlSignals, read_signals
+from honeyguide.adapters.files.signals import read_signals
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import Rate

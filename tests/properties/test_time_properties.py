@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from honeyguide.core.recrawl.plan import read_time
+from honeyguide.adapters.files.signals import read_time
 
 pl = pytest.importorskip("polars")  # an extra
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

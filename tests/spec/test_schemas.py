@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide import InputError, load_schema, rank_urls, score_url
+from honeyguide.adapters.files.signals import read_signals
 from honeyguide.app.plan import plan_record
 from honeyguide.cli.main import root
-from honeyguide.core.recrawl.plan import PlanEntry, read_signals
+from honeyguide.core.recrawl.plan import PlanEntry
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NAMES = ("pick", "crawl", "plan", "signals")

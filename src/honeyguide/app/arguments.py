@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.files.logins import read_logins
+from honeyguide.adapters.files.signals import read_signals, read_time
 from honeyguide.config import load_profile
 from honeyguide.core.fetching import Access, FetchPolicy, addresses_of
 from honeyguide.core.page.page import Position
 from honeyguide.core.pick.wishes import with_wishes
-from honeyguide.core.recrawl.plan import UrlSignals, read_signals, read_time
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern

@@ -326,7 +326,6 @@ class CrawlSession:
         If there are no seeds, the homepages of the listed pages are the seeds.
         """
         from honeyguide.adapters.html.sitemaps import read_sitemap
-        from honeyguide.core.crawl.sitemap import roots_of
         from honeyguide.jobs.request import context_of, resolve_seeds, setup_time_s
         from honeyguide.jobs.sitemaps import list_pages, queue_listed
 
@@ -340,7 +339,10 @@ class CrawlSession:
         if on_note is not None:
             for problem in listing.problems:
                 on_note(problem)
-        seeds = request.seeds or roots_of(listing.pages)
+        roots: dict[str, Url] = {}  # the homepage of each site
+        for url in () if request.seeds else listing.pages:
+            roots.setdefault(url.site, Url.parse("/", url))
+        seeds = request.seeds or tuple(roots.values())
         request = replace(request, seeds=seeds)
         context = context_of(request, profile)
         sites = frozenset(

@@ -312,7 +312,7 @@ def describe_history(
     lines = [_visited(entry, now, not_modified)]
     if entry.changes or entry.unchanged:
         lines += _changed(entry, site, now)
-    lines += filter(None, [signals.kind_words(entry, profile)])
+    lines += filter(None, [kind_words(entry, profile)])
     if entry.found is not None and entry.found.a > 0:
         daily = amount(24.0 * entry.found.a / entry.found.b)
         lines.append(f"Visits find {daily} new {'page' if daily == '1' else 'pages'} a day there.")
@@ -377,3 +377,16 @@ def _failed(entry: HistoryEntry) -> str:
         return f"It is visited no more: {dropped.removeprefix('dropped: ')}."
     visits = "visit was" if entry.failures == 1 else f"{entry.failures:,} visits were"
     return f"The last {visits} {f'answered with {entry.status}' if entry.status else 'without a page'}."
+
+
+def kind_words(known: HistoryEntry, profile: Profile) -> str | None:
+    """Explain why a page is a hub or an article, as of its last reading; None for other pages."""
+    if known.kind == "article":
+        return "It is an article: its address has a date."
+    score = signals.hub_score(
+        Url.parse(known.url), signals.LinkDensity(known.links, known.link_share), known.found, profile
+    )
+    if known.kind != "hub" or score is None:
+        return None
+    reasons = ", ".join(f"{reason.text} ({reason.points:+g})" for reason in score.reasons)
+    return f"It is a hub: {reasons}; {profile.crawl.hub_points:g} points make one."

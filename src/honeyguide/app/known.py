@@ -7,20 +7,22 @@ Start reading at `open_known` and `StoreTable`. polars and sqlite3 are imported 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
+from honeyguide.adapters.files.signals import field_name
 from honeyguide.adapters.policies import load_policy
 from honeyguide.core.crawl.frontier import digest_of
-from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals, field_name
+from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
+from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Learned
 from honeyguide.core.recrawl.priors import Priors, refit_priors
 from honeyguide.core.recrawl.ranking import RowTable
-from honeyguide.core.recrawl.signals import PageState, born_at, class_of, signals_of, state_of
+from honeyguide.core.recrawl.signals import SITEMAP, PageState, born_at, class_of, lastmod_span, state_of
 from honeyguide.core.rules.topic import SCALE
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.bulk.batches import ParquetFile
     from honeyguide.core.crawl.frontier import QueuedUrl
+    from honeyguide.core.recrawl.history import HistoryEntry, Site
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.rules.profile import Profile
@@ -251,3 +254,29 @@ def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
     )
     signals = UrlSignals(url, visits=0, topic_relevance=relevance, hub_depth=queued.hub_depth)
     return KnownUrl(place, url, signals, state)
+
+
+def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None:
+    """Return the change after our last copy that the sitemap claims, if the site's sitemaps have proved honest."""
+    span = lastmod_span(known.lastmod)
+    if span is None or known.seen_at is None or span[0] <= known.seen_at or not site.is_trusted(SITEMAP):
+        return None
+    return span[0]
+
+
+def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
+    """Turn the history of a URL into the signals of a plan (PLAN-1)."""
+    # The last change is one that a visit saw, or one that an honest sitemap claims.
+    changed_at = announced_at(known, site) or known.changed_at
+    return UrlSignals(
+        url=known.url,
+        visits=known.visits,
+        last_visited=datetime.fromtimestamp(known.visited_at, UTC),
+        last_changed=None if changed_at is None else datetime.fromtimestamp(changed_at, UTC),
+        topic_relevance=known.relevance,
+        hub_depth=known.hub_depth,
+        is_hub=known.is_hub,
+        rate_a=known.rate_a,
+        rate_b=known.rate_b,
+        page_class=known.kind,
+    )

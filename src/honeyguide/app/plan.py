@@ -6,6 +6,7 @@ Start reading at `PlanRequest` and `open_plan`. Which ranker serves which input 
 
 from __future__ import annotations
 
+import heapq
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,9 +67,13 @@ def rank_urls(
     top: int | None = None,
     profile: Profile | str | Path = "news",
 ) -> list[ScoredUrl]:
-    """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
+    """Score known URLs and order them, best first, ties in input order (PLAN-3); no more than `top` are kept in memory."""
+    moment, chosen, most = moment_of(now), profile_of(profile), arguments.count_of(top, "top")
     signals = (arguments.signals_of(row, number) for number, row in enumerate(rows, 1))
-    return plan.rank_urls(signals, moment_of(now), profile_of(profile), arguments.count_of(top, "top"))
+    scored = (plan.score_url(one, moment, chosen) for one in signals)
+    if most is None:
+        return sorted(scored, key=lambda item: -item.score.value)
+    return heapq.nlargest(most, scored, key=lambda item: item.score.value)
 
 
 def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword

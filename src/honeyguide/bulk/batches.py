@@ -16,8 +16,9 @@ import polars as pl
 
 from honeyguide.adapters.files.read import CUT_OFF, Source, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
+from honeyguide.adapters.files.signals import MISSING, REQUIRED, field_name
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
-from honeyguide.core.recrawl.plan import MISSING, NAMES, REQUIRED, field_name
+from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.core.recrawl.plan import LEAST_POSITIVE, MOST_POSITIVE, NAMES, field_name
+from honeyguide.adapters.files.signals import LEAST_POSITIVE, MOST_POSITIVE, field_name
+from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.core.recrawl.priors import CLASSES
 
 if TYPE_CHECKING:

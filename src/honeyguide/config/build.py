@@ -19,7 +19,7 @@ from honeyguide.core.rules import profile as core
 from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
 from honeyguide.core.rules.facts import CARD, FactKind, plain
-from honeyguide.core.rules.language import Group, Rule, Scorecard, leaves
+from honeyguide.core.rules.language import Group, Rule, Scorecard, fields_read, leaves
 from honeyguide.core.rules.topic import CARDS, SCALE
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern, same_source
@@ -139,7 +139,7 @@ class _Builder:
         circles = set()
         for name in cards:
             try:
-                chain = core.chain_of(name, cards)
+                chain = _chain_of(name, cards)
             except ValueError as error:
                 circle = frozenset(str(error).split(" -> "))
                 if str(error).endswith(f" -> {name}") and circle not in circles:
@@ -276,3 +276,24 @@ def _reads_topic(shape: shapes.CardShape) -> bool:
     return any(
         "$topic" in json.dumps(rule.when, default=str) for group in shape.group for rule in group.rules
     )
+
+
+def _chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
+    """Return the cards that a card reads, in the order of scoring, itself last; raises ValueError on a cycle."""
+    done: dict[str, None] = {}
+    open_: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in done:
+            return
+        if name in open_:
+            raise ValueError(" -> ".join([*open_, name]))
+        open_[name] = None
+        for read in fields_read(cards[name]):
+            if read.startswith(CARD):
+                visit(read.removeprefix(CARD))
+        open_.pop(name)
+        done[name] = None
+
+    visit(card)
+    return tuple(done)

@@ -17,9 +17,9 @@ import numpy as np
 
 from honeyguide.adapters.files.read import lines_or_errors, name_of
 from honeyguide.adapters.files.rows import csv_rows
+from honeyguide.adapters.files.signals import read_time
 from honeyguide.core.page.likeness import can_compare
 from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import read_time
 from honeyguide.core.recrawl.signals import LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide.adapters.html.page import parse_page
-from honeyguide.app.explain import describe_history
+from honeyguide.app.explain import describe_history, kind_words
+from honeyguide.app.known import announced_at, signals_of
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import page_text
 from honeyguide.core.recrawl.clocks import SiteAges
@@ -16,12 +17,9 @@ from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import (
     SITEMAP,
     LinkDensity,
-    announced_at,
     hub_score,
     kind_of,
-    kind_words,
     link_density,
-    signals_of,
     state_of,
 )
 from honeyguide.core.recrawl.visits import next_known

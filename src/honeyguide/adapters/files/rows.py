@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import STDIN, lines_or_errors, name_of
+from honeyguide.adapters.files.signals import REQUIRED, field_name, read_signals
 from honeyguide.adapters.output.write import replacing, unwritable
-from honeyguide.core.recrawl.plan import REQUIRED, field_name, read_signals
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.errors import InputError, shown
 

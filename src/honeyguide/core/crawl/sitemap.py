@@ -95,15 +95,3 @@ def _occurrence(seen: Sighting) -> Occurrence:
 def _noted(found: Discovered, lastmod: str | None) -> Discovered:
     seen = found.sighting or Sighting("", "", None, "", "")
     return found._replace(sighting=seen._replace(anchor=lastmod or "", position=POSITION))
-
-
-def roots_of(urls: Iterable[Url]) -> tuple[Url, ...]:
-    """Give the homepages of the sites that URLs belong to, each once.
-
-    >>> from honeyguide.core.url.url import Url
-    >>> [str(root) for root in roots_of(map(Url.parse, ["https://a.example/x", "https://a.example/y"]))]
-    ['https://a.example/']
-    """
-    found = {url.site: url for url in reversed(tuple(urls))}
-    kept = {url.site: url.parse("/", url) for url in reversed(tuple(found.values()))}
-    return tuple(kept.values())

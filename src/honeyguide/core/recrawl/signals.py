@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.fetching import http_time
 from honeyguide.core.page.page import Link, Position
 from honeyguide.core.recrawl.clocks import DayProfile
-from honeyguide.core.recrawl.history import UNKNOWN_SITE
-from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from honeyguide.core.page.page import Page
-    from honeyguide.core.recrawl.history import HistoryEntry, Site
+    from honeyguide.core.recrawl.history import HistoryEntry
+    from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
 
 LIST = "list"  # the rule of a page that is a list of others
 HUB_IMPORTANCE = 2.0  # a hub leads to others
@@ -161,43 +160,6 @@ def describe_list(url: Url, density: LinkDensity, profile: Profile) -> Why | Non
     if score is None or score.value < profile.crawl.hub_points:
         return None
     return Why(LIST, f"a list: {', '.join(reason.text for reason in score.reasons)}")
-
-
-def kind_words(known: HistoryEntry, profile: Profile) -> str | None:
-    """Explain why a page is a hub or an article, as of its last reading; None for other pages."""
-    if known.kind == "article":
-        return "It is an article: its address has a date."
-    score = hub_score(Url.parse(known.url), LinkDensity(known.links, known.link_share), known.found, profile)
-    if known.kind != "hub" or score is None:
-        return None
-    reasons = ", ".join(f"{reason.text} ({reason.points:+g})" for reason in score.reasons)
-    return f"It is a hub: {reasons}; {profile.crawl.hub_points:g} points make one."
-
-
-def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None:
-    """Return the change after our last copy that the sitemap claims, if the site's sitemaps have proved honest."""
-    span = lastmod_span(known.lastmod)
-    if span is None or known.seen_at is None or span[0] <= known.seen_at or not site.is_trusted(SITEMAP):
-        return None
-    return span[0]
-
-
-def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
-    """Turn the history of a URL into the signals of a plan (PLAN-1)."""
-    # The last change is one that a visit saw, or one that an honest sitemap claims.
-    changed_at = announced_at(known, site) or known.changed_at
-    return UrlSignals(
-        url=known.url,
-        visits=known.visits,
-        last_visited=datetime.fromtimestamp(known.visited_at, UTC),
-        last_changed=None if changed_at is None else datetime.fromtimestamp(changed_at, UTC),
-        topic_relevance=known.relevance,
-        hub_depth=known.hub_depth,
-        is_hub=known.is_hub,
-        rate_a=known.rate_a,
-        rate_b=known.rate_b,
-        page_class=known.kind,
-    )
 
 
 def state_of(known: HistoryEntry) -> PageState:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules.compile import RuleList
 from honeyguide.core.rules.facts import CARD, Facts
-from honeyguide.core.rules.language import fields_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Head, Link
     from honeyguide.core.rules.bm25 import Query
     from honeyguide.core.rules.compile import CompiledCard
-    from honeyguide.core.rules.language import Score, Scorecard
+    from honeyguide.core.rules.language import Score
     from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.scope import Scope
 
@@ -220,27 +219,6 @@ class Profile:
     def with_query(self, text: str) -> Profile:
         """Return the same profile with another query."""
         return replace(self, query=replace(self.query, text=text))
-
-
-def chain_of(card: str, cards: Mapping[str, Scorecard]) -> tuple[str, ...]:
-    """Return the cards that a card reads, in the order of scoring, itself last; raises ValueError on a cycle."""
-    done: dict[str, None] = {}
-    open_: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        if name in done:
-            return
-        if name in open_:
-            raise ValueError(" -> ".join([*open_, name]))
-        open_[name] = None
-        for read in fields_read(cards[name]):
-            if read.startswith(CARD):
-                visit(read.removeprefix(CARD))
-        open_.pop(name)
-        done[name] = None
-
-    visit(card)
-    return tuple(done)
 
 
 class FamilyWords(NamedTuple):

@@ -6,6 +6,7 @@ stranger's: nothing is unpacked beyond the size that its row names, and no row m
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 import zlib
 from functools import cache
 from importlib import import_module
@@ -49,7 +50,6 @@ class SqliteContents:
 
     @reads
     def get(self, run: int, claim: int) -> KeptPage | None:
-        """Give the page that a visit read; None if it was not kept, or its body was dropped."""
         self._db.write_waiting()
         row = self._db.one(self._sql["get"], (run, claim))
         if row is None:
@@ -59,7 +59,6 @@ class SqliteContents:
 
     @reads
     def drop(self, max_bytes: int) -> int:
-        """Drop the oldest bodies until at most so many bytes are kept; returns how many were dropped."""
         dropped = 0
         while self._db.one(self._sql["kept"])[0] > max_bytes:
             if not self._db.write(self._sql["drop_oldest"]).rowcount:

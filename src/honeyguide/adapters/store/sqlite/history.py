@@ -6,6 +6,7 @@ means (core/recrawl/visits.py).
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
@@ -111,7 +112,6 @@ class SqliteHistory:
 
     @reads
     def get(self, digest: int) -> HistoryEntry | None:
-        """Look up what is known of a URL; while we have the write lock, nobody else can change it."""
         self._check_turn()
         if digest in self._got:
             return self._got[digest]
@@ -119,7 +119,7 @@ class SqliteHistory:
             self._write_waiting()
         row = self._db.one(self._sql["get"], (digest,))
         known = None if row is None else _known(row)
-        if self._db.is_open:
+        if self._db.is_open:  # while we have the write lock, nobody else can change it
             self._got[digest] = known
         return known
 
@@ -144,7 +144,6 @@ class SqliteHistory:
 
     @reads
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
-        """List everything that is known, in the order of identities."""
         last = _FIRST if after is None else after
         while rows := self._all("after", last):
             yield from map(_known, rows)
@@ -152,13 +151,11 @@ class SqliteHistory:
 
     @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
-        """List the visits of a URL: run, time, status; oldest first."""
         found = self._all("visits", digest)
         check_numbers(*(at for _, at, _ in found))
         return found
 
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
-        """List the times of the latest visits, the last one first, as far as any can be `since` then."""
         found: list[float] = []
         self._write_waiting()
         for (at,) in self._db.walk(self._sql["latest_visits"], (limit,)):
@@ -168,20 +165,18 @@ class SqliteHistory:
         return found
 
     def contents(self) -> Iterator[SeenContent]:
-        """List what visits read, page by page, oldest first."""
         place = (_FIRST, 0)
         while rows := self._all("contents", *place):
             yield from (SeenContent(*row[2:]) for row in rows)
             place = rows[-1][:2]
 
     def rates(self, limit: int) -> Iterator[Watched]:
-        """List what is believed of the change rates of some pages; identities are at random, so the first are any."""
+        # Identities are at random, so the first are any.
         for url, kind, a, b in self._all("rates", limit):
             yield Watched(site_of(url), kind, Rate(a, b))
 
     @reads
     def unvisited(self) -> Iterator[QueuedUrl]:
-        """List the queued URLs of all runs that were never visited, in the order of discovery."""
         last = 0
         while rows := self._all("unvisited", last):
             yield from map(_queued, rows)
@@ -189,21 +184,17 @@ class SqliteHistory:
 
     @reads
     def find_unvisited(self, digest: int) -> QueuedUrl | None:
-        """Find one of them."""
         return next(map(_queued, self._all("find_unvisited", digest)), None)
 
     def scheduled(self) -> frozenset[int]:
-        """List the identities of what a plan has scheduled and nobody has fetched yet."""
         return frozenset(digest for (digest,) in self._all("scheduled"))
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
-        """Note what sitemaps say of pages, visited or not."""
         self._db.write_many(self._sql["list"], list(lastmods))
         self._got.clear()
 
     @reads
     def site(self, name: str) -> Site:
-        """Give what is known of a site as a whole."""
         trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
         rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
         for rate in rates.values():
@@ -228,7 +219,6 @@ class SqliteHistory:
         }
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
-        """Note the usual change rate of a site's pages, by kind."""
         self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])
 
 

@@ -9,6 +9,7 @@ and asks it when `next_at` has come. So two workers together are as polite as on
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 import os
 import socket
 import sys
@@ -213,7 +214,6 @@ class SqliteLeases(SqliteLedger):
 
     @reads
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
-        """Take over the leases of workers that are gone, in claim order; what is over the limit is queued."""
         self._db.begin_write()
         self._db.write_waiting()
         self._workers.dismiss_gone()
@@ -246,11 +246,9 @@ class SqliteLeases(SqliteLedger):
         self._refresh(one.site for one in left)
 
     def renew(self, now: float, until: float) -> None:
-        """Send a heartbeat: our leases stay ours until then."""
         self._workers.beat(now, until)
 
     def release(self, now: float) -> None:
-        """Leave all our leases to whoever comes next."""
         self._db.begin_write()
         self._db.write_waiting()
         self._db.write(self._sql["release"], (self._run, self._workers.id))

@@ -5,6 +5,7 @@ Owns: the reading queries of a run; nothing here changes anything. Must not know
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 import json
 from array import array
 from math import isfinite
@@ -41,33 +42,27 @@ class SqliteLedger:
 
     @reads
     def sites(self) -> frozenset[str]:
-        """List the sites that are part of the crawl."""
         return frozenset(name for (name,) in self._all("inside"))
 
     @reads
     def learnt(self, site: str) -> Mapping[str, Tally]:
-        """Tell what was learnt of the links of a site, by name."""
         return {name: Tally(*counts) for name, *counts in self._all("site_learnt", site)}
 
     def urls_per_host(self) -> Mapping[str, int]:
-        """Count the known URLs of each host."""
         return dict(self._all("urls_per_host"))
 
     @reads
     def seeds(self) -> tuple[Url, ...]:
-        """List where the run began."""
         return tuple(Url.parse(url) for (url,) in self._all("seeds"))
 
     @reads
     def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
         self._db.write_waiting()
         rows = self._db.all(self._sql["known"], (str(list(digests)), self._run))
         return {row[0]: KnownState._make((*row[1:5], bool(row[5]))) for row in rows}
 
     @reads
     def counts(self) -> Counts:
-        """Count the run."""
         states, out = dict(self._all("count_states")), dict(self._all("count_out"))
         return Counts(
             states={state.name.lower(): states.get(state, 0) for state in State},
@@ -81,7 +76,6 @@ class SqliteLedger:
 
     @reads
     def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
-        """List all entries in the order of discovery, or those that a rule rejected."""
         name, more = ("rows", ()) if rule is None else ("rows_out", (rule,))
         while rows := self._all(name, after, *more):
             yield from map(_row, rows)
@@ -89,7 +83,6 @@ class SqliteLedger:
 
     @reads
     def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Find one entry, with the pages that link it."""
         row = next(iter(self._all("row", digest)), None)
         if row is None:
             return None
@@ -97,14 +90,12 @@ class SqliteLedger:
 
     @reads
     def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """List the records of pages in claim order, each with its claim number."""
         while rows := self._all("pages", after):
             yield from ((claim, _page(record)) for claim, record in rows)
             after = rows[-1][0]
 
     @reads
     def shapes(self) -> Sequence[UrlShape]:
-        """List what is known of shapes of URLs, the oldest first."""
         return [shape_of(row) for row in self._all("shapes", MAX_FAMILIES)]
 
 

@@ -6,6 +6,7 @@ when to commit (the job). Start reading at `SqliteQueue.commit_page`.
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
@@ -64,8 +65,7 @@ class SqliteQueue(SqliteLeases):
 
     @reads
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
-        """Answer everything that judging the page of a lease asks; from here to the commit nobody else writes."""
-        self._db.begin_write()
+        self._db.begin_write()  # from here to the commit nobody else writes
         if content is not None:
             self._db.write_waiting()  # pages of this turn, which may say the same
         cache = self._states
@@ -101,7 +101,6 @@ class SqliteQueue(SqliteLeases):
         return self._sites
 
     def external_pages(self) -> int:
-        """Count the pages of other sites that were fetched, or are being fetched."""
         self._db.begin_write()
         self._db.write_waiting()
         return self._external()
@@ -117,7 +116,6 @@ class SqliteQueue(SqliteLeases):
 
     @reads
     def commit_page(self, lease: Lease, intake: Intake) -> bool:
-        """End a lease and take in what its page left behind; False, and nothing done, if the lease was lost."""
         self._db.begin_write()
         run, outcome = self._run, intake.outcome
         held = (lease.entry, self._workers.id, lease.claim)
@@ -278,7 +276,6 @@ class SqliteQueue(SqliteLeases):
 
     @reads
     def add(self, found: Sequence[Discovered]) -> int:
-        """Queue URLs that are not known yet; returns how many were new."""
         known = self.known([one.digest for one in found])
         new = [one for one in found if one.digest not in known]
         if new:
@@ -288,13 +285,11 @@ class SqliteQueue(SqliteLeases):
 
     @reads
     def now_internal(self) -> Sequence[tuple[FrontierRow, tuple[Sighting, ...]]]:
-        """List what was rejected as another site's that is part of the crawl by now."""
         found = (self.find(digest) for (digest,) in self._all("now_internal"))
         return [(row, tuple(sighting for _, sighting in seen)) for row, seen in filter(None, found)]
 
     @reads
     def requeue(self, found: Sequence[Discovered]) -> None:
-        """Place again what was rejected, or waits to be tried again; who has seen it stays as it is."""
         self._db.begin_write()
         self._db.write_waiting()
         placed, _ = self._within_limits([one._replace(site=one.url.site) for one in found if not one.is_seed])
@@ -316,16 +311,13 @@ class SqliteQueue(SqliteLeases):
         self._refresh(sites)
 
     def block(self, site: str, until: float | None) -> None:
-        """Grant nothing of a site before then; None ends its pause."""
         self._db.write(self._sql["block"], (until, self._run, site))
 
     def add_site(self, site: str) -> None:
-        """Make a site part of the crawl."""
         self._db.write(self._sql["add_site"], (self._add_sites([(site, False)])[0],))
         self._sites = None
 
     def schedule(self, visits: Sequence[ScheduledVisit]) -> frozenset[int]:
-        """Queue known URLs when their time comes, before everything else."""
         self._db.begin_write()
         self._db.write_waiting()
         found: dict[int, int] = {}
@@ -337,11 +329,9 @@ class SqliteQueue(SqliteLeases):
         return frozenset(found)
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
-        """Queue what a rule rejected, up to so many links from a seed; returns how many there were."""
         return self._in_bulk("reopen", (self._run, rule, 2**62 if max_depth is None else max_depth))
 
     def drop_deep(self, max_depth: int) -> int:
-        """Reject what is queued more links from a seed than that, unless it was scheduled; returns how many."""
         return self._in_bulk("drop_deep", (TOO_DEEP, max_depth, self._run, max_depth))
 
     def _in_bulk(self, name: str, values: tuple[Any, ...]) -> int:

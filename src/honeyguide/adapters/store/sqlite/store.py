@@ -10,6 +10,7 @@ lose the last commits, but never leaves half of one.
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -96,7 +97,6 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do several things as one: if they fail, everything since the last `flush` is undone."""
         try:
             yield
         except BaseException:  # put in order whatever it is, and raised again
@@ -128,7 +128,6 @@ class SqliteStore:
         self._workers.forget()
 
     def close(self) -> None:
-        """Commit and let go."""
         self._workers.leave()
         try:
             self._workers.dismiss()
@@ -251,7 +250,6 @@ class SqliteRuns:
 
     @reads
     def begin(self, spec: RunSpec, now: float, *, restart: bool = False) -> Run:
-        """Resume the run of that key, or start one; `restart` always starts one."""
         self._db.flush()
         self._db.begin_write()
         found = None if restart else self._db.one(self._sql["latest"], (spec.key,))
@@ -265,18 +263,15 @@ class SqliteRuns:
         return run
 
     def end(self, run: Run, why: str, now: float) -> None:
-        """Note why a worker stopped working on a run."""
         self._db.write(self._sql["end"], (why, now, run.id))
         self._db.flush()
 
     def due(self, now: float) -> Sequence[int]:
-        """List the runs that have something scheduled for now, the newest first."""
         self._db.write_waiting()
         return [run for (run,) in self._db.all(self._sql["due"], (now,))]
 
     @reads
     def list(self) -> Sequence[Run]:
-        """List all runs, oldest first."""
         self._db.write_waiting()
         return [_run(row) for row in self._db.all(self._sql["all"])]
 
