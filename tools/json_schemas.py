@@ -18,7 +18,6 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hin
 from honeyguide.adapters.files import signals
 from honeyguide.core.records.fields import SCHEMA, OutputRecord, PageRecord, PickRecord, PlanRecord, fields
 from honeyguide.core.recrawl import plan
-from honeyguide.core.recrawl.priors import PageClass
 
 RECORDS = {"pick": PickRecord, "crawl": PageRecord, "plan": PlanRecord}
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -100,7 +99,7 @@ def _signals_schema() -> Schema:
     """Describe a row as JSON; `plan` also accepts the camelCase names, numbers as text, and columns that it ignores."""
     about, hints = (
         sentences(plan.UrlSignals),
-        get_type_hints(plan.UrlSignals, localns={"datetime": datetime, "PageClass": PageClass}),
+        get_type_hints(plan.UrlSignals),
     )
     properties = {name: {"description": about[name]} | _signal(name, hint) for name, hint in hints.items()}
     camel = {old: new for old, new in signals._CAMEL.items() if new in properties}  # noqa: SLF001 - the reader's own table

@@ -32,7 +32,7 @@ from honeyguide.ports.fetch import PacedFetcher
 from honeyguide.ports.store import Intake
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from honeyguide.core.crawl.frontier import Counts, Lease, Outcome, Run
     from honeyguide.core.records import Record
@@ -204,7 +204,7 @@ class Session:
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             until = now + self._rules.lease_s
             adopted = queue.adopt(ClaimRequest(now, self._adoptable(), until, delay_s=self._delay_s))
-            adopted = self._not_deep(adopted)
+            adopted = self._not_deep(self._delayed(adopted, now))
         self._store.flush()
         external = self._state.limits.budgets.external_pages
         self._intake = PageIntake(self._crawler, self._run, self._context, external)
@@ -298,7 +298,8 @@ class Session:
     def _claim(self, ask: ClaimRequest) -> Claimed:
         """Claim leases; URLs of a shape that was closed since they were queued are rejected here."""
         kept: list[Lease] = []
-        ask = replace(ask, delay_s=self._delay_s, learner=self._context.traversal.learner)
+        now = self.clock.now()
+        ask = replace(ask, now=now, delay_s=self._delay_s, learner=self._context.traversal.learner)
         with self._store.transaction():
             if not any(slot.lease.is_seed for slot in self._state.window):  # one may yet lead to another site
                 self._intake.gather()
@@ -317,7 +318,12 @@ class Session:
                 window = (slot.lease for slot in self._state.window)
                 in_flight = machine.ranks_by_site((*window, *kept))
                 ask = replace(ask, limit=ask.limit - len(fresh), in_flight=in_flight)
-        return Claimed(tuple(kept), granted.rest)
+        return Claimed(self._delayed(kept, now), granted.rest)
+
+    def _delayed(self, leases: Iterable[Lease], asked_at: float) -> tuple[Lease, ...]:
+        """Start leases later by as long as the store took: a worker that is gone may have asked their sites meanwhile."""
+        late_s = self.clock.now() - asked_at
+        return tuple(lease._replace(start_at=lease.start_at + late_s) for lease in leases)
 
     def _trap(self, lease: Lease) -> Why | None:
         return None if lease.is_seed or lease.is_recrawl else self._context.traps.closed(lease.url)

@@ -7,16 +7,16 @@ clock: `now` is a parameter. Start reading at `score_url`; tables are ranked in 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from datetime import datetime  # noqa: TC003 - the reference reads the types of the signals
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.core.recrawl.priors import PageClass  # noqa: TC001 - as above
 from honeyguide.core.rules.facts import Facts
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
-    from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.language import Reason, Score
     from honeyguide.core.rules.profile import Level, Profile
