@@ -3,7 +3,7 @@
     python tools/find_busy.py [--seconds 120] [--seed 1]
 
 Makes odd pages, Markdown, rows, profiles, patterns and stores: pieces of markup and text repeated up to the limits, joined,
-nested and damaged. Each case is a command in a process of its own. The signal is sent when it has used 0.3 to 1.5 seconds of
+nested and damaged. Each case is a command in a process of its own. The signal is sent when it has used 0.2 to 1.2 seconds of
 CPU, then its CPU is measured until it ends. Prints the cases, those that ended by themselves, orderly or by force, and the worst.
 The exit code is 1 if a process used more than two seconds of CPU after the signal.
 """
@@ -36,6 +36,9 @@ PIECES = (
     "a\u0301\u0323", "\u0301\u0323", "\uff9e\u0301", "Σ", "\ufdfa", "fire ", "<main><p>fire", "<title>", "[a](", "[", "*a_b", "`", "> ", "- ",
     "  - a\n", "[a]: /b\n", "\0", "\x1b$B", "a", " ", "\n", "<loc>http://a/{n}</loc>", "Disallow: /*a*a{n}$\n", "%41", "'", '"', ",", "{{", "[[",
 )  # fmt: skip
+LINKS = "".join(
+    f"<a href=/services/{n}>fire {n}</a> " for n in range(60)
+).encode()  # so that a crawl has work
 PATTERNS = (
     "fire",
     "a.{0,150}b!",
@@ -88,50 +91,85 @@ class Site(BaseHTTPRequestHandler):
 
 def make_case(chance: random.Random, folder: Path, home: str) -> Case:
     """Choose a command and write what it reads."""
-    size = chance.choice((100_000, 1_000_000, 4_500_000))
+    size = chance.choice((1_000_000, 2_000_000, 4_500_000))
     text, pattern = text_of(chance, size), chance.choice(PATTERNS)
     data = text.encode("utf-8", "replace")
-    Site.body, Site.robots = data[:5_000_000], data[:500_000] if chance.random() < 0.2 else b""
-    page, base = folder / "page.html", ["--base", "https://a.example/"]
-    page.write_bytes(data)
-    (folder / "page.md").write_bytes(data)
-    (folder / "rows.csv").write_bytes(b"url,title\n" + data[:900_000])
-    (folder / "rows.jsonl").write_text(
-        json.dumps({"url": "https://a.example/", "title": text[:400_000]}), "utf-8"
-    )
-    (folder / "profile.toml").write_bytes(b'schema = 1\nextends = "docs"\nname = "p"\n' + data[:250_000])
-    crawl = [
-        "crawl",
-        home,
-        "--allow-private",
-        "--delay",
-        "0",
-        "--quiet",
-        "--restart",
-        "-o",
-        "p.jsonl",
-        "--topic",
-        pattern,
-    ]
-    makers: list[Callable[[], list[str]]] = [
-        lambda: crawl,
-        lambda: [*crawl, "--content"],
-        lambda: [*crawl, "--max-time", "1"],
-        lambda: ["pick", home, "--allow-private", "--delay", "0", "--quiet"],
-        lambda: ["links", "page.html", *base],
-        lambda: ["links", "page.md", *base],
-        lambda: ["select", "page.html", *base],
-        lambda: ["score", "page", "page.html", "--topic", pattern],
-        lambda: ["plan", "rows.csv"],
-        lambda: ["plan", "rows.jsonl"],
-        lambda: ["pick", "rows.csv", "--quiet", "--allow-private"],
-        lambda: ["profile", "check", "profile.toml"],
-        lambda: ["url", "normalize", text[:60_000].replace("\0", "") or "a"],
-        lambda: ["export", "pages", "--store", "odd.db"],
-    ]
-    (folder / "odd.db").write_bytes(b"SQLite format 3\0" + data[:100_000])
-    arguments = chance.choice(makers)()
+    Site.body, Site.robots = (LINKS + data)[:5_000_000], data[:500_000] if chance.random() < 0.2 else b""
+    files = {
+        "page.html": LINKS + data,
+        "page.md": data[:1_900_000],
+        "rows.csv": b"url,title\n" + data[:900_000],
+        "rows.jsonl": b"".join(_row(n, text) for n in range(50)),
+        "picks.jsonl": b"".join(_pick(n, text) for n in range(50)),
+        "profile.toml": b'schema = 1\nextends = "docs"\nname = "p"\n' + data[:250_000],
+        "odd.db": b"SQLite format 3\0" + data[:100_000],
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    base, here = ["--base", "https://a.example/"], ["--allow-private", "--delay", "0", "--quiet"]
+    crawl = ["crawl", home, *here, "-o", "p.jsonl", "--topic", pattern]
+    pages = ["--content", "--format", "jsonl"]
+    makers: dict[Callable[[], list[str]], int] = {
+        lambda: crawl: 4,
+        lambda: [*crawl, "--content"]: 4,
+        lambda: [*crawl, "--links", "--report", "r.html"]: 2,
+        lambda: [*crawl, "--max-time", "1"]: 2,
+        lambda: ["pick", home, *here]: 4,
+        lambda: ["links", "page.html", *base]: 2,
+        lambda: ["links", "page.md", *base]: 2,
+        lambda: ["select", "page.html", *base]: 3,
+        lambda: ["score", "page", "page.html", "--topic", pattern]: 3,
+        lambda: ["plan", "rows.csv"]: 1,
+        lambda: ["plan", "rows.jsonl"]: 1,
+        lambda: ["diff", "picks.jsonl", "rows.jsonl"]: 1,
+        lambda: ["pick", "-i", "rows.csv", *here]: 1,
+        lambda: ["profile", "check", "profile.toml"]: 1,
+        lambda: ["url", "normalize", text[:60_000].replace("\0", "") or "a"]: 1,
+        lambda: ["export", "pages", "--store", "odd.db"]: 1,
+        lambda: _stored(crawl, folder, ["export", "pages", *pages]): 2,
+        lambda: _stored(crawl, folder, ["export", "pages", "--chunks", "500"]): 2,
+        lambda: _stored(crawl, folder, ["rescore", "--topic", chance.choice(PATTERNS), *pages]): 2,
+    }
+    (maker,) = chance.choices(list(makers), list(makers.values()))
+    arguments = maker()
     return Case(f"{' '.join(arguments)[:60]!r} | {size:,} bytes of {text[:40]!r}", arguments)
+
+
+def _row(number: int, text: str) -> bytes:
+    row = {
+        "url": f"https://a.example/{number}",
+        "visits": 1,
+        "topic_relevance": 0,
+        "hub_depth": 1,
+        "is_hub": True,
+    }
+    return json.dumps({**row, "title": text[:400_000]}).encode() + b"\n"
+
+
+def _pick(number: int, text: str) -> bytes:
+    return (
+        json.dumps({"schema": 2, "site": f"https://{number}.example/", "pages": [text[:400_000]]}).encode()
+        + b"\n"
+    )
+
+
+def _stored(crawl: list[str], folder: Path, arguments: list[str]) -> list[str]:
+    """Fill a store with pages of the site before the case begins, and give the case."""
+    command = [
+        sys.executable,
+        "-m",
+        "honeyguide",
+        *crawl,
+        "--traversal",
+        "bfs",
+        "--max-pages",
+        "8",
+        "--max-time",
+        "60",
+    ]
+    null = subprocess.DEVNULL
+    subprocess.run(command, cwd=folder, stdout=null, stderr=null, check=False)  # noqa: S603 - our own program
+    return arguments
 
 
 def run(case: Case, folder: Path, delay_s: float, number: int) -> tuple[float, float, int]:
@@ -181,7 +219,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as name:
             case = make_case(chance, Path(name), f"http://127.0.0.1:{server.server_port}/")
             number = chance.choice((signal.SIGTERM, signal.SIGINT))
-            cpu_s, lasted_s, code = run(case, Path(name), chance.uniform(0.3, 1.5), number)
+            cpu_s, lasted_s, code = run(case, Path(name), chance.uniform(0.2, 1.2), number)
         ends[
             "before the signal" if not lasted_s else "by force" if code == -signal.SIGKILL else "orderly"
         ] += 1
