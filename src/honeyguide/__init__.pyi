@@ -4,6 +4,7 @@
 from honeyguide.adapters.files.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.adapters.files.rows import Rejected as Rejected
 from honeyguide.app.crawl import crawl_site as crawl_site
+from honeyguide.app.explain import explain_url as explain_url
 from honeyguide.app.library.calls import Crawl as Crawl
 from honeyguide.app.library.calls import PickSettings as PickSettings
 from honeyguide.app.library.calls import crawl as crawl
@@ -28,6 +29,7 @@ from honeyguide.app.simulate import simulate_policies as simulate_policies
 from honeyguide.app.tools.evaluate import judge_picks as judge_picks
 from honeyguide.app.tools.pages import classify as classify
 from honeyguide.app.tools.pages import extract_links as extract_links
+from honeyguide.app.tools.pages import looks_like_shell as looks_like_shell
 from honeyguide.app.tools.pages import main_content as main_content
 from honeyguide.app.tools.pages import markdown as markdown
 from honeyguide.app.tools.pages import parse_markdown as parse_markdown
@@ -166,11 +168,13 @@ __all__ = [
     "crawl",
     "crawl_site",
     "display",
+    "explain_url",
     "extract_links",
     "judge_links",
     "judge_picks",
     "load_profile",
     "load_schema",
+    "looks_like_shell",
     "main_content",
     "markdown",
     "normalize",

@@ -403,3 +403,42 @@ def test_a_traversal_without_scores_that_skips_its_highest_band(tmp_path: Path) 
         'traversal.bfs.links: the highest band is skipped, but order = "breadth" follows every link without a topic'
     ]
     joined(tmp_path, text.format("focused"))
+
+
+# --- profiles that are given, and single changes ---
+
+
+def test_a_profile_may_be_given_as_text_or_as_a_mapping() -> None:
+    text = load_profile('extends = "company"\n[strategy.portfolio]\ncap = 2\n')
+    tables = load_profile({"extends": "company", "strategy": {"portfolio": {"cap": 2}}})
+    assert text.strategies["portfolio"].cap == tables.strategies["portfolio"].cap == 2
+    assert text.hash == tables.hash
+
+
+def test_changes_are_those_of_a_profile_that_extends_it(tmp_path: Path) -> None:
+    own = write(
+        tmp_path,
+        'extends = "company"\n[strategy.portfolio]\ncap = 2\n[terms]\nhome_pages = { add = ["zzz"] }\n',
+    )
+    changes = {"strategy.portfolio.cap": 2, "terms.home_pages": {"add": ["zzz"]}}
+    changed = read_profile("company", changes).table
+    assert (
+        changed == {**read_profile(own).table, "extends": changed["extends"]} != read_profile("company").table
+    )
+    assert load_profile("company", changes=changes).strategies["portfolio"].cap == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "changes", "said"),
+    [
+        ("a = [", None, "given: .*is not TOML"),
+        ({"extends": "nobody"}, None, "no profile is named 'nobody'"),
+        ({"strategy": object()}, None, "is no profile"),
+        ("company", {"strategy.portfolio.cap": "two"}, "cap"),
+        ("company", {"strategy.portfolio.cup": 2}, "cup"),
+        ("company", {"a": 1, "a.b": 2}, "inside of another change"),
+    ],
+)
+def test_mistakes_of_what_is_given_are_a_sentence(source: Any, changes: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_profile(source, changes=changes)

@@ -54,11 +54,13 @@ USUAL: dict[str, dict[str, Any]] = {
         "on_page": lambda _record, _page: None,
     },
     "display": {"url": SITE},
+    "explain_url": {"store": "full.db", "url": SITE, "run": None},
     "extract_links": {"html": "<a href=/a>a</a>", "url": SITE},
     "judge_links": {"page": package.parse_page("<a href=/a>a</a>", SITE), "topic": "fire"},
     "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "cap": 4},
     "load_profile": {"source": "docs", "topic": "fire", "related": ("smoke",)},
     "load_schema": {"name": "plan"},
+    "looks_like_shell": {"html": "<p>a</p>", "url": SITE},
     "main_content": {"html": "<p>a</p>", "url": SITE, "content_type": "text/html"},
     "markdown": {"html": "<p>a</p>", "url": SITE},
     "normalize": {"text": SITE, "base": SITE},
@@ -156,7 +158,9 @@ def test_every_function_is_tried() -> None:
     assert sorted(USUAL) == sorted(FUNCTIONS)
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("crawl_site", "watch_store")])
+@pytest.mark.parametrize(
+    "name", [name for name in FUNCTIONS if name not in ("crawl_site", "explain_url", "watch_store")]
+)
 def test_what_is_usual_works(name: str) -> None:
     call(name, USUAL[name])
 

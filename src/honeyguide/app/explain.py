@@ -44,10 +44,10 @@ _BONUS = "parent-bonus"  # is paid to the priority of a link, not to its score (
 _SOURCES = {signals.SITEMAP: "Sitemaps", signals.HEADER: "Last-Modified headers"}
 
 
-def explain_url(path: str | Path, text: str, run: int | None = None, on_note: Note | None = None) -> Record:
+def explain_url(store: str | Path, url: str, run: int | None = None, on_note: Note | None = None) -> Record:
     """Explain a URL, or a path alone, by a run: by its number, else the newest that met the URL, or of its site."""
-    with runs.opened_store(path, read_only=True) as store:
-        return _explained(text, store, _find_query(text, store, run, on_note))
+    with runs.opened_store(store, read_only=True) as opened:
+        return _explained(url, opened, _find_query(url, opened, run, on_note))
 
 
 class _Query(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from honeyguide.config.files import bundled_profiles, profile_source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import Any
 
@@ -21,28 +22,44 @@ __all__ = ["bundled_profiles", "load_profile", "profile_source"]
 
 
 def load_profile(
-    source: str | Path = "company", *, topic: str | None = None, related: tuple[str, ...] | None = None
+    source: str | Path | Mapping[str, Any] = "company",
+    *,
+    topic: str | None = None,
+    related: tuple[str, ...] | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Profile:
-    """Load a bundled profile by name, or one of your own by path; `topic` and `related` replace what it says."""
-    if source in bundled_profiles():  # these do not change while we run; a file may
-        return _load_bundled(str(source), topic, related)
-    return _load(source, topic, related, is_checked=False)
+    """Load a bundled profile by name, or one of your own: a path, TOML as text, or its tables as a mapping.
+
+    `topic` and `related` replace what the profile says. `changes` are values by their place in it, as a profile that extends it
+    would have them.
+
+    >>> load_profile("company", changes={"strategy.portfolio.cap": 2}).strategies["portfolio"].cap
+    2
+    """
+    if isinstance(source, str) and source in bundled_profiles() and not changes:
+        return _load_bundled(source, topic, related)  # these do not change while we run; a file may
+    return _load(source, topic, related, changes or {})
 
 
 @lru_cache(maxsize=64)
 def _load_bundled(name: str, topic: str | None, related: tuple[str, ...] | None) -> Profile:
-    return _load(name, topic, related, is_checked=_is_plain(topic, related))
+    return _load(name, topic, related, {}, is_checked=_is_plain(topic, related))
 
 
 def _load(
-    source: str | Path, topic: str | None, related: tuple[str, ...] | None, *, is_checked: bool
+    source: str | Path | Mapping[str, Any],
+    topic: str | None,
+    related: tuple[str, ...] | None,
+    changes: Mapping[str, Any],
+    *,
+    is_checked: bool = False,
 ) -> Profile:
     from honeyguide.config.build import build  # here, because not every command needs a profile
     from honeyguide.config.extend import read_profile
     from honeyguide.config.shapes import ProfileShape
 
-    file = str(source)
-    own = read_profile(source).table
+    profile = read_profile(source, changes)
+    file, own = profile.name, profile.table
     terms = list(related) if isinstance(related, tuple) else related
     new = {key: value for key, value in (("pattern", topic), ("related", terms)) if value is not None}
     if not is_checked:

@@ -13,12 +13,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.config.files import MAX_PROBLEMS, limit_problems, parent_of, parse, profile_source, suggestion
+from honeyguide.config.files import (
+    MAX_PROBLEMS,
+    limit_problems,
+    name_source,
+    parent_of,
+    parse,
+    profile_source,
+    read_given,
+    suggestion,
+)
 from honeyguide.config.shapes import MAX_CAP
 from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 MAX_EXTENDS = 8
@@ -43,23 +52,44 @@ class Extended(NamedTuple):
     table: Table
     own: Table
     replaced: tuple[str, ...] = ()
+    name: str = ""
 
 
-def read_profile(source: str | Path) -> Extended:
-    """Read a profile and what it extends, and join them."""
+def read_profile(
+    source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None = None
+) -> Extended:
+    """Read a profile and what it extends, and join them; `changes` are values by their place, and come last."""
     chain: dict[str, Table] = {}
-    current: str | Path | None = source
+    first = name_source(source)
+    current: str | Path | None = first
     while current is not None:
         file = str(current)
         if file in chain or len(chain) == MAX_EXTENDS:
             what = f"goes in a circle or too deep: {' -> '.join([*chain, file])}; end the chain"
-            raise ConfigError(str(source), (Problem("extends", what),))
-        chain[file] = parse(profile_source(current, str(source)), file)
+            raise ConfigError(str(first), (Problem("extends", what),))
+        is_given = first is not source and not chain
+        chain[file] = read_given(source) if is_given else parse(profile_source(current, str(first)), file)
         current = parent_of(chain[file], current, file)
     extended = Extended({}, {})
     for file, own in reversed(chain.items()):
         extended = extend(extended.table, own, file)
-    return extended
+    if changes:
+        extended = extend(extended.table, _nested(changes), "changes")
+    return extended._replace(name=str(first))
+
+
+def _nested(changes: Mapping[str, Any]) -> Table:
+    """Make tables of values by their place: `strategy.portfolio.cap`."""
+    table: Table = {}
+    for place, value in read_given(changes).items():
+        inner = table
+        *outer, last = place.split(".")
+        for key in outer:
+            inner = inner.setdefault(key, {})
+            if not isinstance(inner, dict):
+                raise ConfigError("changes", (Problem(place, "is inside of another change"),))
+        inner[last] = value
+    return table
 
 
 def unused_terms(profile: Extended) -> tuple[Problem, ...]:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from stat import S_ISREG
@@ -38,6 +39,30 @@ def public_suffixes() -> frozenset[str]:
     """Read the rules of the bundled Public Suffix List that have several labels."""
     lines = Path(__file__).with_name("public_suffixes.txt").read_text("ascii").splitlines()
     return frozenset(rule for line in lines if not line.startswith("//") for rule in line.split())
+
+
+def name_source(source: str | Path | Mapping[str, Any]) -> str | Path:
+    """Name a profile: its name or path; one that is given as text or as a mapping has the name `given`."""
+    is_text = isinstance(source, str) and ("\n" in source or "=" in source)
+    return "given" if is_text or isinstance(source, Mapping) else source
+
+
+def read_given(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Read a profile that is given as TOML or as a mapping, as carefully as one of a file."""
+    if not isinstance(source, Mapping):
+        text = str(source)
+        if len(text) > MAX_PROFILE_BYTES:
+            raise _error("given", f"larger than {MAX_PROFILE_BYTES} characters; a profile is a page of rules")
+        return parse(text, "given")
+    if is_deeper(source, MAX_DEPTH):
+        raise _error(
+            "given", f"is nested too deeply; {MAX_DEPTH} tables and lists inside each other are enough"
+        )
+    try:
+        text = json.dumps(source, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _error("given", f"is no profile: {error}; give tables, lists, texts and numbers") from None
+    return parse(text, "given.json")
 
 
 def profile_source(source: str | Path, error_file: str = "") -> str:

@@ -14,6 +14,7 @@ from honeyguide.adapters.files.markdown import parse_markdown_links, readable
 from honeyguide.adapters.files.read import name_of, read_bytes, read_text
 from honeyguide.app.arguments import profile_of, url_of
 from honeyguide.config import load_profile
+from honeyguide.core.page.faults import FEW_LINKS, needs_scripts, scripted_links
 from honeyguide.core.page.page import Link, Occurrence, Page
 from honeyguide.core.records import SCHEMA, place_records
 from honeyguide.core.records.answers import (
@@ -25,6 +26,7 @@ from honeyguide.core.records.answers import (
 from honeyguide.core.records.fields import columns
 from honeyguide.core.url import scope
 from honeyguide.core.url.url import Url, display, explain
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
@@ -71,6 +73,19 @@ def markdown(html: bytes | str, url: str | Url) -> str:
     '# Alarms\n\nSee [all](https://acme.example/a/b).'
     """
     return main_content(html, url).markdown
+
+
+def looks_like_shell(html: bytes | str, url: str | Url) -> Why | None:
+    """Say why a page seems to need its scripts, which are not run, for its content or its menu; None if it does not.
+
+    >>> looks_like_shell('<div id="root"></div><script src="app.js"></script>', "https://acme.example/").text
+    'has hardly any text or links, and scripts'
+    """
+    body = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    page = parse_page(html, url)
+    if where := scripted_links(body) if len(page.links) <= FEW_LINKS else None:
+        return Why("scripts", f"has its links in {where}")
+    return Why("scripts", "has hardly any text or links, and scripts") if needs_scripts(page, body) else None
 
 
 def extract_links(html: bytes | str, url: str | Url) -> tuple[Link, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Page
 
 THIN = "thin"  # the fault that is forgiven where no page of its kind has more text
-_FEW_LINKS = 3  # a page whose menu is made by a script links to hardly anything
+FEW_LINKS = 3  # a page whose menu is made by a script links to hardly anything
 _FEW_SCRIPTED, _SCRIPTED = 2, 3  # targets that only a script follows
 _TARGETS = {
     "data-href attributes": re.compile(
@@ -76,7 +76,7 @@ def page_fault(page: Page, own: str, text: str, rules: ContentRules) -> Why | No
 
 def needs_scripts(page: Page, body: bytes) -> bool:
     """Tell whether scripts, which are not run, seem to make a page's content or its menu."""
-    if len(page.links) > _FEW_LINKS:
+    if len(page.links) > FEW_LINKS:
         return False
     scripted = len(_TARGETS["onclick attributes"].findall(body))
     return scripted >= _FEW_SCRIPTED or (len(page.text) < _LITTLE_TEXT and b"<script" in body.lower())
