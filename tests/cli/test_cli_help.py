@@ -12,8 +12,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from honeyguide import __version__
+from honeyguide import __version__, select_links
 from honeyguide.cli.main import COMMANDS, root
+from honeyguide.core.records import candidate_record
 
 if TYPE_CHECKING:
     import subprocess
@@ -82,6 +83,17 @@ PICKED: dict[str, Any] = {
 PICKED["options"]["content"] = False
 
 
+def _write_labels() -> None:
+    """Write labels of some sites, and what was picked from them."""
+    listed = select_links('<a href="/services">Services</a>', "https://acme.example/").candidates
+    picked = {**PICKED, "candidates": [candidate_record(candidate) for candidate in listed]}
+    sites = [{"site": f"acme{number}.example"} for number in range(6)]
+    homes = [{**site, "homepage": f"https://{site['site']}/"} for site in sites]
+    Path("picks.jsonl").write_text("".join(f"{json.dumps(picked | home)}\n" for home in homes), "utf-8")
+    labels = [{**site, "core": ["/services"]} for site in sites]
+    Path("labels.jsonl").write_text("".join(f"{json.dumps(label)}\n" for label in labels), "utf-8")
+
+
 @pytest.mark.parametrize(("path", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
 def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: str) -> None:
     assert path is not None
@@ -93,7 +105,10 @@ def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: 
             for word in words
         ]
         words = [*local, "--allow-private", "--retries", "0"]
-    if "--picks" in words:
+    if words[1] == "learn":
+        words = [*words, *(() if "--picks" in words else ("--picks", "picks.jsonl"))]
+        _write_labels()
+    elif "--picks" in words:
         Path("picks.jsonl").write_text(json.dumps(PICKED), "utf-8")
     source = Path(words.pop()).read_bytes() if "<" in words else b""
     result = run(*(word for word in words[1:] if word != "<"), input=source)

@@ -42,7 +42,7 @@ _WORLD = "simulate recrawl poisson:pages=6,days=4 --budgets 2d"
 _HELP = tuple(
     Case(f"help{'-' if command else ''}{command.replace(' ', '-')}", f"{command} --help".strip())
     for command in (
-        "", "pick", "crawl", "explain", "runs", "export", "eval", "select", "links", "score", "score link",
+        "", "pick", "crawl", "explain", "runs", "export", "eval", "learn", "select", "links", "score", "score link",
         "score links", "score page", "plan", "simulate", "simulate recrawl", "watch", "url", "url normalize", "url classify", "url explain",
         "profile", "profile list", "profile show", "profile check", "profile init", "schema", "demo",
     )
@@ -268,6 +268,7 @@ _ERRORS = (
     Case("error-plan-nothing", "plan"),
     Case("error-watch-per-hour", "watch"),
     Case("error-watch-until", "watch --per-hour 3 --until tomorrow"),
+    Case("error-learn-few", "learn gold.jsonl --picks picks.jsonl -o learned.toml"),
     Case("error-eval-gold", "eval picks.jsonl --gold home.html"),
     Case("error-select-no-page", "select nothing.html"),
     Case("error-select-no-base", "select home.html"),

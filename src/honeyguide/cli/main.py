@@ -44,6 +44,7 @@ COMMANDS = {
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "diff": ("runs", "Say what changed from one file of picks or plans to another, and why."),
     "eval": ("select", "Judge the picks of a run by labels of your own."),
+    "learn": ("profile", "Propose other points and words for a profile, from pages that you labelled."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),
     "links": ("links", "List the links of a page, with the verdict on each."),
     "score": ("links", "Score a link or a page against a topic."),

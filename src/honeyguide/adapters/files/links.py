@@ -97,21 +97,23 @@ class _CheckedRows(Generic[_Row]):
     def read(self, source: Source, raw: RawRow, place: int) -> _Row | None:
         """Check one row; None if it was rejected."""
         try:
-            return self._checked(raw, place)
+            return self.checked(raw, place)
         except InputError as error:
             if self._reject is None:
                 raise
             self._reject(source.name, raw, error)
             return None
 
-    def _checked(self, raw: RawRow, place: int) -> _Row:
+    def checked(self, raw: RawRow, place: int) -> _Row:
+        """Check one row; raises `InputError`."""
         raise NotImplementedError
 
 
 class LinkRows(_CheckedRows[LinkRow]):
     """The checked links of tables; wrong rows go to `reject`, or raise `InputError`."""
 
-    def _checked(self, raw: RawRow, place: int) -> LinkRow:
+    def checked(self, raw: RawRow, place: int) -> LinkRow:
+        """Check a link."""
         return link_of(raw, place)
 
 
@@ -135,7 +137,8 @@ class PageRows(_CheckedRows[PageRow]):
         for page, rows in groupby(self, key=lambda row: row.page):
             yield page, list(rows)
 
-    def _checked(self, raw: RawRow, place: int) -> PageRow:
+    def checked(self, raw: RawRow, place: int) -> PageRow:
+        """Check a link of a page."""
         del place
         texts = _texts_of(raw, _TEXT_NAMES)
         page = self._page(raw, texts["page"])

@@ -1,4 +1,4 @@
-"""Profiles: listed, shown, checked and started; and the JSON Schemas that `tools/make_reference.py` makes of records.
+"""Profiles: listed, shown, checked, started, and written after learning; and the JSON Schemas that `tools/make_reference.py` makes of records.
 
 Owns: the records of these uses, and the starter text. Must not know: what a profile may contain (`honeyguide.config` does).
 """
@@ -6,21 +6,29 @@ Owns: the records of these uses, and the starter text. Must not know: what a pro
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections import defaultdict
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.app.tools.evaluate import figures, sentence
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
+from honeyguide.core.pick.learn import LEARNED, learned_rules
 from honeyguide.core.records import SCHEMA
+from honeyguide.core.text.printable import tidy
 from honeyguide.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from honeyguide.app.tools.evaluate import LearnedProfile
+    from honeyguide.core.pick.learn import ProfileChange, Proposal
     from honeyguide.core.records import Record
     from honeyguide.core.records.answers import ProfileRecord
+    from honeyguide.core.rules.language import Rule
 
 SCHEMAS = ("pick", "crawl", "plan", "signals")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
@@ -147,3 +155,73 @@ tier2 = ["system", "testing", "design"]
 path_hints = ["docs", "/api", "reference", "manual", "guide", "tutorial"]
 """,
 }
+
+
+# --- learned profiles ---
+
+
+def profile_text(learned: LearnedProfile, path: Path) -> str:
+    """Write the profile that extends the old one by what was learned; `path` is where it will be."""
+    lesson, card = learned.lesson, learned.profile.strategies[learned.strategy].card
+    source = learned.source
+    if source not in bundled_profiles():
+        source = os.path.relpath(Path(source).resolve(), path.resolve().parent)
+        source = source if "/" in source else f"./{source}"
+    about = f"{learned.profile.name}, with points learned from the labels of {learned.sites} sites"
+    lines = [
+        f"# Learned from the labels of {learned.sites} sites, and judged in {lesson.folds} folds on sites that were held out.",
+        f"# Before: {figures(lesson.before)}",
+        f"# After:  {figures(lesson.after)}",
+        "schema = 1",
+        f"extends = {_quoted(source)}",
+        f"name = {_quoted(path.stem)}",
+        f"description = {_quoted(about)}",
+    ]
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for group, rule, proposals in _changed_rules(learned):
+        groups[group] += [f"  # {sentence(proposal, lesson.folds)}" for proposal in proposals]
+        groups[group].append(f"  {{ {rule} }},")
+    for name, rules in groups.items():
+        mode = ['mode = "all"'] if name == LEARNED else []
+        lines += [
+            "",
+            f"[[scorecard.{card}.group]]",
+            f"name = {_quoted(name)}",
+            *mode,
+            "rules = [",
+            *rules,
+            "]",
+        ]
+    for proposal in lesson.proposals:
+        if proposal.change.kind == "drop":
+            lines += ["", f"# {sentence(proposal, lesson.folds)}", f"[[strategy.{learned.strategy}.drop]]"]
+            lines += [f"id = {_quoted(proposal.change.name)}", "remove = true"]
+    return "\n".join(lines) + "\n"
+
+
+def _changed_rules(learned: LearnedProfile) -> Iterator[tuple[str, str, list[Proposal]]]:
+    """Give the group, the text and the proposals of each rule that is changed or new."""
+    plan = learned.profile.strategies[learned.strategy]
+    proposals = learned.lesson.proposals
+    for group in learned.profile.cards[plan.card].card.groups:
+        for rule in group.rules:
+            for proposal in proposals:
+                if proposal.change.kind == "rule" and proposal.change.name == rule.id:
+                    text = f"id = {_quoted(rule.id)}, points = {tidy(proposal.change.points)}"
+                    yield group.name, text, [proposal]
+    by_change = {proposal.change: proposal for proposal in proposals}
+    for rule, changes in learned_rules(by_change):
+        yield LEARNED, _rule_text(rule, changes), [by_change[change] for change in changes]
+
+
+def _rule_text(rule: Rule, changes: list[ProfileChange]) -> str:
+    names = _quoted([change.name for change in changes])
+    words = f"any = [{{ slug = {{ word = {names} }} }}, {{ label = {{ word = {names} }} }}]"
+    when = words if changes[0].kind == "word" else f"bucket = {{ is = {names} }}"
+    said = f"id = {_quoted(rule.id)}, reason = {_quoted(rule.reason)}"
+    return f"{said}, points = {tidy(rule.points)}, when = {{ {when} }}"
+
+
+def _quoted(value: str | list[str]) -> str:
+    """Write a text or a list of texts; what JSON quotes, TOML reads."""
+    return json.dumps(value, ensure_ascii=False)

@@ -139,6 +139,21 @@ class PickExplainRecord(OutputRecord):
     sentences: list[str]  # all of it for people
 
 
+class LearnRecord(OutputRecord):
+    """`learn`: one change of the profile that labels ask for."""
+
+    kind: str  # `rule`: other points; `bucket` or `word`: a new rule; `drop`: a rule that is removed
+    name: str  # the rule, bucket or word
+    before: Number | None  # points before; null for a new or removed rule
+    points: Number | None  # points after; null for a removed rule
+    wanted: int  # core pages that the rule or word concerns
+    junk: int  # junk pages that it concerns
+    other: int  # other pages that it concerns
+    sites: int  # sites of these pages
+    folds: int  # of the folds of sites, how many chose a change of it
+    sentence: str  # all of it, for people
+
+
 class PickChangeRecord(OutputRecord):
     """`diff` of two files of picks: one page."""
 
