@@ -15,9 +15,9 @@ import pytest
 
 from honeyguide import load_profile, plan_store
 from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.adapters.policies import POLICIES
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from honeyguide.adapters import policies as schedules
 from honeyguide.config import load_profile
-from honeyguide.core.recrawl import policies as schedules
 from honeyguide.core.recrawl.clocks import (
     EDGES_H,
     AgeClock,

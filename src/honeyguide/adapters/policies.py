@@ -1,24 +1,30 @@
-"""Recrawl policies by name: our own, and those of other packages.
+"""Recrawl policies by name: our own, simple schedules to compare them with, and those of other packages.
 
-Owns: the entry points of the group `honeyguide.policies`. Must not know: what policies do. Start reading at `load_policy`.
+Owns: the entry points of the group `honeyguide.policies`. Must not know: stores, files. Start reading at `load_policy`.
 An entry point is a function of a profile and priors that returns a `core.recrawl.policies.RecrawlPolicy`; it is loaded
 only when its name is requested. Our own names come first.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from honeyguide.core.recrawl.policies import POLICIES
+from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
+from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Heuristic, Learned, ValuePart, explain_value
+from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.text.printable import duration, every
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from honeyguide.core.recrawl.policies import RecrawlPolicy
-    from honeyguide.core.recrawl.priors import Priors
+    from collections.abc import Callable, Mapping
+
+    from honeyguide.core.recrawl.policies import RecrawlPolicy, VisitValue
+    from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
 
-
+_NEVER_H = 1e7  # the age of a copy that does not exist: a thousand years
 GROUP = "honeyguide.policies"
 
 
@@ -42,3 +48,92 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
         return policy
     known = ", ".join(policy_names())
     raise InputError(f"there is no policy {shown(name)}; there are {known}")
+
+
+# --- schedules ---
+
+
+class _ByInterval:
+    """Visit a page once in an interval: the value of a visit is how many intervals have passed since the last one."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    text: ClassVar[str] = ""  # explains the interval
+
+    def interval_of(self, page: PageState) -> float:
+        """Return the interval of a page, in hours."""
+        raise NotImplementedError
+
+    def value(self, page: PageState, now: float) -> float:
+        """Return how many intervals have passed; a page that was never visited comes first."""
+        return _since_h(page, now) / self.interval_of(page)
+
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
+        """Explain the value."""
+        value, rule, text = self.value(page, now), "first-visit", "first visit"
+        if page.visited_at is not None:
+            often = f"; {self.text} {every(self.interval_of(page))}" if self.text else ""
+            rule, text = "visited", f"last visit {duration(_since_h(page, now))} ago{often}"
+        return explain_value(self, page, now, price, [ValuePart(rule, value, text)])
+
+
+def _since_h(page: PageState, now: float) -> float:
+    if page.visited_at is None:
+        return _NEVER_H
+    return max(0.0, now - page.visited_at) * HOURS_A_SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform(_ByInterval):
+    """Round robin: the page with the oldest copy first."""
+
+    name: ClassVar[str] = "uniform"
+
+    def interval_of(self, page: PageState) -> float:  # noqa: ARG002 - the same for all pages
+        """Return an hour."""
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proportional(_ByInterval):
+    """Visit pages as often as they change."""
+
+    name: ClassVar[str] = "proportional"
+    text: ClassVar[str] = "changes about"
+    priors: Priors = field(default_factory=Priors)
+
+    def interval_of(self, page: PageState) -> float:
+        """Return the mean hours from change to change."""
+        return (page.rate or self.priors.of(page.host, page.page_class)).mean_interval_h
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveInterval(_ByInterval):
+    """Visit in intervals that grow while a page stays the same and shrink when it changes, as Nutch does."""
+
+    name: ClassVar[str] = "adaptive-interval"
+    text: ClassVar[str] = "visited"
+    first_h: float = 720.0
+    grow: float = 0.4
+    shrink: float = 0.2
+    least_h: float = 1 / 60
+    most_h: float = 8760.0
+
+    def interval_of(self, page: PageState) -> float:
+        """Return the interval after so many visits and changes."""
+        same = max(0, page.visits - 1 - page.changes)
+        try:
+            interval = self.first_h * (1.0 + self.grow) ** same * (1.0 - self.shrink) ** page.changes
+        except OverflowError:
+            interval = self.most_h
+        return min(max(interval, self.least_h), self.most_h)
+
+
+# Each makes a policy from the profile and the priors. `simulation/policies.py` has the same policies over arrays.
+POLICIES: Mapping[str, Callable[[Profile, Priors], RecrawlPolicy]] = {
+    LEARNED: lambda _, priors: Learned(priors),
+    HEURISTIC: lambda profile, _: Heuristic(profile),
+    Uniform.name: lambda _, __: Uniform(),
+    Proportional.name: lambda _, priors: Proportional(priors),
+    AdaptiveInterval.name: lambda _, __: AdaptiveInterval(),
+}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import expanded, name_of
 from honeyguide.adapters.files.rows import rejected_name
-from honeyguide.adapters.policies import policy_names
+from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import check_table, column_names, write_table
@@ -25,7 +25,7 @@ from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
-from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, POLICIES
+from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN
+from honeyguide.adapters.policies import POLICIES
 from honeyguide.app.arguments import moment_of
 from honeyguide.app.runs import open_store
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.core.records import SCHEMA
-from honeyguide.core.recrawl.policies import POLICIES
 from honeyguide.core.text.printable import rounded
 from honeyguide.errors import InputError, shown
 

@@ -137,9 +137,8 @@ class FetchPolicy:
     read_timeout_s: float = 10.0  # silence between two pieces of an answer
     total_timeout_s: float = 30.0  # one request as a whole: a byte a second never trips the read timeout
     trip_timeout_s: float = 90.0  # all requests for one page: its redirects, retries and robots.txt
-    site_timeout_s: float = (
-        300.0  # one site of a pick, from its address to its record: a slow one must not hold a slot
-    )
+    # One site of a pick, from its address to its record: a slow one must not hold a slot.
+    site_timeout_s: float = 300.0
     head_timeout_s: float = 5.0  # one head as a whole (PICK-11): it is only a hint, and there are many
     retries: int = 2  # further tries after a failure that may pass
     backoff_s: float = 1.0  # pause before the first retry; it doubles with each one

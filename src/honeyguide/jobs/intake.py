@@ -191,9 +191,8 @@ class _PageReading:
         """Read and judge the result; None if another worker has the page by now."""
         lease, fetched = self._lease, self._fetched
         entered = None
-        if lease.is_seed and not isinstance(
-            self._outcome, Retry
-        ):  # where a seed was found, or should have been (URL-10)
+        # Where a seed was found, or should have been (URL-10).
+        if lease.is_seed and not isinstance(self._outcome, Retry):
             entered = self._context.profile.scope.area(fetched.url.site if fetched else lease.site)
             self._run.widen(frozenset([entered]))
         self._arrive()

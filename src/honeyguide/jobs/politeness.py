@@ -40,9 +40,8 @@ _REDIRECTS = _PERMANENT | {302, 303, 307}
 _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
 _KEPT_HOSTS = 10_000  # beyond that, hosts without pending requests are forgotten
 _KEPT_ROBOTS = 1_000  # files in memory; the least recently used is forgotten first
-_KEPT_ROBOTS_BYTES = (
-    32 * 2**20
-)  # of all of them; the largest is forgotten first, so that no site displaces many others
+# Of all of them; the largest is forgotten first, so that no site displaces many others.
+_KEPT_ROBOTS_BYTES = 32 * 2**20
 
 
 @dataclass(slots=True)

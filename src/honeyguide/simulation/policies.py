@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.core.recrawl.policies import AdaptiveInterval
+from honeyguide.adapters.policies import AdaptiveInterval
 from honeyguide.core.recrawl.priors import LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
 from honeyguide.core.recrawl.rate import (
     FIRST_A,

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from honeyguide import load_profile
+from honeyguide.adapters.policies import POLICIES
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
-from honeyguide.core.recrawl.policies import POLICIES, RecrawlPolicy
+from honeyguide.core.recrawl.policies import RecrawlPolicy
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.ranking import RowTable, host_of, state_of
 from honeyguide.errors import InputError

@@ -8,17 +8,14 @@ from datetime import UTC, datetime
 import pytest
 
 from honeyguide import load_profile
+from honeyguide.adapters.policies import POLICIES, AdaptiveInterval, Proportional, Uniform
 from honeyguide.core.recrawl.clocks import ArticleClock, DayProfile, SiteClock, WallClock
 from honeyguide.core.recrawl.history import Site, Trust
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.policies import (
-    POLICIES,
-    AdaptiveInterval,
     Heuristic,
     Learned,
-    Proportional,
     RecrawlPolicy,
-    Uniform,
 )
 from honeyguide.core.recrawl.priors import Priors, Watched, refit, refit_priors, shrunk
 from honeyguide.core.recrawl.rate import Rate, hours_until, index, prior

@@ -27,9 +27,8 @@ _MAX_SITEMAPS = 1000  # a file of nothing but Sitemap lines must not become a li
 _RECORD = re.compile(
     rb"\s*(?:(user[ -]?agent)|(allow)|(diss?all?ow|diasllow|disallaw)|crawl[ -]delay)(?:\s*[:\s]\s*|$)([^#]*)", re.IGNORECASE
 )  # fmt: skip
-_TOKEN = re.compile(
-    r"\*(?!\S)|[^\s/*;()]+"
-)  # everybody, or a product token, which ends where its version begins
+# Everybody, or a product token, which ends where its version begins.
+_TOKEN = re.compile(r"\*(?!\S)|[^\s/*;()]+")
 _SITEMAP = re.compile(rb"\s*site-?maps?\s*:\s*(\S{1,2048})(?!\S)", re.IGNORECASE)
 _ESCAPED = re.compile(rb"%([0-9A-Fa-f]{2})|[\0-\x20$*]")
 _KEPT = frozenset(b"/%$*") | frozenset(range(0x21))  # decoded, these would mean something else

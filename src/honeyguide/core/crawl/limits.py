@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from honeyguide.core.why import Why
 
 
-MAX_URLS_PER_HOST = (
-    5_000_000  # a store of about two gigabytes; links to all sites outside count as those of one host
-)
+# A store of about two gigabytes; links to all sites outside count as those of one host.
+MAX_URLS_PER_HOST = 5_000_000
 MAX_HOSTS = 100_000
 OUTSIDE = ""  # stands for all hosts that are only counted
 FULL, MANY = "host-full", "too-many-hosts"

@@ -199,9 +199,8 @@ class AgeProfile:
     parent: tuple[float, ...]  # of the class on all hosts; the parent of that is `first_weights`
     found: tuple[float, ...] = _NOTHING
     expected: tuple[float, ...] = _NOTHING
-    ends: tuple[float, ...] = (
-        _NOTHING  # the share of pages that are deleted, or not needed any more, in an hour
-    )
+    # The share of pages that are deleted, or not needed any more, in an hour.
+    ends: tuple[float, ...] = _NOTHING
 
     @cached_property
     def weights(self) -> tuple[float, ...]:

@@ -103,9 +103,8 @@ class RowTable:
         survey = self._survey = _Survey(query.now)
         found = self._best(query, survey, lambda value: not self._has_scores or self._wants(query, value))
         self._set_price(survey, found if query.top or query.per_host else ())
-        if (
-            query.levels or query.max_score is not None
-        ) and not self._has_scores:  # scores depend on the price
+        # Scores depend on the price.
+        if (query.levels or query.max_score is not None) and not self._has_scores:
             band, again = replace(query, min_score=None), _Survey(query.now)
             found = self._best(query, again, lambda value: self._wants(band, self._score(value, survey)))
         levels = dict.fromkeys((level.name for level in self._profile.levels), 0)

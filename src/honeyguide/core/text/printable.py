@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from html import escape as escape_html
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 
 Number = TypeVar("Number", float, float | None)
@@ -136,18 +135,3 @@ def amount(number: float) -> str:
 def percent(share: float) -> str:
     """Write a share in percent; 0 % is only written for nothing at all."""
     return "less than 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Write a table as HTML for notebooks; text from strangers is shown as text.
-
-    >>> html_table(("URL",), [("<b>",)])
-    '<table><tr><th>URL</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
-    """
-
-    def line(cells: Iterable[object], tag: str) -> str:
-        texts = ("" if cell is None else escape_html(legible(str(cell))) for cell in cells)
-        return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
-
-    named = f"<caption>{escape_html(legible(caption))}</caption>" if caption else ""
-    return f"<table>{named}{line(header, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"

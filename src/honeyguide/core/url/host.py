@@ -18,12 +18,10 @@ _BASES = {1: 16, 2: 8, 3: 10}
 _JOINERS = "\u200c\u200d"
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _ACE = "xn--"
-MAX_NAME_CHARS = (
-    1_000  # of an international name as written; the DNS allows 253, but mapping may shorten a name
-)
-MAX_LABEL_CHARS = (
-    63  # of an international label: the DNS has no longer one, and Punycode takes quadratic time
-)
+# Of an international name as written; the DNS allows 253, but mapping may shorten a name.
+MAX_NAME_CHARS = 1_000
+# Of an international label: the DNS has no longer one, and Punycode takes quadratic time.
+MAX_LABEL_CHARS = 63
 
 
 @lru_cache(maxsize=256)  # a crawl meets few hosts and many URLs

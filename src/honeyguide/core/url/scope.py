@@ -49,9 +49,8 @@ class Scope(NamedTuple):
     skip_extensions: frozenset[str] = frozenset()
     tracking: Tracking = Tracking()
     reach: str = HOST
-    suffixes: Callable[[], frozenset[str]] = (
-        frozenset  # a function, because the list is read only for `domain`
-    )
+    # A function, because the list is read only for `domain`.
+    suffixes: Callable[[], frozenset[str]] = frozenset
 
     def within(self, reach: str | None) -> Scope:
         """Return the scope with another reach; None keeps its own."""

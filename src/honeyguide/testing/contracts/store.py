@@ -152,9 +152,8 @@ class StoreContract(LimitsContract):
         lease, gone, later = queue.claim(ask(limit=3)).leases
         queue.commit_page(gone, Intake(Dropped(Why("http-404", "answered 404"))))
         queue.commit_page(later, Intake(Retry(60.0, Why("http-503", "later"))))
-        better = [
-            found(path, "deep", 10) for path in ("/gone", "/later")
-        ]  # as one sees it who knows no better
+        # As one sees it who knows no better.
+        better = [found(path, "deep", 10) for path in ("/gone", "/later")]
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
             standing = queue.known([digest(path)])[digest(path)]

@@ -133,9 +133,8 @@ class SqliteLeases(SqliteLedger):
                 break
         if leases:
             return Claimed(tuple(leases))
-        if (
-            head is None and in_flight
-        ):  # whoever asks applies a result first: why nothing is granted does not matter yet
+        # Whoever asks applies a result first: why nothing is granted does not matter yet.
+        if head is None and in_flight:
             self._db.write_waiting()
             return Claimed((), NoClaim("waiting"))
         return self._claim_nothing(request)
