@@ -22,7 +22,6 @@ from bench.graph import TopicView, read_site
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.learner import Learner, LinkGroup, Tally, base_of, group_of, points_of
 from honeyguide.core.crawl.placement import Placement, calculate_priority, is_better, place, rank_of
-from honeyguide.core.records import RELEVANT
 from honeyguide.core.rules.profile import LearnerRules
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 _PROFILE = "docs"
 _LOOKAHEAD = 8
+RELEVANT = 5.0  # TOPIC-4: the page score from which on this replay calls a page relevant
 _SEED_RANK = -(1 << 60)
 # What may be chosen: one number of `traversal.focused.learner` each. The first is what the profile says.
 VARIANTS: Mapping[str, Mapping[str, Any]] = {

@@ -14,7 +14,7 @@ from honeyguide.app.arguments import complete_address, is_path, on_sites
 from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.crawl.sitemap import POSITION
-from honeyguide.core.records import SCHEMA, Record, change_of, iso, was_read
+from honeyguide.core.records import SCHEMA, Record, change_of, is_relevant, iso, was_read
 from honeyguide.core.recrawl import signals
 from honeyguide.core.recrawl.clocks import HOUR_S
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
@@ -296,11 +296,19 @@ def _page_lines(page: Record | None, read: Record | None, profile: Profile) -> I
     for point in last_read["points"]:
         if change is None or point["rule"] != change.rule:
             yield f"    {_paid(point)}"
+    yield from _relevance_lines(last_read)
     found = [point["reason"] or runs.rule_words(point["rule"], profile) for point in page["points"] if read]
     if last_change := change_of(page):
         found = [last_change.text]
     if found:
         yield f"The last visit, {page['fetched_at']}: {', '.join(found)}."
+
+
+def _relevance_lines(read: Record) -> Iterator[str]:
+    if read["topic_relevance"] is not None:
+        word = "about the topic" if is_relevant(read) else "not about the topic"
+        yield f"Its topic relevance is {number(read['topic_relevance'])}: it is {word}."
+        yield from (f"    {_paid(point)}" for point in read["topic_points"])
 
 
 def describe_history(

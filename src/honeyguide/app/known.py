@@ -23,7 +23,7 @@ from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Learned
 from honeyguide.core.recrawl.priors import Priors, refit_priors
 from honeyguide.core.recrawl.ranking import RowTable
 from honeyguide.core.recrawl.signals import SITEMAP, PageState, born_at, class_of, lastmod_span, state_of
-from honeyguide.core.rules.topic import SCALE
+from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -241,7 +241,7 @@ class StoreTable(RowTable):
 def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
     """Make a row of a link that was never visited: its link score stands for the relevance of its page."""
     url = queued.url
-    relevance = None if queued.score is None else queued.score / SCALE
+    relevance = None if queued.score is None else queued.score / SCALES["link"]
     kind, met_at = class_of(url, is_hub=False), queued.born_at
     state = PageState(
         url=url,

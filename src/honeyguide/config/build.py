@@ -20,7 +20,7 @@ from honeyguide.core.rules.bm25 import Query, TextField
 from honeyguide.core.rules.compile import CompiledCard, RuleList
 from honeyguide.core.rules.facts import CARD, FactKind, plain
 from honeyguide.core.rules.language import Group, Rule, Scorecard, fields_read, leaves
-from honeyguide.core.rules.topic import CARDS, SCALE
+from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern, same_source
 from honeyguide.core.url.scope import Scope
@@ -128,8 +128,9 @@ class _Builder:
         low, high = shape.range or (-math.inf, math.inf)
         if low > high:
             self.reader.wrong(f"{where}.range", "the first number should not be above the second")
-        scale, what = (SCALE, "topics") if name in CARDS else (100.0 if name == "plan" else math.inf, "plans")
+        scale = 100.0 if name == "plan" else SCALES.get(name, math.inf)
         if math.isfinite(scale) and (low < 0 or high > scale):
+            what = "plans" if name == "plan" else "topics"
             self.reader.wrong(f"{where}.range", f"should lie within [0, {scale:g}], the scale of {what}")
         return Scorecard(name, tuple(groups), shape.base, low=low, high=high, decimals=shape.decimals)
 

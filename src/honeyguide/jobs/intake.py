@@ -15,11 +15,11 @@ from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.crawl.placement import units_of
 from honeyguide.core.crawl.sitemap import POSITION, place_external
 from honeyguide.core.page.likeness import main_digest, page_text, sketch_of
-from honeyguide.core.records import RELEVANT, Crawled, describe_change, page_record
+from honeyguide.core.records import Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, describe_list, kind_of, link_density
 from honeyguide.core.recrawl.visits import compare_visit
-from honeyguide.core.rules.topic import SCALE
+from honeyguide.core.rules.topic import RELEVANT, page_relevance
 from honeyguide.core.url.scope import HOST
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.core.rules.language import Score
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.ports.fetch import Fetched
 
@@ -171,6 +172,7 @@ class _PageReading:
         self._is_again = self._is_external = False
         self._body: int | None = None
         self._judged: PageJudgement | None = None
+        self._relevance: Score | None = None
         self._content: str | None = None
         self._density = _UNREAD
         self._kind: PageClass = "page"
@@ -235,7 +237,7 @@ class _PageReading:
             return learner.lessons(lease.base, lease.group, None, is_relevant=False)
         new = (one for one in judged.findings.new if one.out is None and one.site == lease.site)
         chances = [learner.chance(units_of(one.rank), one.group) for one in new if one.group]
-        is_relevant = judged.score is not None and judged.score.value >= RELEVANT
+        is_relevant = self._relevance is not None and self._relevance >= RELEVANT
         return learner.lessons(lease.base, lease.group, chances, is_relevant=is_relevant)
 
     def _counts_as_visit(self) -> bool:
@@ -291,6 +293,9 @@ class _PageReading:
         self._same_as = self._twin(view)
         around = Around(view.known, self._run.sites, self._same_as, self._kind == "hub")
         self._judged = judge_page(page, lease, candidates, around, context)
+        if self._judged.score is not None:
+            main, is_list = said.main.decode(), self._listing is not None
+            self._relevance = page_relevance(page, main, context.profile, is_list=is_list)
         if not lease.is_seed and not self._is_again:
             self._lesson = context.traps.learn(lease.url, sketch_of(said.text))
 
@@ -320,6 +325,7 @@ class _PageReading:
             content=known.content if action == "unchanged" and known else self._content,
             elapsed_s=fetched.elapsed_s if fetched else None,
             score=judged.score if judged else None,
+            relevance=self._relevance,
             why=why,
             links=judged.findings.scored if judged and self._context.score_all else None,
             change=change,
@@ -351,7 +357,7 @@ class _PageReading:
             at=self._at,
             status=fetched.status if fetched else None,
             content=self._content,
-            relevance=judged.score / SCALE if judged and judged.score is not None else None,
+            relevance=None if self._relevance is None else self._relevance.value,
             depth=lease.depth,
             hub_depth=lease.hub_depth,
             kind=self._kind,

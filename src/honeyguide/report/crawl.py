@@ -164,7 +164,7 @@ class _Harvest:
         if self.visits % self.width == 0:
             self.stretches.append(0)
         self.visits += 1
-        found = is_relevant({"relevance_score": figure(record.get("relevance_score"))})
+        found = is_relevant({"topic_relevance": figure(record.get("topic_relevance"))})
         self.relevant += found
         self.stretches[-1] += found
         self.answers[_answer(record)] += 1

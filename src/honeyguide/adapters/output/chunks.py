@@ -44,6 +44,7 @@ def chunk_records(record: Record, markdown: str, chars: int) -> Iterator[ChunkRe
             "title": record["title"],
             "language": record["language"],
             "relevance_score": record["relevance_score"],
+            "topic_relevance": record["topic_relevance"],
             "headings": list(path),
             "place": place,
             "text": text,

@@ -193,8 +193,8 @@ def _identity(record: Record) -> tuple[Any, Any]:
 
 # Fields of the front matter, with which every file begins; see `front_matter`.
 FRONT = (
-    "url", "canonical", "title", "description", "language", "fetched_at", "score", "reasons", "topic", "depth", "parent",
-    "digest",
+    "url", "canonical", "title", "description", "language", "fetched_at", "score", "topic_relevance", "reasons", "topic",
+    "depth", "parent", "digest",
 )  # fmt: skip
 _MOST_LINE = 1_000_000  # bytes of one
 MAX_NAME_CHARS = 60
@@ -274,6 +274,7 @@ def page_text(record: Record, markdown: str, notes: PageNotes = NO_NOTES) -> str
     language: null
     fetched_at: null
     score: 7
+    topic_relevance: null
     reasons: ["in its title"]
     topic: "fire|alarm"
     depth: 1

@@ -18,10 +18,10 @@ from honeyguide.app.files import ContentWish, content_fields
 from honeyguide.app.runs import find_run, opened_store
 from honeyguide.core.crawl.placement import relevance_level
 from honeyguide.core.page.likeness import likeness, page_text, sketch_of
-from honeyguide.core.records import point_records
+from honeyguide.core.records import point_records, relevance_fields
 from honeyguide.core.recrawl.history import CHANGED, UNCHANGED
 from honeyguide.core.recrawl.signals import LIST
-from honeyguide.core.rules.topic import page_score
+from honeyguide.core.rules.topic import page_relevance, page_score
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
 from honeyguide.core.text.printable import tidy
@@ -61,11 +61,12 @@ class StoredPage(NamedTuple):
 class PageChoice:
     """Which pages are wanted; what is None or False wants all.
 
-    `top` takes the best by `relevance_score`: of each page the last visit, of pages that say the same one, and no list of
-    pages unless `lists`.
+    `top` takes the best by `topic_relevance`, then by `relevance_score`: of each page the last visit, of pages that say the
+    same one, and no list of pages unless `lists`.
     """
 
     min_score: float | None = None
+    min_relevance: float | None = None
     rule: str | None = None
     path: str | None = None
     language: str | None = None
@@ -79,9 +80,9 @@ class PageChoice:
         language = None if self.language is None else self.language.lower()
 
         def admits(record: Record) -> bool:
-            score = record["relevance_score"]
             return (
-                (self.min_score is None or (score is not None and score >= self.min_score))
+                _is_least(record["relevance_score"], self.min_score)
+                and _is_least(record["topic_relevance"], self.min_relevance)
                 and (self.rule is None or any(point["rule"] == self.rule for point in record["points"]))
                 and (not self.changed or record["change"] in ("new", "changed"))
                 and (language is None or _speaks(record["language"], language))
@@ -89,6 +90,10 @@ class PageChoice:
             )
 
         return admits
+
+
+def _is_least(value: float | None, least: float | None) -> bool:
+    return least is None or (value is not None and value >= least)
 
 
 def _speaks(declared: str | None, language: str) -> bool:
@@ -153,9 +158,7 @@ def _best(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPag
         if page.record["action"] not in _NO_PAGE and not is_again:
             latest[page.record["url"]] = page
     wanted = [page for page in latest.values() if _is_wanted(page.record, choice)]
-    wanted.sort(
-        key=lambda page: (-(page.record["relevance_score"] or 0), page.record["duplicate_of"] is not None)
-    )
+    wanted.sort(key=_order)
     taken = _Taken()
     left = choice.top or 0
     for page in wanted:
@@ -164,6 +167,12 @@ def _best(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPag
         if taken.take(page):
             left -= 1
             yield page
+
+
+def _order(page: StoredPage) -> tuple[float, float, bool]:
+    record = page.record
+    relevance, score = record["topic_relevance"] or 0, record["relevance_score"] or 0
+    return -relevance, -score, record["duplicate_of"] is not None
 
 
 def _is_wanted(record: Record, choice: PageChoice) -> bool:
@@ -232,15 +241,18 @@ def rescored(page: StoredPage, profile: Profile) -> StoredPage:
     others = [point for point in record["points"] if point["rule"] in _KEPT_RULES]
     if kept is None or record["action"] in ("dropped", "retry"):
         others = others if kept is not None or record["digest"] is not None else record["points"]
-        score = None
+        score = relevance = None
     else:
-        score = page_score(parsed(kept), profile)
+        read, is_list = parsed(kept), any(point["rule"] == LIST for point in others)
+        score = page_score(read, profile)
+        relevance = page_relevance(read, page_text(read).main.decode(), profile, is_list=is_list)
     words = [] if score is None else list(score.words)
     changed = {
         "relevance_score": None if score is None else tidy(score.value),
         "relevance_level": None if score is None else relevance_level(score, profile),
         "reasons": [*words, *(point["reason"] for point in others if point["reason"])],
         "points": [*([] if score is None else point_records(score.reasons)), *others],
+        **relevance_fields(relevance),
     }
     return page._replace(record={**record, **changed})
 

@@ -1,4 +1,4 @@
-"""Links and pages scored against a topic (TOPIC-1, TOPIC-2), with their records.
+"""Links and pages scored against a topic (TOPIC-1, TOPIC-2, TOPIC-7), with their records.
 
 Must not know: options, terminals, points. Start reading at `score_links`.
 """
@@ -12,9 +12,11 @@ from honeyguide.adapters.files.links import LinkRow, LinkRows
 from honeyguide.app.arguments import count_of, position_of, profile_on, score_of, url_of
 from honeyguide.app.tools.pages import NOWHERE, parse_page
 from honeyguide.app.tools.topic import link_action, page_action, relevance_level
+from honeyguide.core.page.likeness import page_text
 from honeyguide.core.page.page import Page
-from honeyguide.core.records import SCHEMA, point_records
-from honeyguide.core.rules.topic import page_score
+from honeyguide.core.records import SCHEMA, point_records, relevance_fields
+from honeyguide.core.recrawl.signals import describe_list, link_density
+from honeyguide.core.rules.topic import page_relevance, page_score
 from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
@@ -118,7 +120,9 @@ def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
     """Score a page, and make the record of it."""
-    score = page_score(page, profile)
+    score, said = page_score(page, profile), page_text(page)
+    density = link_density(page, said.lines, {page.url.site})
+    is_list = describe_list(page.url, density, profile) is not None
     return {
         "schema": SCHEMA,
         "url": page.url.text,
@@ -128,6 +132,7 @@ def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
         "action": page_action(score, profile),
         "reasons": list(score.words),
         "points": point_records(score.reasons),
+        **relevance_fields(page_relevance(page, said.main.decode(), profile, is_list=is_list)),
         "unknown": list(score.unknown),
     }
 

@@ -41,6 +41,7 @@ from honeyguide.cli.output import (
     short_url,
     verbose_option,
 )
+from honeyguide.core.records import is_relevant
 from honeyguide.core.records.answers import (
     LinkScoreRecord,
     ListedLinkRecord,
@@ -54,7 +55,7 @@ from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from honeyguide.app.tools.pages import LoadedPage, Page
     from honeyguide.core.records import Record
@@ -268,13 +269,20 @@ def _show_score(records: Iterable[Record], name: str) -> None:
         if record["relevance_level"] is not None:
             action = record["action"]
             say(f"{record['relevance_level']}: {ACTION_WORDS.get(action) or LANE_WORDS.get(action, action)}")
-        say()
-        if not record["points"]:
-            say("No rule paid anything.")
-            return
-        columns = (Column.number("Points"), Column("Why"), Column.whole("Rule"))
-        rows = ([points(paid["points"]), paid["reason"], paid["rule"]] for paid in record["points"])
-        print_table(columns, rows)
+        _show_points(record["points"])
+        if record.get("topic_relevance") is not None:
+            word = "about the topic" if is_relevant(record) else "not about the topic"
+            say(f"\n{number(record['topic_relevance'])} of 1  {word}")
+            _show_points(record["topic_points"])
+
+
+def _show_points(paid: Sequence[Record]) -> None:
+    say()
+    if not paid:
+        say("No rule paid anything.")
+        return
+    columns = (Column.number("Points"), Column("Why"), Column.whole("Rule"))
+    print_table(columns, ([points(point["points"]), point["reason"], point["rule"]] for point in paid))
 
 
 @click.group(cls=CommandGroup, examples=("honeyguide url normalize HTTP://Acme.example:80/about/",))

@@ -164,6 +164,9 @@ class _PageOptions(_RunOptions):
     min_score: float | None = option(
         "--min-score N", "Only pages with a relevance_score of at least N.", type=Number(0, 10)
     )
+    min_relevance: float | None = option(
+        "--min-relevance N", "Only pages with a topic_relevance of at least N.", type=Number(0, 1)
+    )
     rule: str | None = option(
         "--rule ID", "Only pages with this rule among their points; with out, URLs that it rejected."
     )
@@ -192,13 +195,14 @@ class _PageOptions(_RunOptions):
     @property
     def choice(self) -> PageChoice:
         """Which pages are wanted."""
-        return PageChoice(
-            self.min_score, self.rule, self.path, self.lang, self.changed, self.top, lists=self.lists
-        )
+        least = self.min_score, self.min_relevance
+        return PageChoice(*least, self.rule, self.path, self.lang, self.changed, self.top, self.lists)
 
 
 # Options that only pages have.
-_OF_PAGES = ("min_score", "path", "lang", "changed", "top", "lists", "content", "markdown", "chunks")
+_OF_PAGES = (
+    "min_score", "min_relevance", "path", "lang", "changed", "top", "lists", "content", "markdown", "chunks",
+)  # fmt: skip
 
 
 @click.command(
@@ -206,7 +210,7 @@ _OF_PAGES = ("min_score", "path", "lang", "changed", "top", "lists", "content", 
     examples=(
         "honeyguide export pages",
         "honeyguide export pages --top 30 --markdown notes",
-        "honeyguide export pages --min-score 5 --chunks 2000 -o chunks.jsonl",
+        "honeyguide export pages --min-relevance 0.5 --chunks 2000 -o chunks.jsonl",
         "honeyguide export external --format csv",
         "honeyguide export out --rule other-site",
         "honeyguide export links --run 1 -o links.jsonl",

@@ -113,6 +113,9 @@ class OutputOptions:
     min_score: float | None = option(
         "--min-score N", "Write only pages with a relevance_score of at least N.", type=Number(0, 10)
     )
+    min_relevance: float | None = option(
+        "--min-relevance N", "Write only pages with a topic_relevance of at least N.", type=Number(0, 1)
+    )
     lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
     top: int | None = option(
         "--top N",
@@ -259,7 +262,8 @@ class Work:
     @property
     def _choice(self) -> PageChoice:
         options = self.options
-        return PageChoice(options.min_score, language=options.lang, top=options.top, lists=options.lists)
+        least = options.min_score, options.min_relevance
+        return PageChoice(*least, language=options.lang, top=options.top, lists=options.lists)
 
     def _count(self) -> None:
         """Count a page; and now and then, what is queued: the longer that takes, the more seldom."""

@@ -16,6 +16,7 @@ from honeyguide.core.crawl.placement import band_of, relevance_level
 from honeyguide.core.records.fields import SCHEMA as SCHEMA
 from honeyguide.core.records.fields import Record as Record
 from honeyguide.core.recrawl.history import CHANGED, GONE, NOT_MODIFIED, SAME_BYTES, SAME_CONTENT, UNCHANGED
+from honeyguide.core.rules.topic import RELEVANT
 from honeyguide.core.text.printable import escaped, points, printable, tidy
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -102,7 +103,6 @@ def _value(score: Score | None) -> float | None:
     return None if score is None else tidy(score.value)
 
 
-RELEVANT = 5.0  # TOPIC-4: from here on a page counts as found
 _FAILED = frozenset({"dropped", "retry"})  # actions of visits that led to no page
 _MOST_ROBOTS = 500  # characters of what a page says to robots
 _UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
@@ -120,6 +120,7 @@ class Crawled:
     content: str | None = None
     elapsed_s: float | None = None
     score: Score | None = None
+    relevance: Score | None = None
     why: Why | None = None
     links: Iterable[tuple[Link, Score]] | None = None
     change: Why | None = None
@@ -136,6 +137,7 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         if why is not None:
             points.append({"rule": why.rule, "points": 0, "reason": why.text})
             reasons += [why.text] if why.text else []
+    relevance = relevance_fields(crawled.relevance)
     record: PageRecord = {
         "schema": SCHEMA,
         "url": lease.url.text,
@@ -147,6 +149,8 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         "relevance_level": None,
         "reasons": reasons,
         "points": points,
+        "topic_relevance": relevance["topic_relevance"],
+        "topic_points": relevance["topic_points"],
         "action": crawled.action,
         "change": None,
         "lane": lease.lane,
@@ -168,6 +172,19 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         record["links"] = [_link_record(link, score, context) for link, score in crawled.links]
     record["change"] = _change_word(record)
     return record
+
+
+class RelevanceFields(TypedDict):
+    """Whether a page is about the topic, and what each rule paid for that (TOPIC-7)."""
+
+    topic_relevance: float | None
+    topic_points: list[Point]
+
+
+def relevance_fields(relevance: Score | None) -> RelevanceFields:
+    """Write whether a page is about the topic."""
+    points = [] if relevance is None else point_records(relevance.reasons)
+    return {"topic_relevance": _value(relevance), "topic_points": points}
 
 
 def _robots(crawled: Crawled) -> str | None:
@@ -261,13 +278,13 @@ def was_read(record: Record) -> bool:
 
 
 def is_relevant(record: Record) -> bool:
-    """Tell whether a page is about the topic.
+    """Tell whether a page is about the topic (TOPIC-7).
 
-    >>> is_relevant({"relevance_score": 5}), is_relevant({"relevance_score": None})
+    >>> is_relevant({"topic_relevance": 0.5}), is_relevant({"topic_relevance": None})
     (True, False)
     """
-    score = record["relevance_score"]
-    return score is not None and score >= RELEVANT
+    relevance = record["topic_relevance"]
+    return relevance is not None and relevance >= RELEVANT
 
 
 def iso(moment: float) -> str:

@@ -264,6 +264,8 @@ class PageScoreRecord(OutputRecord):
     action: str | None  # what follows for its links in traversal `hybrid`: `exhaust`, `expand` or `keep`
     reasons: list[str]  # why it has this score, for people
     points: list[Point]  # what each rule paid
+    topic_relevance: Number | None  # 0 to 1: whether it is about the topic; from 0.5 on it is
+    topic_points: list[Point]  # what each rule paid for that
     unknown: list[str]  # facts that are not known
 
 

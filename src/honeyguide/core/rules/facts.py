@@ -110,6 +110,18 @@ _CATALOGUE = (
     ("page_title", FactKind.TEXT, "title of the page itself"),
     ("heading_matches", FactKind.NUMBER, "h1 and h2 headings that match the topic"),
     ("mentions", FactKind.NUMBER, "occurrences of the topic in the page's text"),
+    ("heading_share", FactKind.NUMBER, "share of the h1 and h2 headings that match the topic, 0 to 1"),
+    (
+        "topic_density",
+        FactKind.NUMBER,
+        "occurrences of the topic in 1,000 characters of the page's main text",
+    ),
+    (
+        "topic_spread",
+        FactKind.NUMBER,
+        "share of ten equal parts of the main text that have the topic, 0 to 1",
+    ),
+    ("in_opening", FactKind.FLAG, "the first 500 characters of the main text have the topic"),
     ("main_links", FactKind.NUMBER, "pages of its site that the main part of the page links"),
     ("link_share", FactKind.NUMBER, "share of the main text that is the text of such links, 0 to 1"),
     ("daily_finds", FactKind.NUMBER, "new links that visits find a day, the first visit aside"),

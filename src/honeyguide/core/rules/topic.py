@@ -1,4 +1,4 @@
-"""Topic relevance of links and pages (TOPIC-1, TOPIC-2): which facts the topic cards read.
+"""Topic relevance of links and pages (TOPIC-1, TOPIC-2, TOPIC-7): which facts the topic cards read.
 
 Must not know: the points (profiles have them), the queue (`core.crawl`).
 """
@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from honeyguide.core.page.page import Link
+from honeyguide.core.page.relevance import measure_topic
 from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.language import Score
 from honeyguide.core.text.fold import fold
 from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from honeyguide.core.page.page import Link, Page
-    from honeyguide.core.rules.language import Score
+    from honeyguide.core.page.page import Page
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.text.pattern import Pattern
 
 
-CARDS = ("link", "page")  # the cards that score against a topic
-SCALE = 10.0  # TOPIC-1, TOPIC-2: the highest score of these cards
+SCALES = {"link": 10.0, "page": 10.0, "relevance": 1.0}  # the highest scores of the cards that read a topic
+RELEVANT = 0.5  # TOPIC-7: from here on a page is about the topic
 MENTIONS_ENOUGH = 1_000  # of a topic on a page: counting further changes no score
 
 
@@ -38,6 +40,18 @@ def page_score(page: Page, profile: Profile) -> Score:
         mentions=float(topic.count(fold(page.text), MENTIONS_ENOUGH)),
     )
     return profile.score("page", facts)
+
+
+def page_relevance(page: Page, main: str, profile: Profile, *, is_list: bool) -> Score | None:
+    """Score whether a page with this main text is about the topic, 0 to 1; None if the profile has no card for it (TOPIC-7)."""
+    topic = topic_of(profile)
+    if "relevance" not in profile.cards:
+        return None
+    measures = measure_topic(page, main, topic)._asdict()
+    score = profile.score(
+        "relevance", Facts(Link(page.url), page_title=fold(page.title), is_hub=is_list, **measures)
+    )
+    return Score(round(score.value, 2), score.reasons)
 
 
 def topic_of(profile: Profile) -> Pattern:
