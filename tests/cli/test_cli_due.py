@@ -205,7 +205,7 @@ def test_explain_tells_a_change_as_what_the_last_visit_found(run: Run, server: L
         told = run("explain", f"{home}a", "--format", "table").stdout
         assert 'Its title is "fire and water".' in told
         assert ": its main content changed since " in told
-        assert "+0" not in told
+        assert "+0 " not in told
 
 
 def test_what_a_sitemap_says_is_remembered(run: Run, server: LoopbackServer) -> None:

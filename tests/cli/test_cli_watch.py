@@ -112,7 +112,14 @@ def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
 
 def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
     tally = WatchTally(WatchBudget(per_hour=9), 100.0)
-    visit = {"action": "expand", "status": 200, "points": [], "relevance_score": None, "lane": "deep"}
+    visit = {
+        "action": "expand",
+        "status": 200,
+        "points": [],
+        "relevance_score": None,
+        "topic_relevance": None,
+        "lane": "deep",
+    }
     told = []
     for number in (1, 2, 3):
         for _ in range(number - 1):

@@ -36,7 +36,7 @@ def page(path: str, score: float | None, **more: Any) -> Record:
     ]
     return {
         "schema": 2, "url": f"https://a.example{path}", "final_url": None, "status": 200, "depth": 1, "parent": None,
-        "relevance_score": score, "points": reasons, "action": "expand", "lane": "deep", "priority": 8,
+        "relevance_score": score, "topic_relevance": None if score is None else score / 10, "points": reasons, "action": "expand", "lane": "deep", "priority": 8,
         "title": f"Title of {path}", "fetched_at": "2026-01-01T00:00:30.000Z", "elapsed_s": 0.1, "digest": "9c",
         **more,
     }  # fmt: skip

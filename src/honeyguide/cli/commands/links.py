@@ -272,7 +272,8 @@ def _show_score(records: Iterable[Record], name: str) -> None:
         _show_points(record["points"])
         if record.get("topic_relevance") is not None:
             word = "about the topic" if is_relevant(record) else "not about the topic"
-            say(f"\n{number(record['topic_relevance'])} of 1  {word}")
+            say()
+            say(f"{number(record['topic_relevance'])} of 1  {word}")
             _show_points(record["topic_points"])
 
 

@@ -183,9 +183,7 @@ class PageRecord(OutputRecord):
     relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3, 4) or Irrelevant
     reasons: list[str]  # why it has this score; why it was rejected, or its links are not followed
     points: list[Point]  # what each rule paid; a rule that rejected the page, or its links, paid 0
-    topic_relevance: (
-        Number | None
-    )  # 0 to 1: whether it is about the topic; from 0.5 on it is; null like the score
+    topic_relevance: Number | None  # 0 to 1: is it about the topic? from 0.5 on; null like the score
     topic_points: list[Point]  # what each rule paid for that
     action: str  # what is done with its links, see below
     change: str | None  # since the last visit: `new`, `changed`, `unchanged`; null if no page came
