@@ -451,7 +451,7 @@ def test_export(run: Run, crawled: Path) -> None:
     assert pages[0]["url"] == "https://docs.example.org/"
     assert len(pages) == 6
     links = records(run("export", "links").stdout)
-    assert {one["state"] for one in links} == {"done", "dropped"}
+    assert {one["state"] for one in links} == {"done", "rejected"}
     (external,) = records(run("export", "external").stdout)
     assert (external["site"], external["seen"]) == ("other.example", 1)
     out = run("export", "out", "-o", "out.csv")

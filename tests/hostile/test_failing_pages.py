@@ -74,7 +74,7 @@ def test_a_page_that_always_fails_gets_three_requests_and_holds_nothing(
     web = Web(bad, 1, None)
     summary, passed_s = crawl(web)
     assert web.asked["/bad0"] == 3
-    assert (summary.stopped, summary.counts.states["dropped"]) == ("complete", 1)
+    assert (summary.stopped, summary.counts.states["rejected"]) == ("complete", 1)
     assert passed_s < 15  # the delays, and two pauses of our own
 
 

@@ -629,7 +629,7 @@ def test_a_failing_page_is_tried_again_after_the_others() -> None:
     done = crawl(make)
     assert done.urls == ["/", "/good", "/bad"]
     assert done.summary.counts.fetched == 5
-    assert done.summary.counts.states["dropped"] == 0
+    assert done.summary.counts.states["rejected"] == 0
 
 
 def test_a_host_that_asks_for_an_hour_ends_the_crawl_and_keeps_the_rest() -> None:
@@ -659,7 +659,7 @@ def test_a_page_with_very_many_links() -> None:
     links = "".join(f'<a href="/p{n}">page {n}</a>' for n in range(100_000))
     done = crawl(lambda url: links.encode() if url.path == "/" else html("P"), budgets=Budgets(max_pages=2))
     counts = done.summary.counts
-    assert counts.states["queued"] + counts.states["done"] + counts.states["dropped"] <= 20_001
+    assert counts.states["queued"] + counts.states["done"] + counts.states["rejected"] <= 20_001
     assert counts.skipped["limit"] > 0
 
 

@@ -26,7 +26,7 @@ RUN = {
     "profile_hash": "5a14", "fetched": 9, "started_at": "2026-01-01T00:00:00.000Z",
     "updated_at": "2026-01-01T00:01:00.000Z", "stopped": "max_pages",
 }  # fmt: skip
-STATES = {"queued": 5, "leased": 1, "done": 3, "dropped": 7}
+STATES = {"queued": 5, "leased": 1, "done": 3, "rejected": 7}
 
 
 def page(path: str, score: float | None, **more: Any) -> Record:

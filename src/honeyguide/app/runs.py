@@ -228,7 +228,7 @@ def found_records(what: str, ledger: Ledger, rule: str | None = None) -> Iterato
             names, rows = fields(ExternalRecord), ledger.rows(rule=OTHER_SITE)
         case _:
             met = ledger.rows() if rule is None else ledger.rows(rule=rule)
-            rows = (row for row in met if row.why is not None and row.state.name == "DROPPED")
+            rows = (row for row in met if row.why is not None and row.state.name == "REJECTED")
             names = fields(RejectedRecord)
     links = ({**queue_record(row), "site": _site_of(row.url)} for row in rows)
     return ({name: link[name] for name in names} for link in links)

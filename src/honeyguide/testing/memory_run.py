@@ -73,7 +73,7 @@ class MemoryEntry:
         """Whether it was scheduled and not fetched since; what was refused for its address may yet be."""
         is_refused = self.why is not None and self.why.rule == AddressRefusedError.rule
         is_open = self.state < State.DONE or (self.state == State.DONE and self.due_at is not None)
-        return self.rank < 0 and (is_open or (self.state == State.DROPPED and is_refused))
+        return self.rank < 0 and (is_open or (self.state == State.REJECTED and is_refused))
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class MemoryRun:
 
     def counts(self) -> Counts:
         states = Counter(entry.state for entry in self.by_id)
-        out = Counter(e.why.rule for e in self.by_id if e.state == State.DROPPED and e.why is not None)
+        out = Counter(e.why.rule for e in self.by_id if e.state == State.REJECTED and e.why is not None)
         return Counts(
             states={state.name.lower(): states[state] for state in State},
             lanes=Counter(entry.found.lane for entry in self.by_id if entry.state == State.QUEUED),
@@ -322,7 +322,7 @@ class MemoryHistory:
 
     def scheduled(self) -> frozenset[int]:
         entries = (entry for data in self._runs.data.values() for entry in data.by_id)
-        return frozenset(e.found.digest for e in entries if e.is_due and e.state != State.DROPPED)
+        return frozenset(e.found.digest for e in entries if e.is_due and e.state != State.REJECTED)
 
     def note_lastmods(self, lastmods: Iterable[tuple[int, str]]) -> None:
         self._lastmods.update(lastmods)

@@ -222,7 +222,7 @@ class MemoryQueue(MemoryRun):
                 entry.state, entry.due_at, entry.why = State.QUEUED, at, why
                 entry.rank = rank_again(entry.rank)
             case Dropped(why):
-                entry.state, entry.why = State.DROPPED, why
+                entry.state, entry.why = State.REJECTED, why
             case _:
                 assert_never(outcome)
 
@@ -239,7 +239,7 @@ class MemoryQueue(MemoryRun):
     def _insert(self, found: Sequence[Discovered], parent: int | None) -> None:
         for one in self._within_limits(found):
             if one.digest not in self.entries:
-                self._add(one, State.DROPPED if one.out else State.QUEUED, parent, one.out).seen = int(
+                self._add(one, State.REJECTED if one.out else State.QUEUED, parent, one.out).seen = int(
                     parent is not None
                 )
 
@@ -283,7 +283,7 @@ class MemoryQueue(MemoryRun):
             return
         if found.site is not None:
             self.site(found.site, is_external=found.is_external)
-        if entry.state == State.DROPPED or found.rank < entry.rank:
+        if entry.state == State.REJECTED or found.rank < entry.rank:
             entry.found, entry.rank, entry.parent = found, found.rank, parent
         if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
             entry.url = found.url
@@ -299,7 +299,7 @@ class MemoryQueue(MemoryRun):
                 url=url, digest=digest, site=url.site, rank=entry.rank, out=None, sighting=None, is_seed=False
             )
             self._add(found, State.DONE, entry.id, why)
-        elif known.state in (State.QUEUED, State.DROPPED):
+        elif known.state in (State.QUEUED, State.REJECTED):
             known.found, known.state, known.why = known.found._replace(site=url.site), State.DONE, why
             known.due_at = None
         return site
@@ -321,7 +321,7 @@ class MemoryQueue(MemoryRun):
         self.site(limits.OUTSIDE).urls -= len(placed)
         for one in (*(one for one in found if one.is_seed), *placed):
             entry = self.entries[one.digest]
-            if entry.state == State.DROPPED or (entry.state == State.QUEUED and entry.due_at is not None):
+            if entry.state == State.REJECTED or (entry.state == State.QUEUED and entry.due_at is not None):
                 self._place(entry, one)
 
     def _place(self, entry: MemoryEntry, found: Discovered) -> None:
@@ -332,7 +332,7 @@ class MemoryQueue(MemoryRun):
         )
         entry.rank, entry.why, entry.due_at, entry.attempts = found.rank, found.out, None, 0
         entry.url = found.url if found.is_seed else entry.url
-        entry.state = State.DROPPED if found.out else State.QUEUED
+        entry.state = State.REJECTED if found.out else State.QUEUED
         if found.sighting and entry.sightings:
             parent, seen = entry.sightings[0]
             entry.sightings[0] = parent, found.sighting._replace(anchor=seen.anchor, position=seen.position)
@@ -341,16 +341,16 @@ class MemoryQueue(MemoryRun):
         found = set()
         for digest, at, place in visits:
             entry = self.entries.get(digest)
-            is_rejected = entry is not None and entry.state == State.DROPPED and entry.claim is None
+            is_rejected = entry is not None and entry.state == State.REJECTED and entry.claim is None
             if entry is None or entry.state == State.LEASED or is_rejected:
                 continue
-            entry.state = State.QUEUED if entry.state == State.DROPPED else entry.state
+            entry.state = State.QUEUED if entry.state == State.REJECTED else entry.state
             entry.due_at, entry.rank, entry.attempts, entry.why = at, rank_due(place), 0, None
             found.add(digest)
         return frozenset(found)
 
     def reopen(self, rule: str, max_depth: int | None = None) -> int:
-        rejected = [e for e in self.by_id if e.state == State.DROPPED and e.why and e.why.rule == rule]
+        rejected = [e for e in self.by_id if e.state == State.REJECTED and e.why and e.why.rule == rule]
         back = [e for e in rejected if max_depth is None or e.found.depth <= max_depth]
         for entry in back:
             entry.state, entry.why, entry.attempts = State.QUEUED, None, 0
@@ -360,7 +360,7 @@ class MemoryQueue(MemoryRun):
         queued = (e for e in self.by_id if e.state == State.QUEUED and e.rank >= 0)
         deep = [(entry, why) for entry in queued if (why := too_deep(entry.found.depth, max_depth))]
         for entry, why in deep:
-            entry.state, entry.why, entry.due_at = State.DROPPED, why, None
+            entry.state, entry.why, entry.due_at = State.REJECTED, why, None
         return len(deep)
 
 

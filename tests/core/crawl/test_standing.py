@@ -14,9 +14,9 @@ from honeyguide.core.crawl.frontier import PASSING_RULES, KnownState, State
         (State.QUEUED, "http-503", True),  # it waits to be tried again, behind all others
         (State.LEASED, None, True),
         (State.DONE, None, True),
-        (State.DROPPED, "other-site", True),
+        (State.REJECTED, "other-site", True),
         (
-            State.DROPPED,
+            State.REJECTED,
             min(PASSING_RULES),
             False,
         ),  # held back for its score or depth, which others may better

@@ -33,12 +33,12 @@ class State(IntEnum):
     QUEUED = 0
     LEASED = 1
     DONE = 2
-    DROPPED = 3
+    REJECTED = 3
 
 
 # As plain numbers: every link of every page is compared with them.
 _TAKEN = (int(State.LEASED), int(State.DONE))
-_DROPPED = int(State.DROPPED)
+_REJECTED = int(State.REJECTED)
 
 TOO_DEEP = "%d links from a seed; the limit is %d"
 
@@ -184,9 +184,9 @@ class KnownState(NamedTuple):
     def is_settled(self) -> bool:
         """Whether no evidence changes what becomes of it."""
         state = self.state
-        # One with a rule that is not dropped waits to be tried again, behind all others: no link brings it forward.
+        # One with a rule that is not rejected waits to be tried again, behind all others: no link brings it forward.
         return state in _TAKEN or (
-            self.rule is not None and (state != _DROPPED or self.rule not in PASSING_RULES)
+            self.rule is not None and (state != _REJECTED or self.rule not in PASSING_RULES)
         )
 
 

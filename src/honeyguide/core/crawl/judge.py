@@ -181,7 +181,7 @@ def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, KnownState]) ->
     """
     met = [(seed, known[seed.digest]) for seed in seeds if seed.digest in known]
     is_empty = all(standing.state != State.DONE for _, standing in met)
-    waiting = {State.QUEUED, *([State.DROPPED] if is_empty else [])}
+    waiting = {State.QUEUED, *([State.REJECTED] if is_empty else [])}
     again = [
         (seed, standing.rule)
         for seed, standing in met
@@ -239,7 +239,7 @@ class _Judge:
         score = self._score(candidate.link)
         placement, rank, out = self._place(score)
         if out is None and not standing.is_settled:
-            if standing.state == State.DROPPED or is_better(rank, standing.rank, self.ground.traversal):
+            if standing.state == State.REJECTED or is_better(rank, standing.rank, self.ground.traversal):
                 findings.better.append(self._placed(candidate, score, rank))
                 return
             if not standing.is_https and candidate.link.url.scheme == "https":  # URL-7: it keeps its place

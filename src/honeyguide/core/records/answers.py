@@ -85,7 +85,7 @@ class ExplainRecord(OutputRecord):
     run: int  # number of the crawl
     command: str | None  # its command
     verdict: VerdictFields  # what scope says
-    state: str | None  # `queued`, `leased`, `done` or `dropped`; null if it was not met
+    state: str | None  # `queued`, `leased`, `done` or `rejected`; null if it was not met
     relevance_score: Number | None  # of its best link, 0 to 10
     lane: str | None  # the lane it queues in
     priority: Number | None  # its priority there

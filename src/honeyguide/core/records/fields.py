@@ -221,7 +221,7 @@ class QueueRecord(OutputRecord):
     """`export links`: one URL that the crawl has met."""
 
     url: str | None  # the normalised URL
-    state: str  # `queued`, `leased`, `done` or `dropped`
+    state: str  # `queued`, `leased`, `done` or `rejected`
     lane: str | None  # the lane it queues in
     priority: Number | None  # its priority there
     relevance_score: Number | None  # of its best link, 0 to 10

@@ -155,7 +155,7 @@ class StoreContract(LimitsContract):
         # As one sees it who knows no better.
         better = [found(path, "deep", 10) for path in ("/gone", "/later")]
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
-        for path, state, rule in (("/gone", State.DROPPED, "http-404"), ("/later", State.QUEUED, "http-503")):
+        for path, state, rule in (("/gone", State.REJECTED, "http-404"), ("/later", State.QUEUED, "http-503")):
             standing = queue.known([digest(path)])[digest(path)]
             assert (standing.state, standing.rule) == (state, rule)
         assert queue.claim(ask(1.0)).rest == NoClaim("resting", 60.0)
@@ -269,10 +269,10 @@ class StoreContract(LimitsContract):
         findings.skipped.update(["scheme", "scheme"])
         queue.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404")), page("/a"), findings))
         counts = queue.counts()
-        assert counts.states == {"queued": 1, "leased": 0, "done": 0, "dropped": 2}
+        assert counts.states == {"queued": 1, "leased": 0, "done": 0, "rejected": 2}
         assert (counts.lanes, counts.fetched, counts.external_links) == ({"tail": 1}, 1, 1)
         assert [row.url for row in queue.rows(rule="other-site")] == ["https://other.example/"]
-        assert [row.state for row in queue.rows()] == [State.DROPPED, State.QUEUED, State.DROPPED]
+        assert [row.state for row in queue.rows()] == [State.REJECTED, State.QUEUED, State.REJECTED]
 
     def test_shapes_are_learnt(self) -> None:
         queue = self.make_queue(found("/a"), found("/b"), found("/c"))

@@ -179,7 +179,7 @@ class SqliteQueue(SqliteLeases):
             (
                 one.digest,
                 KnownState(
-                    State.DROPPED if one.out else State.QUEUED, one.rank, int(parent is not None),
+                    State.REJECTED if one.out else State.QUEUED, one.rank, int(parent is not None),
                     one.out.rule if one.out else None, one.url.text.startswith("https:"),
                 ),
             )
@@ -231,7 +231,7 @@ class SqliteQueue(SqliteLeases):
 
     def _new_row(self, found: Discovered, parent: int | None) -> tuple[Any, ...]:
         site = None if found.site is None else self._site_ids[found.site]
-        state, rule, why = (State.DROPPED, *found.out) if found.out else (State.QUEUED, None, None)
+        state, rule, why = (State.REJECTED, *found.out) if found.out else (State.QUEUED, None, None)
         return (
             self._run, found.digest, site, found.url.as_linked, state, found.rank, found.lane, found.priority,
             found.score, found.depth, found.weak_pages, found.hub_depth, parent, found.is_seed, rule, why,
@@ -299,7 +299,7 @@ class SqliteQueue(SqliteLeases):
         sites = self._add_sites([(one.url.site, False) for one in found])
         rows = []
         for one, site in zip(found, sites, strict=True):
-            state, rule, why = (State.DROPPED, *one.out) if one.out else (State.QUEUED, None, None)
+            state, rule, why = (State.REJECTED, *one.out) if one.out else (State.QUEUED, None, None)
             place = (one.rank, one.lane, one.priority, one.score, one.weak_pages)
             url = one.url.as_linked if one.is_seed else None
             group = self._worths.group(site, one.group)
@@ -365,6 +365,6 @@ def _ending(outcome: Outcome) -> tuple[Any, ...]:
         case Retry(at, why):
             return State.QUEUED, True, at, *why
         case Dropped(why):
-            return State.DROPPED, False, None, *why
+            return State.REJECTED, False, None, *why
         case _:
             assert_never(outcome)

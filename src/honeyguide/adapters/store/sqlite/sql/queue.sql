@@ -152,7 +152,7 @@ ON CONFLICT (run, digest) DO UPDATE SET state = 2, site = excluded.site, rule = 
 WHERE state IN (0, 3);
 
 -- name: schedule
--- What was dropped is tried again if it was ever fetched; links that a rule rejected stay so.
+-- What failed is tried again if it was ever fetched; links that a rule rejected stay so.
 UPDATE entry SET due_at = ?, rank = ?, link_group = 0, attempts = 0, state = iif(state = 2, 2, 0), rule = NULL, why = NULL
 WHERE run = ? AND digest = ? AND (state IN (0, 2) OR (state = 3 AND claim IS NOT NULL)) RETURNING site;
 

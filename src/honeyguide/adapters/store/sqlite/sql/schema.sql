@@ -58,7 +58,7 @@ CREATE INDEX site_head ON site (run, head_rank, head_entry) WHERE head_entry IS 
 CREATE INDEX site_stale ON site (run) WHERE is_stale = 1;
 
 -- The queue: every URL a run has met, whatever became of it. `digest` is 64 bits of BLAKE2b of the URL's key.
--- state: 0 queued, 1 leased, 2 done, 3 dropped. The order is `rank`, then `id`: first discovered first. Entries of a link group
+-- state: 0 queued, 1 leased, 2 done, 3 rejected. The order is `rank`, then `id`: first discovered first. Entries of a link group
 -- are so ordered within it, and what was learnt orders the groups.
 CREATE TABLE entry (
   id INTEGER PRIMARY KEY,
