@@ -155,7 +155,10 @@ class StoreContract(LimitsContract):
         # As one sees it who knows no better.
         better = [found(path, "deep", 10) for path in ("/gone", "/later")]
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
-        for path, state, rule in (("/gone", State.REJECTED, "http-404"), ("/later", State.QUEUED, "http-503")):
+        for path, state, rule in (
+            ("/gone", State.REJECTED, "http-404"),
+            ("/later", State.QUEUED, "http-503"),
+        ):
             standing = queue.known([digest(path)])[digest(path)]
             assert (standing.state, standing.rule) == (state, rule)
         assert queue.claim(ask(1.0)).rest == NoClaim("resting", 60.0)
