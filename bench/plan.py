@@ -36,13 +36,13 @@ _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth
 def _plan(path: str, policy: str) -> Callable[[], list[str]]:
     import honeyguide.bulk.learned_table  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
-    from honeyguide.app.known import open_known
+    from honeyguide.app.known import known_sources, open_known
     from honeyguide.core.recrawl.plan import PlanQuery
 
     profile = load_profile("news")
 
     def run() -> list[str]:
-        plan = open_known([path], profile, policy=policy).plan(PlanQuery(NOW, top=TOP))
+        plan = open_known(known_sources([path]), profile, policy=policy).plan(PlanQuery(NOW, top=TOP))
         return [entry.scored.url for entry in plan.entries]
 
     return run

@@ -103,19 +103,13 @@ def _signals_schema() -> Schema:
     )
     properties = {name: {"description": about[name]} | _signal(name, hint) for name, hint in hints.items()}
     camel = {old: new for old, new in signals._CAMEL.items() if new in properties}  # noqa: SLF001 - the reader's own table
-    both = {new: old for old, new in camel.items()}
     also = {
         old: {"description": f"the same as {new}"} | _signal(new, hints[new]) for old, new in camel.items()
     }
     return _head("signals", plan.UrlSignals) | {
         "type": "object",
         "properties": properties | also,
-        "required": [name for name in signals.REQUIRED if name not in both],
-        "allOf": [
-            {"anyOf": [{"required": [name]}, {"required": [both[name]]}]}
-            for name in signals.REQUIRED
-            if name in both
-        ],
+        "required": ["url"],
     }
 
 
@@ -128,7 +122,7 @@ def _signal(name: str, hint: Any) -> Schema:
         return {"enum": [*(value for kind in kinds for value in get_args(kind)), None]}
     reader = signals._READERS[name]  # noqa: SLF001 - the bounds stand nowhere else
     bounds: Schema = {"minimum": 0} if int in kinds else {}
-    if isinstance(reader, partial):
+    if isinstance(reader, partial) and "low" in reader.keywords:
         bounds = {"minimum": reader.keywords["low"], "maximum": reader.keywords["high"]}
     types = [_PLAIN[kind] for kind in kinds]
     return {"type": types[0] if len(types) == 1 else types} | bounds

@@ -14,7 +14,7 @@ import pytest
 from honeyguide import load_profile, plan_file
 from honeyguide.adapters.files import read
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.known import open_known
+from honeyguide.app.known import known_sources, open_known
 from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 
@@ -70,7 +70,7 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
 def by_rows(path: str, asked: PlanQuery, monkeypatch: pytest.MonkeyPatch) -> Plan:
     with monkeypatch.context() as patch:
         patch.setattr(read, "SMALL_BYTES", 10**9)
-        return open_known([path], PROFILE).plan(asked)
+        return open_known(known_sources([path]), PROFILE).plan(asked)
 
 
 @pytest.mark.usefixtures("columns")
@@ -97,7 +97,7 @@ def test_both_ways_give_the_same_plan(
 ) -> None:
     rows = rows_of(400)
     expected = by_rows(write(tmp_path / "known.jsonl", rows), asked, monkeypatch)
-    found = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(asked)
+    found = open_known(known_sources([write(tmp_path / f"known.{kind}", rows)]), PROFILE).plan(asked)
     assert repr(found) == repr(expected)
     assert found.rows == 400
 
@@ -110,7 +110,7 @@ def test_ties_keep_the_order_of_the_input(tmp_path: Path) -> None:
         for number in range(300)
     ]
     files = [write(tmp_path / "a.parquet", rows[:200]), write(tmp_path / "b.parquet", rows[200:])]
-    plan = open_known(files, PROFILE).plan(PlanQuery(NOW, top=5))
+    plan = open_known(known_sources(files), PROFILE).plan(PlanQuery(NOW, top=5))
     assert [(entry.rank, entry.scored.url.rpartition("/")[2]) for entry in plan.entries] == [
         (1, "150"), (2, "299"), (3, "0"), (4, "1"), (5, "2")
     ]  # fmt: skip
@@ -137,7 +137,7 @@ def test_times_in_every_form(name: str, make: Callable[[datetime], object], tmp_
         {**GOOD, "url": f"https://a.example/{ago}", "last_visited": make(NOW - timedelta(seconds=ago))}
         for ago in agos
     ]
-    plan = open_known([write(tmp_path / "known.parquet", rows)], PROFILE).plan(PlanQuery(NOW))
+    plan = open_known(known_sources([write(tmp_path / "known.parquet", rows)]), PROFILE).plan(PlanQuery(NOW))
     scores = {entry.scored.url.rpartition("/")[2]: entry.scored.score.value for entry in plan.entries}
     assert [scores[str(ago)] for ago in agos] == [38, 58, 58, 68, 68, 83], name
 
@@ -150,7 +150,9 @@ def test_native_times_of_every_unit_and_dates(unit: str, tmp_path: Path) -> None
         pl.lit(date(2024, 6, 15)).alias("lastChanged"),
     )
     frame.write_parquet(tmp_path / "known.parquet")
-    (entry,) = open_known([str(tmp_path / "known.parquet")], PROFILE).plan(PlanQuery(NOW)).entries
+    (entry,) = (
+        open_known(known_sources([str(tmp_path / "known.parquet")]), PROFILE).plan(PlanQuery(NOW)).entries
+    )
     assert entry.scored.score.words == ("Recently visited (<1h)", "Changed in last 24h", "Is a hub page")
 
 
@@ -167,12 +169,14 @@ def test_native_times_without_a_zone_are_utc_which_is_told_once(
         pl.DataFrame(rows).with_columns(column).write_parquet(tmp_path / f"{name}.parquet")
     told: list[str] = []
     files = [str(tmp_path / "plain.parquet")]
-    table = open_known(files, PROFILE, policy=policy, on_note=told.append)
-    expected = open_known([str(tmp_path / "zoned.parquet")], PROFILE, policy=policy).plan(PlanQuery(NOW))
+    table = open_known(known_sources(files), PROFILE, policy=policy, on_note=told.append)
+    expected = open_known(known_sources([str(tmp_path / "zoned.parquet")]), PROFILE, policy=policy).plan(
+        PlanQuery(NOW)
+    )
     assert repr(table.plan(PlanQuery(NOW))) == repr(expected)
     assert table.find(["https://a.example/0"])["https://a.example/0"].signals.last_visited == moments[0]
     assert told == [f"{files[0]}: times without a zone are taken as UTC, in last_visited"]
-    open_known(files * 3, PROFILE, policy=policy, on_note=told.append)
+    open_known(known_sources(files * 3), PROFILE, policy=policy, on_note=told.append)
     assert len(told) == 2
 
 
@@ -184,7 +188,7 @@ def test_a_date_is_its_midnight_in_utc(kind: str, tmp_path: Path, monkeypatch: p
         for place, text in enumerate(["2024-06-14", "2024-06-15", "2024-W24-6", None])
     ]
     path = write(tmp_path / f"known.{kind}", rows)
-    plan = open_known([path], PROFILE).plan(PlanQuery(NOW))
+    plan = open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW))
     read = {entry.scored.url[-1]: entry.scored.signals.last_changed for entry in plan.entries}
     midnight = datetime(2024, 6, 15, tzinfo=UTC)
     assert read == {"0": midnight - timedelta(days=1), "1": midnight, "2": midnight, "3": None}
@@ -194,9 +198,9 @@ def test_a_date_is_its_midnight_in_utc(kind: str, tmp_path: Path, monkeypatch: p
 
 BAD: list[tuple[str, object]] = [
     ("visits", -1), ("visits", 1.5), ("visits", True), ("visits", "x"), ("visits", "1e400"), ("visits", float("nan")),
-    ("last_visited", "2024-06-10T08:00:00"), ("last_visited", "2024-06-31"), ("last_visited", "yesterday"), ("last_visited", -1), ("last_visited", 10**15),
+    ("last_visited", "2024-06-31"), ("last_visited", "yesterday"), ("last_visited", -1), ("last_visited", 10**15),
     ("last_visited", "9999-06-10T00:00:00Z"), ("last_visited", "2024-06-10T00:00:60Z"),
-    ("last_changed", "2024-02-30T00:00:00Z"), ("last_visited", "2024-06-10 08:00:00"),
+    ("last_changed", "2024-02-30T00:00:00Z"), ("last_visited", "2024-06-10 24:00:00"),
     ("topic_relevance", 1.5), ("topic_relevance", -0.1), ("topic_relevance", float("nan")), ("topic_relevance", "1.0001"),
     ("hub_depth", -2), ("hub_depth", [1]), ("is_hub", "maybe"), ("is_hub", 2), ("is_hub", 1.0),
     ("url", ""), ("url", None), ("url", "nonsense"), ("url", "ftp://a.example/"), ("url", 5),
@@ -222,7 +226,7 @@ def test_a_wrong_value_is_the_same_sentence_both_ways(
         expected = f"{tmp_path / f'known.{kind}'} line {5 if kind == 'csv' else 4}, row 4, field {field}: "
     path = write(tmp_path / f"known.{kind}", [*rows, bad])
     with pytest.raises(InputError) as error:
-        open_known([path], PROFILE, check_urls=True).plan(PlanQuery(NOW))
+        open_known(known_sources([path]), PROFILE, check_urls=True).plan(PlanQuery(NOW))
     assert str(error.value).startswith(expected)
     if kind != "parquet":
         with pytest.raises(InputError) as same:
@@ -240,7 +244,7 @@ def test_what_only_python_reads_is_read_by_python(
     good = {**dict.fromkeys(NAMES), **GOOD}
     rows = [{**good, "url": f"https://a.example/{number}"} for number in range(3)]
     path = write(tmp_path / "known.csv", [*rows, {**good, field_value[0]: field_value[1]}])
-    found = open_known([path], PROFILE).plan(PlanQuery(NOW))
+    found = open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW))
     assert repr(found) == repr(by_rows(path, PlanQuery(NOW), monkeypatch))
 
 
@@ -251,7 +255,7 @@ def test_the_last_of_rows_with_the_same_url_counts(
 ) -> None:
     monkeypatch.setattr(read, "SMALL_BYTES", engine_bytes)
     rows = [{**GOOD, "url": f"https://a.example/{number % 4}", "visits": number} for number in range(10)]
-    plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(PlanQuery(NOW))
+    plan = open_known(known_sources([write(tmp_path / f"known.{kind}", rows)]), PROFILE).plan(PlanQuery(NOW))
     assert [entry.scored.signals.visits for entry in plan.entries] == [6, 7, 8, 9]
     assert (plan.rows, plan.repeated.rows, plan.repeated.first) == (4, 6, "row 5")
 
@@ -266,7 +270,7 @@ def test_wrong_rows_are_put_out_once_and_the_rest_is_ranked(kind: str, tmp_path:
     rows[best]["url"] = "nonsense"
     rejected = Rejected()
     path = write(tmp_path / f"known.{kind}", rows)
-    plan = open_known([path], PROFILE, reject=rejected).plan(PlanQuery(NOW, top=200))
+    plan = open_known(known_sources([path]), PROFILE, reject=rejected).plan(PlanQuery(NOW, top=200))
     rejected.close()
     lines = [json.loads(line) for line in Path(f"{path}.rejected").read_text("utf-8").splitlines()]
     assert plan.rows == 197
@@ -279,9 +283,9 @@ def test_wrong_rows_are_put_out_once_and_the_rest_is_ranked(kind: str, tmp_path:
 @pytest.mark.usefixtures("columns")
 def test_lines_that_are_no_rows_are_put_out_too(tmp_path: Path) -> None:
     path = tmp_path / "known.jsonl"
-    path.write_text(json.dumps(GOOD) + '\n{"url":\n[1]\n{"url": "https://b.example/"}\n', "utf-8")
+    path.write_text(json.dumps(GOOD) + '\n{"url":\n[1]\n{"visits": 1}\n', "utf-8")
     rejected = Rejected()
-    plan = open_known([str(path)], PROFILE, reject=rejected).plan(PlanQuery(NOW))
+    plan = open_known(known_sources([str(path)]), PROFILE, reject=rejected).plan(PlanQuery(NOW))
     rejected.close()
     assert (plan.rows, rejected.rows) == (1, 3)
 
@@ -291,7 +295,7 @@ def test_lines_that_are_no_rows_are_put_out_too(tmp_path: Path) -> None:
 def test_find_and_rank_of(rest: str, tmp_path: Path) -> None:
     rows = rows_of(150)
     files = [write(tmp_path / "a.parquet", rows[:60]), write(tmp_path / f"b.{rest}", rows[60:])]
-    table = open_known(files, PROFILE)
+    table = open_known(known_sources(files), PROFILE)
     plan = table.plan(PlanQuery(NOW))
     for entry in (plan.entries[0], plan.entries[77], plan.entries[-1]):
         row = table.find([entry.scored.url])[entry.scored.url]
@@ -308,7 +312,9 @@ def test_the_future_is_counted_and_the_first_is_named(tmp_path: Path) -> None:
     ]
     rows[80]["lastChanged"] = rows[90]["lastVisited"] = "2030-01-01T00:00:00Z"
     for kind in ("csv", "jsonl", "parquet"):
-        plan = open_known([write(tmp_path / f"known.{kind}", rows)], PROFILE).plan(PlanQuery(NOW, top=1))
+        plan = open_known(known_sources([write(tmp_path / f"known.{kind}", rows)]), PROFILE).plan(
+            PlanQuery(NOW, top=1)
+        )
         assert (plan.future.rows, plan.future.first) == (2, "row 81 (last_changed)")
 
 
@@ -327,7 +333,7 @@ def test_a_file_cut_in_half_is_one_sentence(
     write(path, rows_of(500))
     path.write_bytes(content(path.read_bytes()))
     with pytest.raises(InputError, match=sentence):
-        open_known([str(path)], PROFILE).plan(PlanQuery(NOW))
+        open_known(known_sources([str(path)]), PROFILE).plan(PlanQuery(NOW))
 
 
 def test_a_page_of_a_file_that_is_broken_is_one_sentence(tmp_path: Path) -> None:
@@ -337,17 +343,17 @@ def test_a_page_of_a_file_that_is_broken_is_one_sentence(tmp_path: Path) -> None
     data[4:2000] = bytes(1996)
     path.write_bytes(data)
     with pytest.raises(InputError, match="is not Parquet that can be read"):
-        open_known([str(path)], PROFILE).plan(PlanQuery(NOW))
+        open_known(known_sources([str(path)]), PROFILE).plan(PlanQuery(NOW))
 
 
 def test_columns_that_are_missing_or_twice(tmp_path: Path) -> None:
     path = tmp_path / "known.parquet"
-    write(path, [{"url": "https://a.example/"}])
-    with pytest.raises(InputError, match="field visits: is missing"):
-        open_known([str(path)], PROFILE)
+    write(path, [{"visits": 1, "is_hub": True}])
+    with pytest.raises(InputError, match="has no column url; it has visits, is_hub"):
+        open_known(known_sources([str(path)]), PROFILE)
     write(path, [{**GOOD, "isHub": True}])
     with pytest.raises(InputError, match="is given twice"):
-        open_known([str(path)], PROFILE)
+        open_known(known_sources([str(path)]), PROFILE)
 
 
 def test_patterns_name_files_and_no_file_is_an_error(tmp_path: Path) -> None:
@@ -384,8 +390,10 @@ def test_without_the_extra_rows_are_enough_but_for_parquet(
 def test_all_rows_are_too_many(tmp_path: Path) -> None:
     path = write(tmp_path / "known.csv", rows_of(50))
     with pytest.raises(InputError, match="has more than 20 rows; ask for the best of them"):
-        open_known([path], PROFILE).plan(PlanQuery(NOW, limit=20))
-    entries: list[PlanEntry] = open_known([path], PROFILE).plan(PlanQuery(NOW, top=20, limit=20)).entries
+        open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW, limit=20))
+    entries: list[PlanEntry] = (
+        open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW, top=20, limit=20)).entries
+    )
     assert len(entries) == 20
 
 
@@ -400,5 +408,5 @@ def test_written_numbers_are_the_floats_that_python_reads(
         for place, share in enumerate(shares)
     ]
     path = write(tmp_path / "known.csv", rows)
-    found = open_known([path], PROFILE).plan(PlanQuery(NOW))
+    found = open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW))
     assert repr(found) == repr(by_rows(path, PlanQuery(NOW), monkeypatch))

@@ -10,7 +10,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.known import open_known
+from honeyguide.app.known import known_sources, open_known
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
@@ -60,7 +60,7 @@ def tables(folder: Path, rows: list[dict[str, Any]], files: int = 1) -> tuple[Ra
             name = f"{paths[number // size]} row {number % size + 1}" if files > 1 else f"row {number + 1}"
             yield KnownUrl(number + 1, name, UrlSignals(**row))
 
-    return open_known([str(path) for path in paths], PROFILE), RowTable(
+    return open_known(known_sources([str(path) for path in paths]), PROFILE), RowTable(
         one_by_one, Learned(Priors()), PROFILE
     )
 
@@ -116,7 +116,7 @@ def test_wrong_rows_are_put_out(tmp_path: Path) -> None:
         columns.plan(PlanQuery(NOW, top=5))
     rejected = Rejected()
     try:
-        table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
+        table = open_known(known_sources([str(tmp_path / "known-0.parquet")]), PROFILE, reject=rejected)
         assert table.plan(PlanQuery(NOW, top=5)).rows == 48
     finally:
         rejected.close()
@@ -130,7 +130,7 @@ def test_a_winner_with_a_wrong_url_makes_all_urls_be_read(tmp_path: Path) -> Non
     tables(tmp_path, rows)
     rejected = Rejected()
     try:
-        table = open_known([str(tmp_path / "known-0.parquet")], PROFILE, reject=rejected)
+        table = open_known(known_sources([str(tmp_path / "known-0.parquet")]), PROFILE, reject=rejected)
         plan = table.plan(PlanQuery(NOW, top=20))
     finally:
         rejected.close()

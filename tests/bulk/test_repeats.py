@@ -11,7 +11,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.known import open_known
+from honeyguide.app.known import known_sources, open_known
 from honeyguide.bulk import file_table
 from honeyguide.core.recrawl.plan import PlanQuery
 
@@ -64,8 +64,12 @@ def test_what_is_printed_of_parquet_is_what_is_printed_of_json_lines(
     policy: str, urls: int, asked: PlanQuery, tmp_path: Path
 ) -> None:
     rows = made(600, urls, rated=policy == "learned")
-    expected = open_known([write(tmp_path / "known.jsonl", rows)], PROFILE, policy=policy).plan(asked)
-    found = open_known([write(tmp_path / "known.parquet", rows)], PROFILE, policy=policy).plan(asked)
+    expected = open_known(
+        known_sources([write(tmp_path / "known.jsonl", rows)]), PROFILE, policy=policy
+    ).plan(asked)
+    found = open_known(known_sources([write(tmp_path / "known.parquet", rows)]), PROFILE, policy=policy).plan(
+        asked
+    )
     if policy == "heuristic":
         assert repr(found.entries) == repr(expected.entries)
     else:  # scores hang on a price, which is that of all rows where nobody says how many
@@ -79,7 +83,7 @@ def test_what_is_printed_of_parquet_is_what_is_printed_of_json_lines(
 def test_rows_of_several_files_are_compared(tmp_path: Path) -> None:
     rows = [{**GOOD, "visits": number} for number in range(4)]
     files = [write(tmp_path / "a.parquet", rows[:1]), write(tmp_path / "b.parquet", rows[1:])]
-    plan = open_known(files, PROFILE).plan(PlanQuery(NOW, top=1))
+    plan = open_known(known_sources(files), PROFILE).plan(PlanQuery(NOW, top=1))
     assert [entry.scored.signals.visits for entry in plan.entries] == [3]
     assert (plan.rows, plan.repeated.rows, plan.repeated.first) == (1, 3, f"{files[1]} row 1")
 
@@ -87,7 +91,7 @@ def test_rows_of_several_files_are_compared(tmp_path: Path) -> None:
 def test_a_wrong_row_stands_for_nothing(tmp_path: Path) -> None:
     rows = [{**GOOD, "visits": number} for number in (1, 2, -3)]
     rejected = Rejected()
-    table = open_known([write(tmp_path / "known.parquet", rows)], PROFILE, reject=rejected)
+    table = open_known(known_sources([write(tmp_path / "known.parquet", rows)]), PROFILE, reject=rejected)
     plan = table.plan(PlanQuery(NOW, top=1))
     rejected.close()
     assert [entry.scored.signals.visits for entry in plan.entries] == [2]
@@ -95,7 +99,7 @@ def test_a_wrong_row_stands_for_nothing(tmp_path: Path) -> None:
 
 def test_the_rank_of_a_url_does_not_count_its_own_earlier_rows(tmp_path: Path) -> None:
     rows = [GOOD, {**GOOD, "is_hub": False}]
-    table = open_known([write(tmp_path / "known.parquet", rows)], PROFILE)
+    table = open_known(known_sources([write(tmp_path / "known.parquet", rows)]), PROFILE)
     url = str(GOOD["url"])
     row = table.find([url])[url]
     assert (row.signals.is_hub, table.rank_of(row, NOW)) == (False, 1)
@@ -104,14 +108,14 @@ def test_the_rank_of_a_url_does_not_count_its_own_earlier_rows(tmp_path: Path) -
 def test_urls_that_nobody_sees_are_compared_where_that_is_asked_for(tmp_path: Path) -> None:
     rows = [{**GOOD, "url": "https://b.example/"}, *({**GOOD, "is_hub": False} for _ in range(3))]
     path = write(tmp_path / "known.parquet", rows)
-    assert open_known([path], PROFILE).plan(PlanQuery(NOW, top=1)).rows == 4
-    assert open_known([path], PROFILE, check_urls=True).plan(PlanQuery(NOW, top=1)).rows == 2
+    assert open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW, top=1)).rows == 4
+    assert open_known(known_sources([path]), PROFILE, check_urls=True).plan(PlanQuery(NOW, top=1)).rows == 2
 
 
 def test_urls_may_be_categories(tmp_path: Path) -> None:
     frame = pl.DataFrame([{**GOOD, "visits": number} for number in range(3)])
     frame.with_columns(pl.col("url").cast(pl.Categorical)).write_parquet(tmp_path / "known.parquet")
-    plan = open_known([str(tmp_path / "known.parquet")], PROFILE).plan(PlanQuery(NOW, top=2))
+    plan = open_known(known_sources([str(tmp_path / "known.parquet")]), PROFILE).plan(PlanQuery(NOW, top=2))
     assert [entry.scored.signals.visits for entry in plan.entries] == [2]
 
 
@@ -122,9 +126,11 @@ def test_in_very_large_files_only_printed_repeats_are_looked_up(
     rows = [{**GOOD, "url": f"https://a.example/{name}", "topic_relevance": worth} for name, worth in
             (("a", 0.9), ("b", 0.8), ("b", 0.7), ("a", 0.1))]  # fmt: skip
     file = write(tmp_path / "known.parquet", rows)
-    two = open_known([file], PROFILE).plan(PlanQuery(NOW, top=2))
+    two = open_known(known_sources([file]), PROFILE).plan(PlanQuery(NOW, top=2))
     assert [entry.scored.url[-1] for entry in two.entries] == ["a", "b"]
     assert two.repeated.rows == 0
-    three = open_known([file], PROFILE).plan(PlanQuery(NOW, top=3))  # two of them are b: all are looked up
+    three = open_known(known_sources([file]), PROFILE).plan(
+        PlanQuery(NOW, top=3)
+    )  # two of them are b: all are looked up
     assert [entry.scored.signals.topic_relevance for entry in three.entries] == [0.7, 0.1]
     assert three.repeated.rows == 2

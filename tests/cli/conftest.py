@@ -98,6 +98,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "urls.txt").write_text("https://Acme.example/a/\n\nhttps://acme.example/b#c\n", "utf-8")
     (tmp_path / "known.csv").write_text(KNOWN, "utf-8")
+    (tmp_path / "visits.csv").write_text("address,crawled\nhttps://news.example/world,2024-06-10\n", "utf-8")
     (tmp_path / "companies.csv").write_text("name,website\nAcme,127.0.0.1:9\n", "utf-8")
     (tmp_path / "links.csv").write_text(
         "page,url,anchor\nhttps://acme.example/,/inspection,Inspection\n", "utf-8"

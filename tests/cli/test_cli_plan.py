@@ -99,7 +99,6 @@ def test_times_in_the_future_are_a_note_not_an_error(run: Run) -> None:
         ("nonsense,1,,,0.5,1,false", "url", "is not an http(s) URL"),
         (",1,,,0.5,1,false", "url", "should be an http(s) URL"),
         ("https://a.example/,-1,,,0.5,1,false", "visits", "should be a whole number, 0 or more"),
-        ("https://a.example/,1,2024-06-10T08:00:00,,0.5,1,false", "last_visited", "has no time zone"),
         ("https://a.example/,1,,yesterday,0.5,1,false", "last_changed", "is not a time"),
         ("https://a.example/,1,,,NaN,1,false", "topic_relevance", "should be a finite number"),
         ("https://a.example/,1,,,1.5,1,false", "topic_relevance", "should lie between 0 and 1"),
@@ -124,8 +123,8 @@ def test_a_wrong_value_names_file_row_and_field_and_prints_nothing(
         (b"", "bad.csv: has no rows"),
         (HEADER.encode(), "bad.csv: has no rows"),
         (
-            b"url,visits\n",
-            "names no column topic_relevance, hub_depth, is_hub; needed are url, visits, topic_relevance, hub_depth, is_hub\n",
+            b"address,visits\n",
+            "its first line names no column url, but address, visits; --column NAME says which one it is\n",
         ),
         (
             HEADER.replace(",", ";").encode(),
@@ -159,7 +158,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(run: Run, content: bytes, se
         ("[1]", "line 2: is not a JSON object"),
         ("[" * 100_000, "line 2: is not JSON"),
         ('{"url": ' + "9" * 5000 + "}", "line 2: is not JSON"),
-        ('{"url": "https://a.example/"}', "line 2, row 2, field visits: is missing"),
+        ('{"visits": 1}', "line 2, row 2, field url: is missing"),
         (
             '{"url": "https://a.example/", "visits": 1, "topic_relevance": NaN, "hub_depth": 1, "is_hub": true}',
             "finite",

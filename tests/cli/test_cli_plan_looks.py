@@ -53,5 +53,5 @@ class _Listed(list[str]):
 @pytest.mark.usefixtures("run")  # makes the files
 def test_many_urls_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch, small: int, policy: str) -> None:
     monkeypatch.setattr(read, "SMALL_BYTES", small)
-    table = known.open_known(["known.csv"], load_profile("news"), policy=policy)
+    table = known.open_known(known.known_sources(["known.csv"]), load_profile("news"), policy=policy)
     assert len(table.find(_Listed(["https://news.example/new", "https://news.example/world"]))) == 2

@@ -24,7 +24,7 @@ from honeyguide.adapters.files.sites import MAX_SITES, read_sites
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
-from honeyguide.app.known import open_known
+from honeyguide.app.known import known_sources, open_known
 from honeyguide.config.files import MAX_PROBLEMS
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap
@@ -254,7 +254,7 @@ ROW = {"url": "https://a.example/", "visits": 1, "topic_relevance": 0.5, "hub_de
 
 def planned(file: Path) -> Rejected:
     rejected = Rejected()
-    open_known([str(file)], load_profile("news"), reject=rejected).plan(PlanQuery(NOW, top=3))
+    open_known(known_sources([str(file)]), load_profile("news"), reject=rejected).plan(PlanQuery(NOW, top=3))
     rejected.close()
     return rejected
 
@@ -266,7 +266,7 @@ def test_rows_nested_too_deeply_are_named(depth: int, tmp_path: Path) -> None:
     file.write_text(json.dumps(ROW)[:-1] + f', "last_visited": {deep}}}\n', "utf-8")
     assert planned(file).rows == 1
     with pytest.raises(InputError, match=r"nested|should|is not a time"):
-        open_known([str(file)], load_profile("news")).plan(PlanQuery(NOW, top=3))
+        open_known(known_sources([str(file)]), load_profile("news")).plan(PlanQuery(NOW, top=3))
     assert read_sites(str(file))[0].text or depth > 900
 
 
@@ -283,7 +283,7 @@ def test_half_a_character_in_a_url_is_named(tmp_path: Path) -> None:
     file = tmp_path / "known.jsonl"
     file.write_text(json.dumps(ROW | {"url": "https://a.example/\ud800"}) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"field url: .* half a character"):
-        open_known([str(file)], load_profile("news")).plan(PlanQuery(NOW, top=3))
+        open_known(known_sources([str(file)]), load_profile("news")).plan(PlanQuery(NOW, top=3))
 
 
 @pytest.mark.parametrize("line", ['{"a": 1}', "[1]", '{"visits": 1}'])

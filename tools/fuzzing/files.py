@@ -16,7 +16,7 @@ from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide import load_profile, score_link, select_links
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import read_sites, unique
-from honeyguide.app.known import open_known
+from honeyguide.app.known import known_sources, open_known
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern
@@ -163,10 +163,10 @@ class Rows(Files):
     def _plan(self) -> None:
         rejected = Rejected()
         try:
-            table = open_known([str(self.path)], self.profile, reject=rejected)
+            table = open_known(known_sources([str(self.path)]), self.profile, reject=rejected)
             plan = table.plan(PlanQuery(NOW, top=5))
             expect(len(plan.entries) <= 5, "out of bounds")
-            open_known([str(self.path)], self.profile).plan(PlanQuery(NOW, top=5))
+            open_known(known_sources([str(self.path)]), self.profile).plan(PlanQuery(NOW, top=5))
         except InputError as error:
             _check_error(error)
         finally:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.files.logins import read_logins
-from honeyguide.adapters.files.signals import read_signals, read_time
+from honeyguide.adapters.files.signals import field_name, read_signals, read_time
 from honeyguide.config import load_profile
 from honeyguide.core.fetching import Access, FetchPolicy, addresses_of
 from honeyguide.core.page.page import Position
@@ -210,6 +210,20 @@ def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
         if name not in known:
             raise InputError(f"no level is named {name!r}; there are {', '.join(known)}", field="levels")
     return names
+
+
+def fields_of(columns: Mapping[str, str] | None, known: Iterable[str]) -> dict[str, str]:
+    """Turn the names of columns, by field, into fields by column; rejects what is no field, or is named twice."""
+    fields: dict[str, str] = {}
+    names = tuple(known)
+    for given, column in (columns or {}).items():
+        field = field_name(given)
+        if field not in names:
+            raise InputError(f"{shown(given)} is no field; there are {', '.join(names)}", field="column")
+        if column in fields:
+            raise InputError(f"{shown(column)} is given to {fields[column]} and {field}", field="column")
+        fields[column] = field
+    return fields
 
 
 def signals_of(value: Mapping[str, Any] | UrlSignals, number: int | None) -> UrlSignals:

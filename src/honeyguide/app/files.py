@@ -9,9 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.files.read import STDIN, kind_of, name_of, opened, read_lines
+from honeyguide.adapters.files.read import (
+    STDIN,
+    NoColumnError,
+    expanded,
+    kind_of,
+    name_of,
+    opened,
+    read_lines,
+)
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.adapters.files.sites import NoColumnError, SiteRow, check_sites, read_sites, unique
+from honeyguide.adapters.files.sites import SiteRow, check_sites, read_sites, unique
 from honeyguide.adapters.output.page_file import (
     Folder,
     PageFile,
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IS_CUT", "MARKDOWN", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
-    "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "kind_of", "name_of",
+    "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "expanded", "kind_of", "name_of",
     "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip
 

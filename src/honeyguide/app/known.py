@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
-from honeyguide.adapters.files.signals import field_name
+from honeyguide.adapters.files.signals import field_name, zoneless_fields
 from honeyguide.adapters.policies import load_policy
+from honeyguide.app.arguments import fields_of
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals
@@ -28,10 +29,12 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Sequence
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.read import OnRows
+    from honeyguide.adapters.files.rows import RawRow, Rejected
     from honeyguide.bulk.batches import ParquetFile
+    from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
     from honeyguide.core.recrawl.priors import PageClass
@@ -47,39 +50,76 @@ _RATES = 100_000  # pages that priors are fitted to; identities are at random, s
 
 
 def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: Sequence[str],
+    sources: Sequence[Source],
     profile: Profile,
     *,
-    kind: str | None = None,
     policy: str | None = None,
     reject: Rejected | None = None,
     check_urls: bool = False,
     on_note: Callable[[str], None] | None = None,
 ) -> Ranker:
-    """Open files as one ranker; wrong rows go to `reject`, or stop the run, and warnings about columns to `on_note`.
+    """Open tables as one ranker; wrong rows go to `reject`, or stop the run, and warnings about columns to `on_note`.
 
-    Without a `policy`, files with change rates are ranked by `learned`, others by the rules of the profile.
+    Without a `policy`, tables with change rates are ranked by `learned`, others by the rules of the profile.
     """
-    sources = sources_of(paths, kind)
     if reject is not None:
         for source in sources:
             reject.expect([source.name], whole=check_urls or source.kind != "parquet")
     columns = [_columns(source) for source in sources]
+    zones = ZoneNote(on_note)
     if on_note is not None:
         for note in _warnings(sources, columns):
             on_note(note)
+        zones.tell_columns(sources)
     chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
     is_parquet = all(source.kind == "parquet" for source in sources)
     if (chosen == LEARNED and is_parquet) or (chosen == HEURISTIC and pays_by_columns(sources)):
-        return _column_table(sources, chosen, profile, reject, check_urls=check_urls)
+        table = _column_table(sources, chosen, profile, reject, check_urls=check_urls)
+        table.on_zoneless = zones
+        return table
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
     ranked_by = load_policy(chosen, profile, Priors())
-    return RowTable(_FileRows(sources, reject), ranked_by, profile, name, may_repeat=True)
+    return RowTable(_FileRows(sources, reject, zones), ranked_by, profile, name, may_repeat=True)
+
+
+def known_sources(
+    paths: str | Sequence[str],
+    kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    on_rows: OnRows | None = None,
+) -> list[Source]:
+    """Resolve paths, folders and patterns to tables of known URLs; `columns` has the names of columns, by field."""
+    return sources_of([paths] if isinstance(paths, str) else paths, kind, fields_of(columns, NAMES), on_rows)
+
+
+class ZoneNote:
+    """Notes once that times without a zone are taken as UTC."""
+
+    def __init__(self, on_note: Callable[[str], None] | None) -> None:
+        self._on_note = on_note
+
+    def __call__(self, file: str, raw: RawRow) -> None:
+        """Look at the times of a row."""
+        if self._on_note is None or isinstance(raw.values, InputError):
+            return
+        if fields := list(zoneless_fields(raw.values)):
+            self._tell(f"{file} row {raw.number}", fields)
+
+    def tell_columns(self, sources: Sequence[Source]) -> None:
+        """Look at the types of columns."""
+        for source in sources:
+            if source.kind == "parquet" and (fields := _parquet(source).zoneless):
+                self._tell(source.name, fields)
+
+    def _tell(self, where: str, fields: Sequence[str]) -> None:
+        if self._on_note is not None:
+            self._on_note(f"{where}: times without a zone are taken as UTC, in {', '.join(fields)}")
+            self._on_note = None
 
 
 def _column_table(
     sources: Sequence[Source], policy: str, profile: Profile, reject: Rejected | None, *, check_urls: bool
-) -> Ranker:
+) -> ColumnTable:
     from honeyguide.bulk.batches import TextFile  # an extra
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.bulk.learned_table import LearnedTable
@@ -88,7 +128,10 @@ def _column_table(
         parquet = [_parquet(source) for source in sources]
         return LearnedTable(parquet, profile, Learned(Priors()), reject, check_urls=check_urls)
     files = [
-        _parquet(one) if one.kind == "parquet" else TextFile(one.path, one.kind, one.name) for one in sources
+        _parquet(one)
+        if one.kind == "parquet"
+        else TextFile(one.path, one.kind, one.name, one.fields, one.on_rows)
+        for one in sources
     ]
     return ColumnTable(files, profile, reject, check_urls=check_urls)
 
@@ -96,14 +139,15 @@ def _column_table(
 def _parquet(source: Source) -> ParquetFile:
     from honeyguide.bulk.batches import ParquetFile  # an extra
 
-    return ParquetFile(source.path, source.name)
+    return ParquetFile(source)
 
 
 class _FileRows:
     """The checked rows of files, read anew at each call; a wrong row is rejected once."""
 
-    def __init__(self, sources: Sequence[Source], reject: Rejected | None) -> None:
+    def __init__(self, sources: Sequence[Source], reject: Rejected | None, zones: ZoneNote) -> None:
         self._sources = sources
+        self._zones = zones
         self._reject = reject
         self._rejected: set[int] = set()
 
@@ -114,6 +158,7 @@ class _FileRows:
                 place += 1
                 where = f"row {raw.number}" if len(self._sources) == 1 else f"{source.name} row {raw.number}"
                 try:
+                    self._zones(source.name, raw)
                     yield KnownUrl(place, where, signals_of_row(raw))
                 except InputError as error:
                     if self._reject is None:
@@ -132,14 +177,14 @@ def _columns(source: Source) -> list[str]:
 
 
 def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Name columns that are probably misspelt, and the first file whose times have no zone."""
+    """Name columns that are probably misspelt, and tables of which nothing but the URL is known."""
     for source, names in zip(sources, columns, strict=True):
         for column, meant in _misspelt(names):
             yield f"{source.name}: column {shown(column)} is not used; did you mean {meant}?"
-    for source in sources:
-        if source.kind == "parquet" and (zoneless := _parquet(source).zoneless):
-            yield f"{source.name}: times without a zone are taken as UTC, in {', '.join(zoneless)}"
-            return
+    named = [set(names) for names in columns if "url" in names]
+    if named and not any(names & set(NAMES[1:]) for names in named):
+        name = sources[0].name
+        yield f"{name} has no column but url that is known, so all scores are equal: --column FIELD=NAME names others"
 
 
 def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import name_of, read_lines
+from honeyguide.adapters.files.links import PAGE_NAMES
+from honeyguide.adapters.files.read import name_of, read_lines, sources_of
 from honeyguide.adapters.files.rows import parse_object
 from honeyguide.adapters.files.sites import SiteRow
 from honeyguide.adapters.output.tables import PICK_COUNTS
@@ -19,6 +20,7 @@ from honeyguide.app.arguments import (
     FetchPolicy,
     all_of,
     count_of,
+    fields_of,
     named_urls,
     patterns_of,
     strategy_profile,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.links import PageRow
+    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["PickRequest"]  # front ends import it from here
 _LOG = logging.getLogger("honeyguide.pick")
 SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
+FILE_FIELDS = tuple(PAGE_NAMES)
 MAX_HEADS = 20_000  # as many as a page may have links
 _LISTS = ("matched", "reasons", "points", "unknown", "positions", "menus", "headings")
 # Our own server on our own machine: no need to wait for it, and loopback is where it is.
@@ -117,19 +121,21 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     want: str | Iterable[str] = (),
     never: str | Iterable[str] = (),
     input_format: str | None = None,
+    columns: Mapping[str, str] | None = None,
     reject: Rejected | None = None,
+    on_rows: OnRows | None = None,
 ) -> Iterator[PageSelection]:
     """Select among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does for one page.
 
-    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time. Wrong
-    rows go to `reject`, or stop the run.
+    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time. `columns`
+    has the names of columns, by field. Wrong rows go to `reject`, or stop the run; `on_rows` hears of the rows that are read.
     """
     from honeyguide.adapters.files.links import PageRows
-    from honeyguide.adapters.files.read import sources_of  # files are for those who have files
 
     options = options_of(cap, include, exclude)
     loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
-    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
+    fields = fields_of(columns, PAGE_NAMES)
+    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format, fields, on_rows)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
         whole = page_of_hrefs(url, ((row.href, one) for row in listed for one in row.occurrences))

@@ -19,7 +19,7 @@ from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import check_table, column_names, write_table
-from honeyguide.app.known import StoreTable, open_known
+from honeyguide.app.known import StoreTable, known_sources, open_known
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.records.fields import PlanRecord
@@ -32,6 +32,7 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
@@ -40,12 +41,13 @@ if TYPE_CHECKING:
     from honeyguide.ports.rank import Ranker
 
 __all__ = [
-    "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
+    "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
     "PlanSession", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
     "policy_names", "rank_urls", "score_url", "write_plan",
 ]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
+SIGNALS = NAMES  # fields of a file of known URLs
 PLAN_COLUMNS = column_names(PlanRecord)
 _NEVER = 253_370_764_800.0  # the year 9999
 
@@ -88,18 +90,20 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
     kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
     reject: Rejected | None = None,
 ) -> Plan:
     """Rank the known URLs of CSV, JSON lines or Parquet files; wrong rows go to `reject`, or stop the run.
 
     `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
+    `columns` has the names of columns, by field: {"visits": "n"}. Times without a zone are taken as UTC.
     """
     chosen = profile_of(profile)
     query = _checked(
         PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
     )
-    files = [paths] if isinstance(paths, str) else paths
-    return open_known(files, chosen, kind=kind, policy=policy, reject=reject).plan(query)
+    sources = known_sources(paths, kind, columns)
+    return open_known(sources, chosen, policy=policy, reject=reject).plan(query)
 
 
 def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -146,6 +150,7 @@ class PlanRequest:
     store: str | None = None
     input_format: str | None = None
     policy: str | None = None
+    columns: Mapping[str, str] | None = None
     check_urls: bool = False
     can_enqueue: bool = False
 
@@ -156,8 +161,12 @@ def open_plan(
     *,
     reject: Rejected | None = None,
     on_note: Callable[[str], None] | None = None,
+    on_rows: OnRows | None = None,
 ) -> Iterator[PlanSession]:
-    """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings."""
+    """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings.
+
+    `on_rows` hears of the rows that are read: the name of the file, and how many.
+    """
     profile, policy = request.profile, request.policy
     if request.store is not None:
         with opened_store(request.store, create=False, read_only=not request.can_enqueue) as store:
@@ -165,9 +174,8 @@ def open_plan(
             yield PlanSession(stored, profile, request.store, stored)
         return
     ranker = open_known(
-        request.files,
+        known_sources(request.files, request.input_format, request.columns, on_rows),
         profile,
-        kind=request.input_format,
         policy=policy,
         reject=reject,
         check_urls=request.check_urls,

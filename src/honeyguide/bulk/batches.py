@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.read import CUT_OFF, Source, opened, reading_parquet
+from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
-from honeyguide.adapters.files.signals import MISSING, REQUIRED, field_name
+from honeyguide.adapters.files.signals import field_name
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.errors import InputError
@@ -43,16 +42,18 @@ class Batch(NamedTuple):
 class ParquetFile:
     """A Parquet file, of which only the needed columns and rows are read."""
 
-    def __init__(self, path: str, name: str = "") -> None:
-        self.name = name or path
-        with opened(path):  # raises if the path cannot be opened
-            self._path = Path(path)
-        with reading_parquet(self.name, CUT_OFF):
-            self.schema = dict(pl.scan_parquet(self._path, glob=False).collect_schema())
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self._source = source
+        with (
+            opened(source.path),
+            reading_parquet(self.name, CUT_OFF),
+        ):  # a path that cannot be opened comes first
+            self._whole = source.scanned()
+            self.schema = dict(self._whole.collect_schema())
         check_names(list(self.schema), self.name)
-        for signal in REQUIRED:
-            if signal not in columns_of(self.schema):
-                raise InputError(MISSING, file=self.name, field=signal)
+        if "url" not in self.schema:
+            raise NoColumnError(list(self.schema), self.name, "url")
 
     @property
     def zoneless(self) -> list[str]:
@@ -73,6 +74,8 @@ class ParquetFile:
             ):
                 yield Batch(start, frame, self.take)
                 start += frame.height
+                if self._source.on_rows is not None:
+                    self._source.on_rows(self.name, start)
 
     def rows(self) -> Iterator[RawRow]:
         """Read all rows unchanged, one by one."""
@@ -105,15 +108,16 @@ class ParquetFile:
         """Find the rows that have one of the URLs, by their number from 0, each with the hash of its URL."""
         url = pl.col(columns_of(self.schema)["url"]).cast(pl.String, strict=False)
         with reading_parquet(self.name, CUT_OFF):
-            scan = pl.scan_parquet(self._path, glob=False, row_index_name=_INDEX)
-            rows = scan.filter(url.is_in(list(urls))).select(
-                pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH)
+            rows = (
+                self._source.scanned(_INDEX)
+                .filter(url.is_in(list(urls)))
+                .select(pl.col(_INDEX).alias(PLACE), hashed(url).alias(HASH))
             )
             return rows.collect(engine="streaming")
 
     def _scan(self) -> pl.LazyFrame:
         columns = columns_of(self.schema)
-        scan = pl.scan_parquet(self._path, glob=False).select(list(columns.values()))
+        scan = self._whole.select(list(columns.values()))
         zoneless = [columns[name] for name in self.zoneless]
         return scan.with_columns(pl.col(zoneless).dt.replace_time_zone("UTC")) if zoneless else scan
 
@@ -172,7 +176,7 @@ def _columns(rows: Sequence[RawRow]) -> pl.DataFrame:
     """Make columns of rows; a row without the needed values is in doubt, and so is a column of mixed types."""
     listed = [{} if isinstance(values, InputError) else values for _, _, values in rows]
     keys = [tuple(row) for row in listed]
-    lacking = {names: not set(map(field_name, names)).issuperset(REQUIRED) for names in dict.fromkeys(keys)}
+    lacking = {names: "url" not in names for names in dict.fromkeys(keys)}
     doubt = [lacking[names] for names in keys]
     columns: list[pl.Series] = []
     is_mixed = False

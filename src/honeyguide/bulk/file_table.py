@@ -18,7 +18,7 @@ import polars as pl
 from honeyguide.adapters.files.rows import signals_of_row
 from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
-from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, fact_columns, hashes_of
+from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, fact_columns, hashes_of
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, level_of, score_url
 from honeyguide.core.recrawl.policies import HEURISTIC
@@ -93,6 +93,9 @@ class ColumnTable:
         self._check_urls = check_urls or any(isinstance(file, TextFile) for file in files)
         self._repeats = Repeats()
         self._is_compared = False
+        self.on_zoneless: Callable[[str, RawRow], None] | None = (
+            None  # hears of rows whose times may have no zone
+        )
 
     def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
@@ -156,7 +159,7 @@ class ColumnTable:
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         facts = fact_columns(frame, now, with_url=self._check_urls)
-        wanted = [SCORE, DOUBT, FUTURE, *([HASH] if self._check_urls else [])]
+        wanted = [SCORE, DOUBT, FUTURE, ZONELESS, *([HASH] if self._check_urls else [])]
         return score_columns(facts, self._cards, ledger=False).select(wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
@@ -187,10 +190,17 @@ class ColumnTable:
     def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
         """Give each row its place, and read doubtful rows again, one by one; wrong ones are left out."""
         frame = batch.frame.with_row_index(PLACE, offset=first + batch.start)
-        if not frame[DOUBT].any():
-            return frame
         places = frame.filter(DOUBT)[PLACE].to_list()
-        read = zip(places, batch.raw([place - first for place in places]), strict=True)
+        read = (
+            list(zip(places, batch.raw([place - first for place in places]), strict=True)) if places else []
+        )
+        if self.on_zoneless is not None:
+            sure = frame.filter(ZONELESS)[PLACE].head(1).to_list()
+            first_bare = list(zip(sure, batch.raw([place - first for place in sure]), strict=True))
+            for _, raw in sorted([*read, *first_bare], key=lambda one: one[0]):
+                self.on_zoneless(file.name, raw)
+        if not places:
+            return frame
         good = [(place, signals) for place, raw in read if (signals := self._signals(file, raw)) is not None]
         settled = {
             PLACE: [place for place, _ in good],
@@ -199,9 +209,9 @@ class ColumnTable:
             FUTURE: [any(plan.future_fields(signals, now)) for _, signals in good],
             HASH: hashes_of([signals.url for _, signals in good]),
         }
-        known = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
-        sure = frame.filter(~pl.col(DOUBT).fill_null(value=False))
-        return pl.concat([sure, pl.DataFrame(known, schema=frame.schema)])
+        values = {name: settled.get(name, [None] * len(good)) for name in frame.columns}
+        certain = frame.filter(~pl.col(DOUBT).fill_null(value=False))
+        return pl.concat([certain, pl.DataFrame(values, schema=frame.schema)])
 
     def _signals(self, file: File, raw: RawRow) -> UrlSignals | None:
         try:

@@ -15,7 +15,7 @@ import polars as pl
 
 from honeyguide.bulk.batches import PLACE, ParquetFile
 from honeyguide.bulk.file_table import SCORE, ColumnTable, best_rows, better_rows
-from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, columns_of, fact_columns
+from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, columns_of, fact_columns
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
 from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, ScoredUrl, level_of
 from honeyguide.core.recrawl.ranking import SHARE, state_of
@@ -101,7 +101,7 @@ class LearnedTable(ColumnTable):
         raw = [_IS_RAW, *(_RAW + column for column in columns)]
         kept = [pl.lit(value=True).alias(_IS_RAW), *(pl.col(name).alias(_RAW + name) for name in columns)]
         facts = fact_columns(frame, now, with_url=self._check_urls, also=kept)
-        wanted = [DOUBT, FUTURE, *([HASH] if self._check_urls else []), *raw]
+        wanted = [DOUBT, FUTURE, ZONELESS, *([HASH] if self._check_urls else []), *raw]
         return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:

@@ -31,7 +31,7 @@ _SURE_EPOCH = 4 * 10**12
 _DATE = r"(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
 _ISO = (
     rf"^{_DATE}(?:[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9](?:\.[0-9]{{1,9}})?"
-    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))?$"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?$"
 )
 
 _WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
@@ -88,13 +88,27 @@ def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
         read = pl.coalesce(_from_whole(number), written, _from_float(pl.col(decimal)))
         is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
         frame = frame.with_columns(read.alias(moment.meta.output_name()))
-        frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()))
+        bare = _is_zoneless(pl.col(iso)).alias(zoneless_of(name).meta.output_name())
+        frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()), bare)
     return frame
 
 
 def moment_of(name: str) -> tuple[pl.Expr, pl.Expr]:
     """Return the columns that a column of texts was read into."""
     return pl.col(f"moment of {name}"), pl.col(f"doubt of {name}")
+
+
+def zoneless_of(name: str) -> pl.Expr:
+    """Return the column that says where a text names no zone."""
+    return pl.col(f"zoneless of {name}")
+
+
+def _is_zoneless(iso: pl.Expr) -> pl.Expr:
+    return (iso.str.len_bytes() > 10) & ~iso.str.ends_with("Z") & ~_has_offset(iso)
+
+
+def _has_offset(clock: pl.Expr) -> pl.Expr:
+    return clock.str.tail(6).str.contains("^[+-]")
 
 
 def _from_iso(iso: pl.Expr) -> pl.Expr:
@@ -110,7 +124,7 @@ def _from_iso(iso: pl.Expr) -> pl.Expr:
 
 
 def _offset(clock: pl.Expr) -> pl.Expr:
-    zone = pl.when(~clock.str.ends_with("Z")).then(clock.str.tail(6))
+    zone = pl.when(_has_offset(clock)).then(clock.str.tail(6))
     minutes = _digits(zone, 1) * 60 + _digits(zone, 4)
     return pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes).fill_null(0)
 
@@ -122,6 +136,7 @@ def _digits(text: pl.Expr, start: int) -> pl.Expr:
 TIMES = {"last_visited": "since_visit_s", "last_changed": "since_change_s"}  # and the facts made of them
 _NUMBERS = {"topic_relevance": "relevance"}
 DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
+ZONELESS = "without a zone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) - 1
 _EXACT = 2**53
@@ -155,12 +170,14 @@ def _facts(
     facts: list[pl.Expr] = []
     doubts: list[pl.Expr] = []
     future: list[pl.Expr] = []
+    bare: list[pl.Expr] = []
     rates: list[pl.Expr] = []
     for name, column in named.items():
         if name == "url":
             continue
         is_written = name in TIMES and schema[column] == pl.String
         value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
+        bare += [zoneless_of(column)] if is_written else []
         if name in TIMES:
             future.append(value > now_us)
             # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
@@ -177,9 +194,11 @@ def _facts(
         url, is_text = pl.col(named["url"]), schema[named["url"]] == pl.String
         doubts.append(~url.str.contains(_URL).fill_null(value=False) if is_text else pl.lit(value=True))
         facts.append(hashed(url).alias(HASH))
+    if not facts:  # of constants alone, there would be one row
+        doubts.append(pl.col(named["url"]).is_null())
     if DOUBT in schema:  # from reading the file
         doubts.append(pl.col(DOUBT))
-    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE)]
+    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE), _any(bare).alias(ZONELESS)]
 
 
 def hashes_of(urls: list[str]) -> pl.Series:

@@ -11,13 +11,14 @@ import shlex
 import signal
 from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from honeyguide.app.arguments import Access, fetch_policy, read_logins, read_time
-from honeyguide.app.files import STDIN, Rejected, check_replaceable, kind_of, name_of, opened
+from honeyguide.app.arguments import Access, fetch_policy, fields_of, read_logins, read_time
+from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
@@ -203,6 +204,34 @@ def input_format_option() -> Any:
     return option("--input-format", about, type=click.Choice(["csv", "jsonl", "parquet"]))
 
 
+def column_option(*fields: str, usual: str = "") -> Any:
+    """Declare --column: which column of a table is which field; a name alone is that of the first field."""
+    others = (
+        f"; FIELD=NAME that of another field: {', '.join(fields[1:])}. May be repeated" if fields[1:] else ""
+    )
+    about = f"The column of a table that has the {fields[0]}{others}."
+    return option(
+        "--column [FIELD=]NAME", f"{about}{usual}", multiple=True, callback=partial(_columns, fields)
+    )
+
+
+def _columns(
+    fields: Sequence[str], _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
+    """Read the names of columns, by field."""
+    found: dict[str, str] = {}
+    for text in texts:
+        field, column = text.split("=", 1) if "=" in text else (fields[0], text)
+        if field in found:
+            raise click.BadParameter(f"{field} has a column already: {found[field]}.")
+        found[field] = column
+    try:
+        fields_of(found, fields)
+    except InputError as error:
+        raise click.BadParameter(f"{error.what}.") from None
+    return found
+
+
 def on_error_option() -> Any:
     """Declare --on-error."""
     about = "What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason."
@@ -332,11 +361,8 @@ def tell_written(files: Sequence[str | None], count: int, what: str) -> None:
 
 def check_kinds(files: Iterable[str], kind: str | None) -> None:
     """Reject files whose format is known neither by --input-format nor by their name."""
-    for file in files:
+    for file in (file for path in files for file in expanded(path)):
         if kind is None and kind_of(file) is None:
-            if Path(file).is_dir():
-                with opened(file):  # says what is wrong with it
-                    pass
             raise click.UsageError(
                 f"{printable(name_of(file))}: say what it is with --input-format csv, jsonl or parquet."
             )

@@ -98,6 +98,12 @@ def usual_format() -> str:
     return "table" if sys.stdout.isatty() else "jsonl"
 
 
+def is_streaming() -> bool:
+    """Tell whether lines appear in the terminal while the command works, so that no progress line is needed."""
+    is_table = (given_format() or usual_format()) == "table"
+    return is_verbose() or (sys.stdout.isatty() and not is_table)
+
+
 def line_for_people(text: str) -> str:
     """Make a line printable, and no longer than anybody reads."""
     shown = printable(text[:MAX_LINE_CHARS])

@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 5.0  # between two lines of a log, at the least
 LINE_EVERY_SHARE = 0.05  # of all sites: twenty lines tell a long run
 HEARTBEAT_S = 60.0  # a run that is slower than that still says that it lives
+ROWS_AFTER_S = 1.0  # a line about rows begins after so long
 _BAR_WIDTH = 24
 _OK = "ok"
+_Item = TypeVar("_Item")
 
 
 @dataclass(slots=True)
 class Progress:
     """How far a run is: `done` items by this process and `before` by earlier ones, of `total` if that is known.
 
-    Without a `unit` the line consists of `details` alone. A log gets a line after `step` more items.
+    Without a `unit` the line consists of `details` alone. A log gets a line after `step` more items. With `after_s`, a terminal
+    gets its line after so many seconds, and a log none.
     """
 
     unit: str = ""
@@ -41,6 +44,7 @@ class Progress:
     before: int = 0
     done: int = 0
     step: float = 0.0
+    after_s: float = 0.0
     details: Callable[[float], Iterable[str]] = lambda _now: ()
     started: float = field(default_factory=time.monotonic)
     clock: Callable[[], float] = time.monotonic
@@ -94,20 +98,37 @@ class Progress:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            with self._live:
+            try:
+                if not self.after_s:
+                    self._live.start()
                 yield
-            self._live = None
+            finally:
+                self.stop()
+        elif self.after_s:
+            yield
         else:
             self._is_log = True
             yield
             self._is_log = False
 
     def update(self, *, is_news: bool = False) -> None:
-        """Write a line to a log if one is due, or if there is news; a live line is redrawn by itself."""
+        """Write a line to a log if one is due, or if there is news; a live line begins when its time has come."""
+        if (
+            self._live is not None
+            and not self._live.is_started
+            and self.clock() - self.started >= self.after_s
+        ):
+            self._live.start()
         if self._is_log:
             now = self.clock()
             if self.is_line_due(now, is_news=is_news):
                 click.echo(line_for_people(self.line(now)), err=True)
+
+    def stop(self) -> None:
+        """Take a live line away for good."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def is_line_due(self, now: float, *, is_news: bool = False) -> bool:
         """Tell whether a log gets a line now; a yes counts as written."""
@@ -130,7 +151,7 @@ class Progress:
 
     @contextmanager
     def _wiped(self) -> Iterator[None]:
-        if self._live is None:
+        if self._live is None or not self._live.is_started:
             yield
             return
         self._live.stop()
@@ -152,6 +173,27 @@ class Progress:
         grid = Table.grid(padding=(0, 1))
         grid.add_row(ProgressBar(total=max(1, self.total), completed=self.all_done, width=_BAR_WIDTH), text)
         return grid
+
+
+class RowProgress(Progress):
+    """How many rows of which file are read: a live line, if that takes longer than a second."""
+
+    def __init__(self) -> None:
+        super().__init__(details=self._words, after_s=ROWS_AFTER_S)
+        self._file, self._rows = "", 0
+
+    def read(self, file: str, rows: int) -> None:
+        """Hear of rows that were read."""
+        self._file, self._rows = file, rows
+        self.update()
+
+    def until_read(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """Give items, and take the line away before the last of them is printed."""
+        yield from items
+        self.stop()
+
+    def _words(self, _now: float) -> list[str]:
+        return [f"reading {self._file}, {count_of(self._rows, 'row')}"]
 
 
 # --- words ---

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from honeyguide.adapters.files.read import CUT_OFF, opened, reading_parquet
+from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, raw_rows
 from honeyguide.core.page.page import Head, Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
@@ -190,7 +190,7 @@ class PageRows(_CheckedRows[PageRow]):
 
 def raw_links(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
     """Read a table row by row; of Parquet only the columns that `names` lists."""
-    return parquet_rows(source, names) if source.kind == "parquet" else raw_rows(source, ("url",))
+    return parquet_rows(source, names) if source.kind == "parquet" else raw_rows(source)
 
 
 def parquet_rows(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
@@ -203,20 +203,23 @@ def parquet_rows(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
 
 def link_frames(source: Source, names: Names) -> Iterator[pl.DataFrame]:
     """Read the columns of a Parquet file that say something of links, some rows at a time."""
-    import polars as pl  # a third of a second, and an extra
-
     with (
         opened(source.path),
         reading_parquet(source.name, CUT_OFF),
     ):  # what the system says of the path comes first
-        scan = pl.scan_parquet(source.path, glob=False)
+        scan = source.scanned()
         known = scan.collect_schema().names()
         if "url" not in known:
-            raise InputError("has no column url; every link needs one", file=source.name, field="url")
+            raise NoColumnError(known, source.name, "url")
         wanted = [column for columns in names.values() for column in columns if column in known]
-        yield from scan.select(wanted).collect_batches(
+        rows = 0
+        for frame in scan.select(wanted).collect_batches(
             chunk_size=LINK_BATCH_ROWS, maintain_order=True, engine="streaming"
-        )
+        ):
+            rows += frame.height
+            if source.on_rows is not None:
+                source.on_rows(source.name, rows)
+            yield frame
 
 
 def raw_of(source: Source, frame: pl.DataFrame, start: int, place: int) -> RawRow:

@@ -15,19 +15,26 @@ import sys
 import tempfile
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 
+from honeyguide.adapters.files.signals import field_name
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    OnRows = Callable[[str, int], None]  # the name of a table, and how many of its rows are read
 
     Line = tuple[int, str, InputError | None]  # its number from 1, its text, and why that is not UTF-8
 
+_Row = TypeVar("_Row")
+_REPORT_ROWS = 5_000  # between two reports
 _LOG = logging.getLogger("honeyguide.files")
 STDIN = "-"
 MAX_PAGE_BYTES = 20_000_000  # the largest homepages have a tenth of it
@@ -164,11 +171,62 @@ def _decoded(data: bytes, name: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table to read: its path, its kind (csv, jsonl, parquet), and its name in messages."""
+    """A table to read: its path, its kind (csv, jsonl, parquet), and its name in messages.
+
+    `fields` has the field that a column is, by the column's name, where the names differ. `on_rows` hears of the rows that are read.
+    """
 
     path: str
     kind: str
     name: str
+    fields: Mapping[str, str] = field(default_factory=dict, hash=False)
+    on_rows: OnRows | None = field(default=None, compare=False)
+
+    def counted(self, rows: Iterable[_Row]) -> Iterable[_Row]:
+        """Give rows, and report how many there were from time to time."""
+        return rows if self.on_rows is None else _reported(rows, self.name, self.on_rows)
+
+    def renamed(self, names: Sequence[str]) -> dict[str, str]:
+        """Give the fields that columns are, by name; a column in whose place another one is read is not used."""
+        if not self.fields:
+            return {}
+        for column in self.fields:
+            if column not in names:
+                raise NoColumnError(names, self.name, column)
+        taken = set(self.fields.values())
+        unused = {name: f"{name} (not used)" for name in names if field_name(name) in taken}
+        return {**unused, **self.fields}
+
+    def scanned(self, row_index: str | None = None) -> pl.LazyFrame:
+        """Open a Parquet file; its columns have the names of their fields."""
+        import polars as pl  # a third of a second, and an extra
+
+        scan = pl.scan_parquet(self.path, glob=False, row_index_name=row_index)
+        return scan.rename(self.renamed(scan.collect_schema().names())) if self.fields else scan
+
+
+def _reported(rows: Iterable[_Row], name: str, on_rows: OnRows) -> Iterator[_Row]:
+    for count, row in enumerate(rows):
+        if count % _REPORT_ROWS == 0:
+            on_rows(name, count)
+        yield row
+
+
+class NoColumnError(InputError):
+    """A table without a column that is needed; `column` is the one that the user named, if any."""
+
+    def __init__(
+        self, names: Sequence[str], path: str, column: str | None, usual: Sequence[str] = ()
+    ) -> None:
+        from difflib import get_close_matches  # for mistakes only
+
+        self.column = column
+        known = [name.strip() for name in names[:20] if name.strip()]
+        wanted = column or f"{', '.join(usual[:-1])} or {usual[-1]}"
+        near = get_close_matches(column or "", known, 1)
+        advice = f"; did you mean {near[0]}?" if near else ""
+        has = (", ".join(known) or "none")[:500]
+        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 
 
 def kind_of(path: str) -> str | None:
@@ -176,8 +234,13 @@ def kind_of(path: str) -> str | None:
     return _KINDS.get(plain_name(path).rpartition(".")[2].lower())
 
 
-def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
-    """Resolve paths and patterns to tables; raises `InputError` for a kind that cannot be read here."""
+def sources_of(
+    paths: Sequence[str],
+    kind: str | None,
+    fields: Mapping[str, str] | None = None,
+    on_rows: OnRows | None = None,
+) -> list[Source]:
+    """Resolve paths, folders and patterns to tables; raises `InputError` for a kind that cannot be read here."""
     sources = []
     for path in (path for pattern in paths for path in expanded(pattern)):
         name, found = name_of(path), kind or kind_of(path)
@@ -186,7 +249,7 @@ def sources_of(paths: Sequence[str], kind: str | None) -> list[Source]:
         if found == "parquet" and not _has_polars():
             raise no_parquet(name)
         is_stream = path == STDIN or _packing(path) or _is_stream(path)
-        sources.append(Source(_spooled(path) if is_stream else path, found, name))
+        sources.append(Source(_spooled(path) if is_stream else path, found, name, fields or {}, on_rows))
     return sources
 
 
@@ -221,11 +284,20 @@ def pays_by_columns(sources: Sequence[Source]) -> bool:
 
 
 def expanded(path: str) -> list[str]:
-    """Find the files that match a pattern; a file of that very name comes first."""
-    if path == STDIN or "\0" in path or not set("*?[") & set(path) or Path(path).exists():
+    """Find the tables of a folder and below, or the files that match a pattern; a file of that very name comes first."""
+    if path == STDIN or "\0" in path:
         return [path]
-    found = sorted(glob.glob(path))  # noqa: PTH207 - patterns may be absolute
-    if not found:
+    if Path(path).is_dir():
+        found = sorted(str(file) for file in Path(path).rglob("*") if kind_of(file.name) and file.is_file())
+        if not found:
+            raise InputError(
+                "is a folder without tables, CSV, JSON lines or Parquet; check the path", file=path
+            )
+        return found
+    if not set("*?[") & set(path) or Path(path).exists():
+        return [path]
+    matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+    if not (found := [file for file in matches if not Path(file).is_dir()]):
         raise InputError("is a pattern that no file matches; check the path", file=path)
     return found
 

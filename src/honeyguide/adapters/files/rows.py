@@ -15,14 +15,14 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import STDIN, lines_or_errors, name_of
-from honeyguide.adapters.files.signals import REQUIRED, field_name, read_signals
+from honeyguide.adapters.files.read import STDIN, NoColumnError, lines_or_errors, name_of
+from honeyguide.adapters.files.signals import field_name, read_signals
 from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from honeyguide.adapters.files.read import Line, Source
     from honeyguide.core.recrawl.plan import UrlSignals
@@ -52,12 +52,12 @@ class RawRow(NamedTuple):
         return InputError(what, file=self.where, row=self.number, field=field)
 
 
-def raw_rows(source: Source, required: Sequence[str] = REQUIRED) -> Iterator[RawRow]:
-    """Read the rows of a table in CSV or JSON lines; a CSV file must name the `required` columns."""
+def raw_rows(source: Source) -> Iterator[RawRow]:
+    """Read the rows of a table in CSV or JSON lines, with the names of fields; a CSV file must have a column url."""
     lines = lines_or_errors(source.path, source.name)
-    if source.kind != "csv":
-        return _json_rows(lines, source.name)
-    return csv_rows(lines, source.name, partial(_header, name=source.name, required=required))
+    is_csv = source.kind == "csv"
+    rows = csv_rows(lines, source.name, partial(_header, source)) if is_csv else _json_rows(lines, source)
+    return iter(source.counted(rows))
 
 
 def signals_of_row(raw: RawRow) -> UrlSignals:
@@ -65,8 +65,8 @@ def signals_of_row(raw: RawRow) -> UrlSignals:
     return read_signals(raw.known_values(), file=raw.where, number=raw.number)
 
 
-def _json_rows(lines: Iterable[Line], name: str) -> Iterator[RawRow]:
-    number = 0
+def _json_rows(lines: Iterable[Line], source: Source) -> Iterator[RawRow]:
+    number, name = 0, source.name
     for line, text, error in lines:
         if error is None and not text.strip():
             continue
@@ -74,9 +74,19 @@ def _json_rows(lines: Iterable[Line], name: str) -> Iterator[RawRow]:
         values: dict[str, Any] | InputError
         try:
             values = error or parse_object(text, name, line)
+            if source.fields and isinstance(values, dict):
+                values = _renamed(values, source, is_first=number == 1)
+        except NoColumnError:
+            raise
         except InputError as broken:
             values = broken
         yield RawRow(number, f"{name} line {line}", values)
+
+
+def _renamed(values: dict[str, Any], source: Source, *, is_first: bool) -> dict[str, Any]:
+    """Give the values by the names of their fields; the first row must have all columns that were named."""
+    names = source.renamed([*values] if is_first else [*values, *source.fields])
+    return {names.get(name, name): value for name, value in values.items()}
 
 
 def parse_object(text: str, name: str, line: int) -> dict[str, Any]:
@@ -139,17 +149,20 @@ def _named(cells: list[str], header: list[str], where: str) -> dict[str, Any] | 
     return dict(zip(header, cells, strict=True))
 
 
-def _header(cells: list[str], name: str, required: Sequence[str]) -> list[str]:
-    names = [cell.strip() for cell in cells]
-    check_names([cell for cell in names if cell], name)
-    missing = [wanted for wanted in required if wanted not in map(field_name, names)]
-    if missing:
-        sign = next((sign for sign in _SIGNS if len(names) == 1 and sign in names[0]), None)
-        if sign is not None:
-            raise InputError(f"its columns are separated by {_SIGNS[sign]}; save it with commas", file=name)
-        what = f"its first line names no column {', '.join(missing)}"
-        needed = f"; needed are {', '.join(required)}" if len(required) > 1 else ""
-        raise InputError(f"{what}{needed}", file=name, field=missing[0])
+def _header(source: Source, cells: list[str]) -> list[str]:
+    given = [cell.strip() for cell in cells]
+    sign = next((sign for sign in _SIGNS if len(given) == 1 and sign in given[0]), None)
+    if sign is not None:
+        raise InputError(
+            f"its columns are separated by {_SIGNS[sign]}; save it with commas", file=source.name
+        )
+    fields = source.renamed(given)
+    names = [fields.get(name, name) for name in given]
+    check_names([name for name in names if name], source.name)
+    if "url" not in names:
+        has = (", ".join(filter(None, given)) or "none")[:500]
+        what = f"its first line names no column url, but {has}; --column NAME says which one it is"
+        raise InputError(what, file=source.name, field="url")
     return names
 
 

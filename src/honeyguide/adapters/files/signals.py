@@ -7,7 +7,8 @@ Start reading at `read_signals`.
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from datetime import UTC, date, datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from honeyguide.core.recrawl.priors import PageClass
 
@@ -33,8 +34,6 @@ _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
     "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
 }  # fmt: skip
-REQUIRED = ("url", "visits", "topic_relevance", "hub_depth", "is_hub")
-MISSING = f"is missing; needed are {', '.join(REQUIRED)}, and all but url may be empty"
 
 
 def field_name(column: str) -> str:
@@ -45,9 +44,8 @@ def field_name(column: str) -> str:
 def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> UrlSignals:
     """Check one row of a file or a mapping; the error names the row and the field."""
     known = {field_name(key): value for key, value in row.items() if key is not None}
-    for name in REQUIRED:
-        if name not in known:
-            raise InputError(MISSING, file=file, row=number, field=name)
+    if "url" not in known:
+        raise InputError("is missing; every row needs one", file=file, row=number, field="url")
     values: dict[str, Any] = {}
     for name, read in _READERS.items():
         value = known.get(name)
@@ -62,6 +60,16 @@ def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None =
         what = "is missing; a rate is two numbers, rate_a and rate_b"
         raise InputError(what, file=file, row=number, field=name)
     return UrlSignals(**values)
+
+
+def zoneless_fields(row: Mapping[str, Any]) -> Iterator[str]:
+    """Name the times of a row that have no zone, for a warning."""
+    for key, value in row.items():
+        if field_name(key) in ("last_visited", "last_changed") and not _is_empty(value):
+            with suppress(ValueError, OverflowError):  # a time that is wrong is said elsewhere
+                moment = value if isinstance(value, date) else _parse_time(value)
+                if isinstance(moment, datetime) and moment.tzinfo is None:
+                    yield field_name(key)
 
 
 def _is_empty(value: Any) -> bool:
@@ -125,16 +133,19 @@ def _flag(value: Any) -> bool:
     return flag
 
 
-def read_time(value: Any) -> datetime | None:
-    """Read ISO 8601 with a zone, epoch seconds or milliseconds, or a date object; a date is its midnight in UTC."""
+def read_time(value: Any, *, zone: tzinfo | None = None) -> datetime | None:
+    """Read ISO 8601, epoch seconds or milliseconds, or a date object; a date is its midnight in UTC.
+
+    `zone` is that of times that name none; without it, they are wrong.
+    """
     if _is_empty(value):
         return None
     moment = value if isinstance(value, date) else _parse_time(value)
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
-    if moment.tzinfo is None:
+    if moment.tzinfo is None and zone is None:
         raise ValueError("has no time zone; write it like 2024-06-10T08:00:00Z")
-    moment = moment.astimezone(UTC)
+    moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     if not _EARLIEST <= moment < _LATEST:
         raise ValueError("should lie between the years 1970 and 9998")
     return moment
@@ -160,8 +171,8 @@ _positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE)
 _READERS: dict[str, Any] = {
     "url": _url,
     "visits": _whole,
-    "last_visited": read_time,
-    "last_changed": read_time,
+    "last_visited": partial(read_time, zone=UTC),
+    "last_changed": partial(read_time, zone=UTC),
     "topic_relevance": partial(_bounded, low=0.0, high=1.0),
     "hub_depth": _whole,
     "is_hub": _flag,

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import (
+    NoColumnError,
     kind_of,
     name_of,
     no_parquet,
@@ -54,21 +55,6 @@ class SiteRow:
     line: int
     problem: str = ""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-
-class NoColumnError(InputError):
-    """A table without the column that names the sites; `column` is the one of the user, if any."""
-
-    def __init__(self, names: Sequence[str], path: str, column: str | None) -> None:
-        from difflib import get_close_matches  # for mistakes only
-
-        self.column = column
-        known = [name.strip() for name in names[:20] if name.strip()]
-        wanted = column or f"{', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}"
-        near = get_close_matches(column or "", known, 1)
-        advice = f"; did you mean {near[0]}?" if near else ""
-        has = (", ".join(known) or "none")[:500]
-        super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 
 
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
@@ -256,7 +242,7 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         if column is None and len(header) == 1 and not _problem(header[0].strip()):
             yield from _text(text, path, None)  # a list without a header
             return
-        raise NoColumnError(header, path, column)
+        raise NoColumnError(header, path, column, COLUMNS)
     at = start + 1
     while at < len(lines):
         cells, used = _csv_record(lines, at, delimiter, len(header))
@@ -334,7 +320,7 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         names = table.collect_schema().names()
         place = _find_column(names, column)
         if place is None:
-            raise NoColumnError(names, path, column)
+            raise NoColumnError(names, path, column, COLUMNS)
         # The file has the count at its end: a hundred million equal rows take a few kilobytes.
         if table.select(pl.len()).collect().item() > MAX_SITES:
             raise _too_many(path)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.files.links import LinkRow, LinkRows
-from honeyguide.app.arguments import count_of, position_of, profile_on, score_of, url_of
+from honeyguide.adapters.files.links import NAMES, LinkRow, LinkRows
+from honeyguide.app.arguments import count_of, fields_of, position_of, profile_on, score_of, url_of
 from honeyguide.app.tools.pages import NOWHERE, parse_page
 from honeyguide.app.tools.topic import link_action, page_action, relevance_level
 from honeyguide.core.page.likeness import page_text
@@ -21,14 +21,18 @@ from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records.answers import LinkScoreRecord, PageScoreRecord
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
+
+
+LINK_FIELDS = tuple(NAMES)
 
 
 class ScoredLink(NamedTuple):
@@ -146,18 +150,21 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     top: int | None = None,
     min_score: float | None = None,
     input_format: str | None = None,
+    columns: Mapping[str, str] | None = None,
     reject: Rejected | None = None,
+    on_rows: OnRows | None = None,
 ) -> Iterator[ScoredLink]:
     """Score the links of CSV, JSON lines or Parquet files against a topic, 0 to 10.
 
-    They come in the order of the files; with `top`, only the best, and the best first. Wrong rows go to `reject`, or stop
-    the run.
+    They come in the order of the files; with `top`, only the best, and the best first. `columns` has the names of columns, by
+    field: {"anchor": "text"}. Wrong rows go to `reject`, or stop the run; `on_rows` hears of the rows that are read.
     """
     from honeyguide.adapters.files.read import pays_by_columns, sources_of
 
     chosen = profile_on(profile, topic, related)
     top, min_score = count_of(top, "top"), score_of(min_score, 10.0)  # TOPIC-1
-    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format)
+    fields = fields_of(columns, NAMES)
+    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format, fields, on_rows)
     rows = LinkRows(sources, reject)
     if top is not None and pays_by_columns(sources):
         from honeyguide.bulk.links import Wanted, best_links  # an extra

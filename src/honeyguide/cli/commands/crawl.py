@@ -289,7 +289,7 @@ def _seed_texts(texts: tuple[str, ...], outputs: OutputOptions) -> list[str]:
         if any(text != "auto" for text in outputs.sitemaps):
             return []
         raise click.UsageError("Give a SEED, a list of seeds with -i FILE, or a --sitemap.")
-    rows, _ = listed_rows(texts, outputs.inputs, outputs.column)
+    rows, _ = listed_rows(texts, outputs.inputs, outputs.columns)
     bad = [row for row in rows if row.problem]
     for row in bad:
         if row.problem.startswith("argument "):
@@ -307,7 +307,7 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
     typed: dict[str, Any] = {
         "inputs": outputs.inputs,
-        "column": outputs.column,
+        "column": outputs.columns.get("url"),
         "sitemaps": outputs.sitemaps,
     }
     for name, value in {**typed, **{name: getattr(options, name) for name in _IDENTITY}}.items():

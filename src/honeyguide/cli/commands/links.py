@@ -22,6 +22,7 @@ from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option,
 from honeyguide.cli.options import (
     address,
     check_kinds,
+    column_option,
     input_format_option,
     on_error_option,
     refusal,
@@ -31,6 +32,8 @@ from honeyguide.cli.options import (
 from honeyguide.cli.output import (
     Column,
     emit,
+    is_plain,
+    is_streaming,
     note,
     number,
     output_options,
@@ -41,6 +44,7 @@ from honeyguide.cli.output import (
     short_url,
     verbose_option,
 )
+from honeyguide.cli.progress import RowProgress
 from honeyguide.core.records import is_relevant
 from honeyguide.core.records.answers import (
     LinkScoreRecord,
@@ -55,7 +59,7 @@ from honeyguide.core.url.url import Url, display
 from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.app.tools.pages import LoadedPage, Page
     from honeyguide.core.records import Record
@@ -192,6 +196,7 @@ def link_(url: str, options: _LinkOptions) -> None:
 class _LinkFileOptions(_TopicOptions):
     related: tuple[str, ...] = _related_option()
     kind: str | None = input_format_option()
+    columns: Mapping[str, str] = column_option(*scores.LINK_FIELDS)
     on_error: str = on_error_option()
     top: int | None = option("--top N", "Print only the best N, the best first.", type=COUNT)
     min_score: float | None = option("--min-score N", "Print only scores of N and more.", type=Number(0, 10))
@@ -201,6 +206,7 @@ class _LinkFileOptions(_TopicOptions):
     "links",
     examples=(
         "honeyguide score links known.csv --topic 'world|live' --top 10",
+        "honeyguide score links visits.csv --column address --topic world",
         "honeyguide score links - --input-format csv --topic world --min-score 1 --format csv < known.csv",
     ),
 )
@@ -211,12 +217,13 @@ class _LinkFileOptions(_TopicOptions):
 def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     """Score the links of files: a row each, with url, and anchor, context and position where they are known.
 
-    FILE is CSV, JSON lines or Parquet; several files and patterns are read as one, `-` is standard input. Links are
-    printed in the order of the files, or with --top the best first. Large files are then read by columns, if the extra
-    `bulk` is installed; the scores are the same.
+    FILE is CSV, JSON lines or Parquet, also as .gz or .zst; several files, folders and patterns are read as one, `-` is
+    standard input. Only url must be there; --column names columns that are called otherwise. Links are printed in the
+    order of the files, or with --top the best first.
     """
     check_kinds(files, options.kind)
-    with rejecting(options.on_error) as rejected:
+    progress = RowProgress()
+    with rejecting(options.on_error) as rejected, progress.shown(quiet=is_streaming(), no_color=is_plain()):
         found = scores.score_links(
             files,
             topic=options.topic,
@@ -225,11 +232,14 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
             top=options.top,
             min_score=options.min_score,
             input_format=options.kind,
+            columns=options.columns,
             reject=rejected,
+            on_rows=progress.read,
         )
         if options.min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
-        emit((link.record for link in found), columns(LinkScoreRecord), _show_links)
+        records = (link.record for link in progress.until_read(found))
+        emit(records, columns(LinkScoreRecord), _show_links)
 
 
 def _show_links(records: Iterable[Record]) -> None:

@@ -22,7 +22,7 @@ from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
-from honeyguide.cli.crawling.work import column_option, listed_rows
+from honeyguide.cli.crawling.work import USUAL_COLUMNS, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INTERRUPTED_CODE,
@@ -30,6 +30,7 @@ from honeyguide.cli.options import (
     check_distinct,
     check_printable,
     check_reports,
+    column_option,
     concurrency_option,
     format_of,
     format_option,
@@ -52,7 +53,7 @@ from honeyguide.core.text.printable import printable
 from honeyguide.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from honeyguide.app.files import SiteRow
     from honeyguide.core.records import Record
@@ -67,7 +68,7 @@ _NOTES = 5  # about sites that were not reached
 @dataclass(frozen=True, slots=True)
 class _Options:
     inputs: tuple[str, ...] = option("-i --input FILE", "A list of sites; may be repeated.")
-    column: str | None = column_option("site")
+    columns: Mapping[str, str] = column_option("site", usual=USUAL_COLUMNS)
     file: str | None = option(
         "-o --output FILE", "Keep the records in a file; the same command resumes the run."
     )
@@ -159,7 +160,7 @@ def _destination(options: _Options) -> tuple[Path | None, str]:
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
     if not sites and not options.inputs:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
-    rows, repeated = listed_rows(sites, options.inputs, options.column)
+    rows, repeated = listed_rows(sites, options.inputs, options.columns)
     if repeated:
         count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
         note(f"{count} repeated and picked once; the first is {shown(repeated[0].text)}")

@@ -16,13 +16,14 @@ import click
 
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
-from honeyguide.app.plan import OWN_POLICIES, PlanQuery, PlanRequest, plan_record, policy_names
+from honeyguide.app.plan import OWN_POLICIES, SIGNALS, PlanQuery, PlanRequest, plan_record, policy_names
 from honeyguide.cli.command import COUNT, Command, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
     check_distinct,
     check_kinds,
     check_reports,
+    column_option,
     format_of,
     input_format_option,
     moment,
@@ -37,6 +38,8 @@ from honeyguide.cli.output import (
     Column,
     emit,
     given_format,
+    is_plain,
+    is_verbose,
     note,
     number,
     output_options,
@@ -46,6 +49,7 @@ from honeyguide.cli.output import (
     say,
     verbose_option,
 )
+from honeyguide.cli.progress import RowProgress
 from honeyguide.core.records import iso
 from honeyguide.core.url.url import display
 from honeyguide.errors import InputError, shown
@@ -93,6 +97,7 @@ class PlanOptions:
     store: str | None = option("--store FILE", "Rank the URLs of a store: visited pages and queued links.")
     enqueue: bool = option("--enqueue", "Schedule the plan in the store; honeyguide crawl --due fetches it.")
     kind: str | None = input_format_option()
+    columns: Mapping[str, str] = column_option(*SIGNALS)
     now: datetime = option(
         "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date.  [default: now]", callback=_now
     )
@@ -122,6 +127,7 @@ class PlanOptions:
         "honeyguide plan known.csv --top 10",
         "honeyguide plan known.jsonl --now 2024-06-15T08:00:00Z --level high --level 'very high'",
         "honeyguide plan - --input-format csv --min-score 60 --format csv < known.csv",
+        "honeyguide plan visits.csv --column address --column last_visited=crawled --top 10",
         "honeyguide plan known.csv --explain https://news.example/world",
         "honeyguide plan --store honeyguide.db --top 100 --enqueue",
         "honeyguide plan known.csv --top 10 --report plan.html",
@@ -134,10 +140,10 @@ class PlanOptions:
 def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
-    FILE is CSV, JSON lines or Parquet with url, visits, last_visited, last_changed, topic_relevance (0 to 1),
-    hub_depth and is_hub; camelCase names are fine too. Only last_visited and last_changed may be missing, but every
-    field except url may be empty. Several files and patterns are read as one. `-` is standard
-    input. If several rows have the same URL, the last one counts.
+    FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with the columns url, visits, last_visited, last_changed,
+    topic_relevance (0 to 1), hub_depth and is_hub. Only url must be there; --column names columns that are called
+    otherwise. Several files, folders and patterns such as 'known/**/*.csv' are read as one; `-` is standard input. Times
+    without a zone are taken as UTC. If several rows have the same URL, the last one counts.
 
     Or use --store to rank the URLs that crawls have found, and --enqueue to have the plan fetched, in its order.
     """
@@ -151,12 +157,15 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
         store=options.store,
         input_format=options.kind,
         policy=options.policy,
+        columns=options.columns,
         check_urls=options.check_urls,
         can_enqueue=options.enqueue,
     )
+    progress = RowProgress()
     with (
         rejecting(options.on_error) as rejected,
-        app_plan.open_plan(request, reject=rejected, on_note=note) as session,
+        progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()),
+        app_plan.open_plan(request, reject=rejected, on_note=progress.note, on_rows=progress.read) as session,
     ):
         if options.explain is not None:
             row = session.find(options.explain)
@@ -164,6 +173,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
                 absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
                 raise InputError(f"{shown(options.explain)} {absent}", file=session.name)
             record = session.explain(row, options.now)
+            progress.stop()
             emit([record], tuple(record), _show_explained)
             return
         query = PlanQuery(
@@ -176,6 +186,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             limit=MAX_ROWS,
         )
         found = session.ranker.plan(query)
+        progress.stop()
         if not found.rows:
             empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
             raise InputError(_none_left(rejected) if rejected and rejected.rows else empty, file=session.name)

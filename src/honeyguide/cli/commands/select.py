@@ -5,7 +5,9 @@ Owns: the commands, and the tables of selections and picks. Must not know: filte
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -27,6 +29,7 @@ from honeyguide.cli.commands.runs import show_explained
 from honeyguide.cli.evaluation import show_evaluation, unjudged
 from honeyguide.cli.options import (
     address,
+    column_option,
     on_error_option,
     rejected_options,
     rejecting,
@@ -37,6 +40,8 @@ from honeyguide.cli.output import (
     Column,
     emit,
     given_format,
+    is_plain,
+    is_verbose,
     note,
     output_options,
     point_lines,
@@ -46,10 +51,11 @@ from honeyguide.cli.output import (
     usual_format,
     verbose_option,
 )
+from honeyguide.cli.progress import RowProgress
 from honeyguide.core.text.printable import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.app.arguments import Profile
     from honeyguide.app.tools.pages import Page
@@ -152,6 +158,7 @@ class _SelectOptions:
         "What PAGE or FILE is.  [default: by its name]",
         type=click.Choice(["html", "markdown", *_ROW_FORMATS]),
     )
+    columns: Mapping[str, str] = column_option(*selecting.FILE_FIELDS)
     on_error: str = on_error_option()
 
 
@@ -177,11 +184,14 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
     PAGE is an HTML or Markdown file, or `-` for standard input. As JSON lines or CSV every link of the page is one
     record, chosen or not.
 
-    FILE is CSV, JSON lines or Parquet with a link in each row: page and url, and anchor, title, rel, context and
-    position where they are known. Each page is treated as if it were alone. The rows of one page must be adjacent.
+    FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with a link in each row: page and url, and anchor, title,
+    rel, context and position where they are known; --column names columns that are called otherwise. Each page is
+    treated as if it were alone. The rows of one page must be adjacent.
     """
     profile, everything = choice.load(), options.everything
-    if file is None or (options.input_format or kind_of(file)) not in _ROW_FORMATS:
+    if file is None or not _is_table(file, options.input_format):
+        if options.columns:
+            raise click.UsageError("--column is about a FILE of links; a PAGE has no columns.")
         page = _page(file, source, options.input_format)
         heads = None if options.heads is None else selecting.read_heads(options.heads, page.url)
         selection = selecting.select_links(page, page.url, heads=heads, profile=profile, **choice.settings)
@@ -201,13 +211,17 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
         raise click.UsageError(
             "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
         )
-    with rejecting(options.on_error) as rejected:
+    progress = RowProgress()
+    quiet = is_verbose() or sys.stdout.isatty()  # what is chosen appears page by page
+    with rejecting(options.on_error) as rejected, progress.shown(quiet=quiet, no_color=is_plain()):
         pages = selecting.select_files(
             file,
             base=source.base,
             profile=profile,
             input_format=options.input_format,
+            columns=options.columns,
             reject=rejected,
+            on_rows=progress.read,
             **choice.settings,
         )
         selections = require_any(pages, [name_of(file)], rejected)
@@ -218,6 +232,10 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
         )
         columns = ("schema", "page", *selecting.SELECT_COLUMNS[1:])
         emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
+
+
+def _is_table(file: str, input_format: str | None) -> bool:
+    return (input_format or kind_of(file)) in _ROW_FORMATS or Path(file).is_dir()
 
 
 def _page(file: str | None, source: _SourceOptions, input_format: str | None) -> Page:

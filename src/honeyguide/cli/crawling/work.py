@@ -12,7 +12,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -49,6 +49,7 @@ from honeyguide.cli.options import (
     STORE,
     TERMINATED,
     TERMINATED_CODE,
+    column_option,
     content_option,
     format_option,
     name_run,
@@ -68,20 +69,16 @@ if TYPE_CHECKING:
     from honeyguide.cli.crawling.lines import Output
     from honeyguide.core.records import Record
 
+USUAL_COLUMNS = "  [default: domain, website or url]"
 _NOTES = 5  # about seeds that were not fetched
 _STEP = 50  # pages between two lines of a log
 
 
-def column_option(what: str) -> Any:
-    """Declare --column of a command that reads lists of sites."""
-    about = f"The column of a table that names the {what}.  [default: domain, website or url]"
-    return option("--column NAME", about)
-
-
 def listed_rows(
-    texts: Sequence[str], files: Sequence[str], column: str | None
+    texts: Sequence[str], files: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[list[SiteRow], list[SiteRow]]:
     """Read the sites of arguments and lists, each once, and those that are repeated."""
+    column = next(iter(columns.values()), None)
     if column is not None and not files and STDIN not in texts:
         raise click.UsageError("--column is about a table: name it with -i FILE.")
     try:
@@ -97,7 +94,7 @@ class OutputOptions:
     """Where seeds come from, where pages go: to the `file` in the format `output`, or to standard output, and besides."""
 
     inputs: tuple[str, ...] = option("-i --input FILE", "A list of seeds; may be repeated.")
-    column: str | None = column_option("seed")
+    columns: Mapping[str, str] = column_option("url", usual=USUAL_COLUMNS)
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
         "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",

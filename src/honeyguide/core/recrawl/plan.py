@@ -28,7 +28,7 @@ class UrlSignals:
 
     url: str  # http or https
     visits: int | None = None  # how often it was visited
-    last_visited: datetime | None = None  # ISO 8601 with a zone, a date, or an epoch time
+    last_visited: datetime | None = None  # ISO 8601, a date, or an epoch time; UTC if no zone is named
     last_changed: datetime | None = None  # the same
     topic_relevance: float | None = None  # 0 to 1
     hub_depth: int | None = None  # links from the nearest hub
