@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from honeyguide.adapters.html import dom, walk
+from honeyguide.adapters.html import links as about_links
+from honeyguide.adapters.html import walk
 from honeyguide.adapters.html.charset import charset_of, to_utf8
 from honeyguide.adapters.html.guards import bound_markup, strip_highlighting
-from honeyguide.adapters.html.page import MAX_SKIPPED_HREF, extract_links, parse_head, parse_page
+from honeyguide.adapters.html.links import MAX_SKIPPED_HREF
+from honeyguide.adapters.html.page import extract_links, parse_head, parse_page
 from honeyguide.core.page.page import Link, Page
 from honeyguide.core.url.url import Url
 
@@ -57,7 +59,7 @@ def check_link(link: Link) -> None:
     for occurrence in link.occurrences:
         assert all(map(folded, (occurrence.anchor, occurrence.title, occurrence.rel, occurrence.context)))
         assert len(occurrence.anchor) <= walk.MAX_LABEL
-        assert len(occurrence.context) <= dom.CONTEXT
+        assert len(occurrence.context) <= about_links.CONTEXT
 
 
 def check_page(page: Page) -> None:
@@ -162,9 +164,7 @@ COLOURED = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(COLOURED)
 def test_a_reader_sees_the_same_without_colours(markup: str) -> None:
-    coloured, plain = (dom.Document(data) for data in (markup.encode(), strip_highlighting(markup.encode())))
+    coloured, plain = (walk.Document(data) for data in (markup.encode(), strip_highlighting(markup.encode())))
     assert plain.text() == coloured.text()
     assert plain.headings == coloured.headings
-    assert [plain.occurrence(*anchor) for anchor in plain.anchors()] == [
-        coloured.occurrence(*anchor) for anchor in coloured.anchors()
-    ]
+    assert about_links.Links(plain, PAGE).merged() == about_links.Links(coloured, PAGE).merged()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from fuzzing.addresses import PAGE
 from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide.adapters.files.markdown import parse_markdown_links
+from honeyguide.adapters.html import links
 from honeyguide.adapters.html import page as html
 from honeyguide.adapters.html import sitemaps as sitemap
 from honeyguide.adapters.http import robots
@@ -72,12 +73,12 @@ class Html(Documents):
         html.parse_head(data, content_type)
         html.forward_of(data, PAGE, content_type)
         expect(
-            len(page.links) <= html.MAX_LINKS and len(page.skipped) <= html.MAX_SKIPPED + 2, "out of bounds"
+            len(page.links) <= links.MAX_LINKS and len(page.skipped) <= links.MAX_SKIPPED + 2, "out of bounds"
         )
         expect(all(a.order < b.order for a, b in pairwise(page.links)), "out of order")
         for link in page.links:
             expect(
-                Url.parse(link.url.text) == link.url and 0 < len(link.occurrences) <= html.MAX_OCCURRENCES,
+                Url.parse(link.url.text) == link.url and 0 < len(link.occurrences) <= links.MAX_OCCURRENCES,
                 "out of bounds",
             )
         expect(page.canonical is None or Url.parse(page.canonical), "out of bounds")

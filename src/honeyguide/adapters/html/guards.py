@@ -179,10 +179,13 @@ def _plain(data: bytes, copies: int = 0) -> bytes:
 
     Parsers neither nest `embed` nor carry it over, it holds nothing that we read, and it may stand wherever styling may.
     """
+    # Each one with attributes may be copied after each other tag: at most the square of half the tags.
+    tags = data.count(b"<")
+    if tags * tags <= 4 * copies:
+        return data
     pieces = _STYLE_START.split(data)
     after = pieces[1::2]
-    # Each one with attributes may be copied into each block, and the shortest block has four bytes.
-    if copies and (len(after) - after.count(b">")) * len(data) <= 4 * copies:
+    if copies and (len(after) - after.count(b">")) * tags <= copies:
         return data
     return b"<embed".join(pieces[::2])
 

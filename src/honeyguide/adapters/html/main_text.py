@@ -20,7 +20,8 @@ from honeyguide.core.page.page import Main
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.adapters.html.walk import Box, Walk
+    from honeyguide.adapters.html.links import Links
+    from honeyguide.adapters.html.walk import Box, Document
 
     Span = tuple[int, int]  # lines: the first, and the one after the last
 
@@ -31,20 +32,17 @@ _ROW_SHARE = 0.8  # of the letters in a line that is a menu are links
 _ENTRY_LINES = 50  # of a menu's entry at most
 
 
-def main_text(walk: Walk, landmarks: Mapping[int, int], menu: Sequence[int], chars: int) -> Main | None:
-    """Return the main text of a page whose text has `chars` characters; None if its markup does not tell.
-
-    `landmarks` has the kinds of elements by their attributes, `menu` the numbers of anchors in menus.
-    """
-    parts = _Parts(walk.boxes, landmarks)
+def main_text(document: Document, links: Links, chars: int) -> Main | None:
+    """Return the main text of a page whose text has `chars` characters; None if its markup does not tell."""
+    parts = _Parts(document.boxes, links.landmarks)
     marked = parts.marked
-    kept = walk.visible.lines().copy()
+    kept = document.visible.lines().copy()
     if not (marked or parts.left_out):
-        return Main(_joined(kept)) if _remove_rows(walk, kept) else None
+        return Main(_joined(kept)) if _remove_rows(document, kept) else None
     for first, last in parts.left_out:
         kept[first:last] = [""] * (last - first)
     if marked:
-        _remove_entries(walk, menu, kept, (marked[0][0], marked[-1][1]))
+        _remove_entries(document, links.menu, kept, (marked[0][0], marked[-1][1]))
         text = _joined(chain.from_iterable(kept[first:last] for first, last in marked))
         fair = _FAIR_SHARE * len(text)
         if text and (fair >= chars or fair >= _chars_outside(kept, marked)):
@@ -66,9 +64,7 @@ class _Parts:
         self.articles: list[Span] = []
         self.footers: list[Span] = []
         if landmarks:
-            boxes = [
-                (landmarks.get(node.mem_id, kind), node, first, last) for kind, node, first, last in boxes
-            ]
+            boxes = [(landmarks.get(scope, kind), scope, first, last) for kind, scope, first, last in boxes]
         self._sort(sorted((box for box in boxes if box[0] != BOX), key=itemgetter(2)))
 
     def _sort(self, boxes: Sequence[Box]) -> None:
@@ -100,30 +96,29 @@ class _Parts:
         return self.mains or (self.articles if len(self.articles) == 1 else [])
 
 
-def _remove_entries(walk: Walk, menu: Sequence[int], kept: list[str], within: Span) -> None:
+def _remove_entries(document: Document, menu: Sequence[int], kept: list[str], within: Span) -> None:
     """Remove menus in the main text that only their links tell: blocks of almost nothing but links."""
     start, end = within
     blocks: defaultdict[Span, int] = defaultdict(int)
     for number in menu:
-        text, first, last = walk.lines[number]
-        if start <= first < end and last - first <= _ENTRY_LINES and text is walk.visible:
-            blocks[first, last] += _letters(walk.labels.get(number, ""))
+        text, first, last = document.blocks[number]
+        if start <= first < end and last - first <= _ENTRY_LINES and text is document.visible:
+            blocks[first, last] += _letters(document.labels[number])
     for (first, last), linked in blocks.items():
         if linked >= _ROW_SHARE * sum(map(_letters, kept[first:last])):
             kept[first:last] = [""] * (last - first)
 
 
-def _remove_rows(walk: Walk, kept: list[str]) -> int:
+def _remove_rows(document: Document, kept: list[str]) -> int:
     """Remove lines at the top and at the end that are almost all links, side by side: menus. Return their number."""
-    lines = list(walk.lines.values())
-    # Anchors of one block are consecutive: if no two that are two apart share their block, no three do.
-    if not any(map(is_, lines, lines[2:])):
+    # Anchors of one line are consecutive: if no two that are two apart share their block, no three do.
+    if not any(map(is_, document.blocks, document.blocks[2:])):
         return 0
     rows: defaultdict[int, list[int]] = defaultdict(list)
     edge = len(kept) - _EDGE_LINES
-    for number, (text, first, last) in walk.lines.items():
-        if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is walk.visible:
-            rows[first].append(_letters(walk.labels.get(number, "")))
+    for label, (text, first, last) in zip(document.labels, document.blocks, strict=True):
+        if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is document.visible:
+            rows[first].append(_letters(label))
     full = ((line, links) for line, links in rows.items() if len(links) >= _ROW_LINKS)
     menus = [line for line, links in full if sum(links) >= _ROW_SHARE * _letters(kept[line])]
     for line in menus:

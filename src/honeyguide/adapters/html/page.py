@@ -1,40 +1,28 @@
-"""HTML to plain data: the links of a page, and its metadata.
+"""HTML to plain data: `Page`, `Head`, and where a page sends its readers.
 
-Owns: links, merged by the identity of their URL, and the fields of `Page` and `Head`. Parsing is in `dom.py`, the character
+Owns: the metadata of a page, and the way from bytes to its fields. Links are in `links.py`, parsing in `walk.py`, the character
 encoding in `charset.py`, limits of markup in `guards.py`. Must not know: HTTP, scores. Start reading at `parse_page`.
-
-A link is an `a` or `area` with an href, also in svg, or a `frame`. Links inside `noscript` and elements with the `hidden` attribute
-count, because readers without scripts follow them, but their text is not visible text. The content of `template` is no
-part of the page. Nothing is left out silently: see `Page.skipped`, rule `limit`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.html.charset import to_markup
-from honeyguide.adapters.html.dom import Document
-from honeyguide.adapters.html.groups import NO_GROUP, Anchor, read_groups
 from honeyguide.adapters.html.guards import bound_markup, is_page, strip_highlighting
-from honeyguide.adapters.html.walk import MAX_LABEL, fold
-from honeyguide.core.page.page import FRAME, Head, Link, Occurrence, Page
+from honeyguide.adapters.html.links import Links
+from honeyguide.adapters.html.main_text import main_text
+from honeyguide.adapters.html.walk import MAX_LABEL, Document, fold
+from honeyguide.core.page.page import FRAME, Head, Link, Page
 from honeyguide.core.url.scope import not_a_page
-from honeyguide.core.url.steps import MAX_CHARS
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
-MAX_INTERNATIONAL = 1_000  # distinct hosts in other letters of a page: each takes half a millisecond to read
-MAX_OCCURRENCES = 20  # kept of one link: further ones add nothing
-MAX_SKIPPED = 1_000  # hrefs that are no pages; a last entry counts the others
-MAX_SKIPPED_HREF = 200  # characters
 MAX_DESCRIPTION = 2_000  # characters
-LIMIT = "limit"  # the rule that rejects what is over one of these
 METAS = frozenset(
     {"robots", "description", "og:title", "og:description", "content-language"}
 )  # all that is read
@@ -45,13 +33,6 @@ _REFRESH = re.compile(
     r"\s*0*(?:\d|10)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"']?\s*", re.IGNORECASE
 )
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
-_ABSOLUTE = ("http://", "https://")
-_SURELY_A_PAGE = ("/", *_ABSOLUTE)
-_FRAGMENT_ONLY = "fragment-only"  # the rule of `not_a_page` for most hrefs that are none
-
-# Parsed hrefs, by the folder of the page: the pages of a folder repeat their menu and link each other.
-_KNOWN: dict[tuple[str, str], Url] = {}
-_MOST_KNOWN = 20_000
 
 
 def parse_page(
@@ -66,9 +47,9 @@ def parse_page(
     document, unread_bytes = _parse(body, content_type)
     metadata = Metadata(document)
     base = _base(metadata.base, url)
-    links, text = _Links(document, base), document.text()
+    links, text = Links(document, base), document.text()
     if with_groups:
-        links.group(document, url)
+        links.group(url)
     return Page(
         url=url,
         title=metadata.title,
@@ -81,7 +62,7 @@ def parse_page(
         text=text,
         links=links.merged(),
         skipped=links.skipped(unread_bytes),
-        main=document.main(text),
+        main=main_text(document, links, len(text)),
     )
 
 
@@ -113,7 +94,7 @@ def forward_of(body: bytes, url: Url, content_type: str | None = None) -> Url | 
     document, _ = _parse(start, content_type)
     metadata = Metadata(document)
     base, refresh = _base(metadata.base, url), _REFRESH.fullmatch(metadata.refresh)
-    frames = [link.url for link in _Links(document, base).merged() if link.rel == FRAME]
+    frames = [link.url for link in Links(document, base).merged() if link.rel == FRAME]
     if refresh is not None and not not_a_page(refresh[1]):
         try:
             frames = [Url.parse(refresh[1], base)]
@@ -129,7 +110,7 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
     ['Logo']
     """
     document, _ = _parse(html, None)
-    return _Links(document, _base(Metadata(document).base, url)).merged()
+    return Links(document, _base(Metadata(document).base, url)).merged()
 
 
 def _parse(body: bytes | str, content_type: str | None) -> tuple[Document, int]:
@@ -164,121 +145,6 @@ def _language(metadata: Metadata) -> str | None:
     """Return the language of the html element, else the first one of a meta element."""
     declared = metadata.metas.get("content-language", "").partition(",")[0].strip().lower()
     return metadata.language or declared or None
-
-
-class _Links:
-    """The links of a page, merged by URL."""
-
-    def __init__(self, document: Document, base: Url) -> None:
-        self._base = base
-        self._folder = base.as_linked.partition("?")[0].rpartition("/")[0]
-        self._by_href: dict[str, list[Occurrence] | None] = {}  # None: no link
-        self._by_stem: dict[str, list[Occurrence]] = {}  # by the part before the fragment
-        self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
-        self._skipped: list[tuple[str, str]] = []
-        self._international: set[str] = set()  # hosts in other letters, and hrefs that have no valid one
-        self._placed: list[tuple[LexborNode, list[Occurrence]]] = []  # in document order
-        by_href, by_stem, order = self._by_href, self._by_stem, 0
-        for number, node, attributes in document.anchors():
-            href = attributes.get("href") or attributes.get("xlink:href") or ""
-            stem = href.partition("#")[0]
-            occurrences = by_stem.get(stem)
-            if occurrences is None or len(href) > MAX_CHARS:
-                occurrences = by_href[href] if href in by_href else self._add(href, stem, order)
-            if occurrences is not None:
-                order += 1
-                if len(occurrences) < MAX_OCCURRENCES:
-                    occurrences.append(document.occurrence(number, node, attributes))
-                    self._placed.append((node, occurrences))
-
-    def group(self, document: Document, page: Url) -> None:
-        """Add to each occurrence how the page groups it."""
-        targets = {id(occurrences): text for text, (_, _, occurrences) in self._by_url.items()}
-        places: Counter[int] = Counter()
-        listed: list[tuple[list[Occurrence], int]] = []
-        anchors = []
-        for node, occurrences in self._placed:
-            place = places[id(occurrences)]
-            places[id(occurrences)] += 1
-            listed.append((occurrences, place))
-            anchors.append(Anchor(node, targets[id(occurrences)], occurrences[place].position))
-        for (occurrences, place), group in zip(
-            listed, read_groups(anchors, document.titles(), page.text), strict=True
-        ):
-            if group != NO_GROUP:
-                occurrences[place] = occurrences[place]._replace(menu=group.menu, heading=group.heading)
-
-    def merged(self) -> tuple[Link, ...]:
-        """Return the links in the order of their first occurrences."""
-        return tuple(
-            Link(url, tuple(occurrences), order) for url, order, occurrences in self._by_url.values()
-        )
-
-    def skipped(self, unread_bytes: int) -> tuple[tuple[str, str], ...]:
-        """Return the hrefs that are no links, each with its rule, and what went over a limit."""
-        skipped = self._skipped[:MAX_SKIPPED]
-        if more := len(self._skipped) - len(skipped):
-            skipped.append((f"{more} more", LIMIT))
-        if unread_bytes:
-            skipped.append((f"{unread_bytes} bytes of markup", LIMIT))
-        return tuple(skipped)
-
-    def _add(self, href: str, stem: str, order: int) -> list[Occurrence] | None:
-        """Find the link that a new href belongs to, or skip the href."""
-        found = _FRAGMENT_ONLY if href[:1] == "#" else self._find(href, stem, order)
-        occurrences = None if isinstance(found, str) else found
-        if isinstance(found, str):
-            self._skipped.append((href[:MAX_SKIPPED_HREF], found))
-        self._by_href[href] = occurrences
-        return occurrences
-
-    def _find(self, href: str, stem: str, order: int) -> list[Occurrence] | str:
-        """Find the occurrences of a link, or the rule that rejects the href (URL-9)."""
-        url = self._read(href, stem)
-        if isinstance(url, str):
-            return url
-        known = self._by_url.get(url.text)
-        if known is None:
-            if len(self._by_url) >= MAX_LINKS:
-                return LIMIT
-            known = self._by_url[url.text] = (url, order, [])
-        if stem[-1:] > " ":  # a space at the end counts, but only before a fragment
-            self._by_stem[stem] = known[2]
-        return known[2]
-
-    def _read(self, href: str, stem: str) -> Url | str:
-        """Resolve an href, or return the rule that rejects it."""
-        url = _KNOWN.get((self._folder, stem))
-        if url is not None and len(href) <= MAX_CHARS:
-            return url
-        # Most hrefs show at once that they are neither empty nor a fragment nor of another scheme.
-        if not href.startswith(_SURELY_A_PAGE) and (verdict := not_a_page(href)):
-            return verdict.rule
-        if len(self._international) >= MAX_INTERNATIONAL and _may_be_international(stem):
-            return LIMIT
-        try:
-            url = Url.parse(href, self._base)
-        except UrlError:
-            if _may_be_international(stem):
-                self._international.add(stem)
-            return "unparsable"
-        if "xn--" in url.host:
-            self._international.add(url.host)
-        if _needs_only_folder(stem):
-            if len(_KNOWN) >= _MOST_KNOWN:
-                _KNOWN.clear()
-            _KNOWN[self._folder, stem] = url
-        return url
-
-
-def _needs_only_folder(stem: str) -> bool:
-    """Tell whether an href resolves alike on all pages of a folder: it has a path, and no scheme or a whole URL."""
-    is_path = stem[:1].isalnum() or stem[:1] in ("/", ".")
-    return is_path and stem[-1] > " " and (":" not in stem or stem.startswith(_ABSOLUTE))
-
-
-def _may_be_international(stem: str) -> bool:
-    return (not stem.isascii() or "%" in stem) and any(mark in stem for mark in (":", "//", "\\"))
 
 
 class Metadata:

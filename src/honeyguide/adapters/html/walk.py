@@ -1,33 +1,36 @@
-"""One walk through a parsed document: its visible text, and the elements that are read later.
+"""A parsed document and one walk through it: its visible text, and the elements that are read later.
 
-Owns: what elements mean (their kinds, `Places`), which text is visible, where its lines end, and which lines belong to the
-block around an anchor or to a part of the page (`boxes`). Must not know: contexts, URLs. Start reading at `Walk`.
+Owns: lexbor, what elements mean (their kinds), which text is visible, where its lines end, and which lines belong to the
+block around an anchor or to a part of the page (`boxes`). Must not know: contexts, URLs. Start reading at `Document`.
 
 A walk in Python is cheaper than one search by the parser for each kind of element. There is no recursion.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
 from typing import TYPE_CHECKING, Final
 
-from selectolax.lexbor import LexborHTMLParser
-
-from honeyguide.core.page.page import Position
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    Lines = tuple["TextPieces", int, int]  # of a block: the text, its first line, and the one after its last
-    Box = tuple[int, LexborNode, int, int]  # a part of the page: its kind and node, its lines as above
+    Block = tuple["TextPieces", int, int]  # its text, its first line, and the one after its last
+    Scope = tuple[
+        LexborNode, int, int
+    ]  # an element that may be a menu, its kind, and the number of the scope around it
+    Box = tuple[int, int, int, int]  # a part of the page: its kind and scope, its lines as above
 
 MAX_HEADINGS = 500  # of each level
 MAX_TEXT = 1_000_000  # characters of visible text
 MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
 _RAW_CHARS = 4_000  # characters that are folded for one label
 _RAW_PARTS = 257  # pieces of text that are folded for one label
+_MAX_TITLES = 1_000  # headings that may name a group of cards
 _SHALLOW = 7  # elements around a part of the page that is not called so
 _LINE_END = "\0"  # between blocks; no parsed text has it
+_MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
 
 
 # The kinds. Up to `META` they are part of a line, and perhaps a landmark; up to `IGNORED` their content is invisible. From
@@ -60,17 +63,6 @@ _TAGS: Final = {
     ARTICLE: "article",
 }
 
-# Where an element is; the greater wins. The header is main, but lists in it are menus.
-IN_MAIN, IN_HEADER, IN_NAVIGATION, IN_FOOTER = range(4)
-POSITIONS: Final = (Position.MAIN, Position.MAIN, Position.NAVIGATION, Position.FOOTER)
-_LANDMARK = 4  # times a kind, added to a place: what the element is by its attributes
-_ROLES: Final = {
-    "main": MAIN,
-    "navigation": NAV,
-    "banner": NAV,
-    "complementary": NAV,
-}  # the last two are left out as menus are
-_NAME_CHARS = 300  # of class and id are read
 # Class and id names that say "menu" or "footer" where the element does not. Whole names only: `bg-navy` is a colour, and
 # a `card-footer` is no footer of the page.
 NAVIGATION_NAMES = frozenset({
@@ -113,97 +105,146 @@ class TextPieces:
         return self._lines
 
 
-class Walk:
-    """What one walk finds. Anchors are numbered from 1 on; their labels are not folded yet."""
+class Document:
+    r"""A parsed document. `nodes`, `labels`, `blocks` and `scopes` describe its anchors, in document order.
 
-    def __init__(self, start: LexborNode | None, hidden: set[int]) -> None:
+    >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t>test</a> them.")
+    >>> document.text(), document.headings, document.labels
+    ('Fire alarms\nWe test them.', {1: ['Fire alarms'], 2: []}, ['test'])
+    """
+
+    def __init__(self, markup: bytes) -> None:
+        self.size = len(markup)
         self.visible = TextPieces()
         self.headings: dict[int, list[str]] = {1: [], 2: []}
-        self.found: dict[int, list[LexborNode]] = {kind: [] for kind in range(ANCHOR, BREAK)}
-        self.labels: dict[int, str] = {}  # of anchors
-        self.lines: dict[int, Lines] = {}  # of the nearest blocks around anchors
+        self.found: dict[int, list[LexborNode]] = {kind: [] for kind in range(META, BREAK)}
+        self.nodes: list[LexborNode] = []
+        self.labels: list[str] = []  # not folded yet
+        self.blocks: list[Block] = []  # the nearest ones around the anchors
+        self.scopes: list[int] = []  # the nearest elements around the anchors that may be menus
+        self.around: list[Scope] = []  # by the number of the scope
         self.boxes: list[Box] = []  # visible ones, in the order of their ends
-        self._walk(start, hidden)
+        # Without events: they cost a fifth more, and make long lists of options quadratic.
+        self._tree = LexborHTMLParser(markup, options=LexborDocumentOptions.WO_EVENTS)
+        hidden: set[int] = set()
+        if (b"hidden" in markup and _MAY_HIDE.search(markup)) or b"HIDDEN" in markup:
+            # A hidden body is a page that waits for its scripts, not a page without text.
+            hidden.update(node.mem_id for node in self._tree.css("body [hidden]"))
+        root = self._tree.root
+        self._walk(None if root is None else root.first_child, hidden)
+        for script in self.found[SCRIPT]:
+            script.decompose()  # or the parser takes it for text
+
+    def text(self) -> str:
+        """Return the visible text, one line for each block that has any."""
+        return "\n".join(filter(None, self.visible.lines()))[:MAX_TEXT].rstrip()
+
+    def titles(self) -> list[LexborNode]:
+        """Return the headings that may name a group of cards, in document order."""
+        return self._tree.css("h1,h2,h3,h4,h5")[:_MAX_TITLES]
+
+    def metadata_nodes(self) -> list[LexborNode]:
+        """Return the root, and all title, base, meta and link elements."""
+        root = self._tree.root
+        return ([] if root is None else [root]) + self.found[TITLE] + self.found[META]
 
     def _walk(self, node: LexborNode | None, hidden: set[int]) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop: a call for each node costs more
         """Walk through the document and keep its visible text, headings, anchors and metadata elements."""
         around = visible = self.visible
-        parts, line = visible.parts, 0
-        found, labels, lines_of = self.found, self.labels, self.lines
+        parts, line, scope = visible.parts, 0, -1
+        found, nodes, labels, blocks = self.found, self.nodes, self.labels, self.blocks
+        add_node, add_label, add_block, add_scope = (
+            nodes.append,
+            labels.append,
+            blocks.append,
+            self.scopes.append,
+        )
+        scopes, nowhere = self.around, (visible, 0, 0)
         # Names of the module would cost more: each round of the loop looks most of these up.
-        other, anchor, end, line_end = OTHER, ANCHOR, BREAK, _LINE_END
-        script, title, ignored = SCRIPT, TITLE, IGNORED
-        h1, h2, box, nav = H1, H2, BOX, NAV
+        other, anchor, end, line_end, container = OTHER, ANCHOR, BREAK, _LINE_END, CONTAINER
+        script, title, h1, h2, box, nav = SCRIPT, TITLE, H1, H2, BOX, NAV
         kind_of, text, no_styling = KINDS.get, TEXT, NO_STYLING
-        shallow, add_box, anchors = _SHALLOW, self.boxes.append, found[anchor]
+        shallow, add_box = _SHALLOW, self.boxes.append
         open_anchors: list[int] = []  # those whose block has not ended
         ended = -1  # how many parts there were when the last anchor ended
         append = parts.append
-        path: list[tuple[LexborNode, int, TextPieces, int, int, int]] = []
+        path: list[tuple[LexborNode, int, TextPieces, int, int, int, int]] = []
         while node is not None:
             tag = node.tag_id
             if tag == text:
                 append(node.text_content or "")
             else:
                 kind = kind_of(tag, other)
+                child = node.first_child
+                is_invisible = False
                 if kind >= end:
                     append(line_end)
                     line += 1
-                elif kind:
-                    found[kind].append(node)
-                    if kind == anchor:
-                        open_anchors.append(len(anchors))
+                    if hidden and child is not None:
+                        is_invisible = node.mem_id in hidden
+                elif kind <= anchor:
+                    if kind:
+                        open_anchors.append(len(nodes))
+                        add_node(node)
+                        add_label("")
+                        add_block(nowhere)
+                        add_scope(scope)
                         if ended == len(parts):
                             append(" ")  # style sheets usually set anchors side by side apart
-                child = node.first_child
-                if child is None:
-                    pass
-                elif kind <= anchor and not hidden:
-                    # Nothing happens where styling ends, so the walk goes straight to what is alone in it.
-                    while (
-                        child.next is None
-                        and (tag := child.tag_id) not in no_styling
-                        and (inner := child.first_child) is not None
-                    ):
-                        child = inner
-                    if tag == text:
-                        append(content := child.text_content or "")
-                        if kind:
-                            labels[len(anchors)] = content
-                            ended = len(parts)
+                    if hidden:
+                        is_invisible = child is not None and node.mem_id in hidden
+                    elif child is not None:
+                        # Nothing happens where styling ends, so the walk goes straight to what is alone in it.
+                        inner = child
+                        while (
+                            inner.next is None
+                            and (tag := inner.tag_id) not in no_styling
+                            and (deeper := inner.first_child) is not None
+                        ):
+                            inner = deeper
+                        if tag == text:
+                            append(content := inner.text_content or "")
+                            if kind:
+                                labels[-1] = content
+                                ended = len(parts)
+                            child = None
+                else:
+                    found[kind].append(node)
+                    is_invisible = kind >= title
+                    if kind == script:
                         child = None
-                elif kind == script:
-                    child = None
-                elif title <= kind <= ignored or (hidden and node.mem_id in hidden):
-                    path.append((node, kind, around, line, 0, len(open_anchors)))
-                    around, line, ended = TextPieces(), 0, -1  # links count also in invisible parts
-                    parts = around.parts
-                    append = parts.append
-                    node = child
-                    continue
                 if child is not None:
-                    path.append((node, kind, around, line, len(parts), len(open_anchors)))
+                    start = 0 if is_invisible else len(parts)
+                    path.append((node, kind, around, line, start, len(open_anchors), scope))
+                    if kind >= container or kind <= anchor:
+                        scopes.append((node, kind, scope))
+                        scope = len(scopes) - 1
+                    if is_invisible:
+                        around, line, ended = TextPieces(), 0, -1  # links count also in invisible parts
+                        parts = around.parts
+                        append = parts.append
                     node = child
                     continue
             while (following := node.next) is None and path:
-                node, kind, outside, first, start, number = path.pop()
+                own = scope
+                node, kind, outside, first, start, number, scope = path.pop()
                 if kind == anchor:
                     labels[open_anchors[number - 1]] = _label(parts, start)
                     ended = len(parts)
                 elif kind >= end:
                     if number < len(open_anchors):
-                        lines = around, first if outside is around else 0, line + 1
+                        block = around, first if outside is around else 0, line + 1
                         while number < len(open_anchors):
-                            lines_of[open_anchors.pop()] = lines
+                            blocks[open_anchors.pop()] = block
                     if kind >= box:
                         if (len(path) < shallow or kind >= nav) and around is visible:
-                            add_box((kind, node, first, line + 1))
+                            add_box((kind, own, first, line + 1))
                     elif h1 <= kind <= h2 and around is visible:
                         self._add_heading(1 + (kind > h1), _label(parts, start))
                 if outside is not around:
                     number -= kind == anchor
                     while number < len(open_anchors):  # an invisible part is a block of its own
-                        lines_of[open_anchors.pop()] = around, 0, line + 1
+                        blocks[open_anchors.pop()] = around, 0, line + 1
                     around, line, ended = outside, first, -1
                     parts = around.parts
                     append = parts.append
@@ -236,62 +277,3 @@ def fold(text: str | None, limit: int) -> str:
     if len(text) <= limit and text.isprintable() and "  " not in text and text[0] != " " != text[-1]:
         return text
     return " ".join(text[:_RAW_CHARS].split())[:limit].rstrip()
-
-
-class Places:
-    """Where the elements of one document are, and which of them are landmarks by their attributes."""
-
-    def __init__(self) -> None:
-        self.landmarks: dict[int, int] = {}  # the kind of a landmark by the number of its node
-        self.known: dict[int, int] = {}  # the place of each element by its number
-
-    def find(self, node: LexborNode | None) -> int:
-        """Find where links inside an element are; remembers it for all elements on the way up."""
-        known = self.known
-        path: list[LexborNode] = []
-        place = None
-        while node is not None and (place := known.get(node.mem_id)) is None:
-            path.append(node)
-            node = node.parent
-        place = place or IN_MAIN
-        while path:
-            node = path.pop()
-            kind = KINDS.get(node.tag_id, OTHER)
-            if place != IN_FOOTER and (kind >= CONTAINER or kind <= META):
-                place = _inside(node, kind, place)
-                if place >= _LANDMARK:
-                    self.landmarks[node.mem_id] = place // _LANDMARK
-                    place %= _LANDMARK
-            known[node.mem_id] = place
-        return place
-
-
-def _inside(node: LexborNode, kind: int, place: int) -> int:
-    """Tell where links inside an element are, from the place of the element; a footer wins over a menu.
-
-    From `_LANDMARK` on, the result also holds the kind that the element has by its attributes.
-    """
-    attributes, landmark = node.attributes, 0
-    if attributes:
-        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-        named = _named(names[:_NAME_CHARS], (attributes.get("role") or "")[:_NAME_CHARS])
-        if named >= _LANDMARK:
-            landmark, named = named - named % _LANDMARK, named % _LANDMARK
-        place = max(place, named)
-    if kind == FOOTER:
-        return IN_FOOTER
-    if kind == NAV or (kind == LIST and place == IN_HEADER):
-        return max(place, IN_NAVIGATION)
-    return landmark + (max(place, IN_HEADER) if kind == HEADER else place)
-
-
-@lru_cache(maxsize=4096)
-def _named(names: str, role: str) -> int:
-    """Tell what an element is by its class, its id and its role."""
-    role, words = role.strip().lower(), names.lower().split()
-    landmark = _LANDMARK * _ROLES.get(role, OTHER)
-    if role == "contentinfo" or not FOOTER_NAMES.isdisjoint(words):
-        return _LANDMARK * FOOTER + IN_FOOTER
-    if role == "navigation" or not NAVIGATION_NAMES.isdisjoint(words):
-        return landmark + IN_NAVIGATION
-    return landmark + IN_MAIN
