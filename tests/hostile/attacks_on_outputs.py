@@ -129,7 +129,7 @@ def families(over: int, _limit: int) -> None:
 
 
 def link_groups(over: int, _limit: int) -> None:
-    links = "".join(f"<a href='/{'x' * n}/a'>x</a>" for n in range(1, over * 4))
+    links = "".join(f"<a href='/{chr(97 + n // 26)}{chr(97 + n % 26)}/a'>x</a>" for n in range(over * 4))
     pages = {HOME.text: links.encode()}
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "h.db")

@@ -384,7 +384,7 @@ LIMITS = [
     ),
     Limit(
         "link groups of a site",
-        "500",
+        "300",
         "core.crawl.learner:MAX_GROUPS",
         outputs.link_groups,
         20,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp, log
+
 import pytest
 
 from honeyguide.core.crawl.learner import (
@@ -14,6 +16,7 @@ from honeyguide.core.crawl.learner import (
     group_of,
     points_of,
     prior_chance,
+    shape_of,
 )
 from honeyguide.core.page.page import Link, Occurrence
 from honeyguide.core.rules.language import Reason, Score
@@ -65,6 +68,7 @@ def taught(group: LinkGroup, base: int, *pages: tuple[bool, list[int] | None]) -
         ("/list/2", "Next", "plain"),
         ("/x", "20261116", "plain"),
         ("/homepage/3", "x", "plain"),
+        ("/?p=3", "x", "plain"),  # a post of many a blog
     ],
 )
 def test_what_turns_the_pages_of_a_list(url: str, anchor: str, kind: str) -> None:
@@ -73,16 +77,28 @@ def test_what_turns_the_pages_of_a_list(url: str, anchor: str, kind: str) -> Non
 
 def test_links_are_grouped_by_where_the_topic_is_named_and_by_the_shape_of_their_urls() -> None:
     named = group_of(link("/docs/v2/x.html"), score("url-topic", "anchor-topic", "path-hint"), PAGE)
-    assert (named.evidence, named.kind, named.shape, named.folder) == (
-        "anchor+url",
-        "hint",
-        "/docs/*/",
-        "/docs/",
-    )
-    plain = group_of(link("/2024/a-story"), score(), PAGE)
-    assert (str(plain), plain.folder) == ("nothing plain /#/", "/#/")
-    assert group_of(link("/posts?page=3&sort=a"), score(), PAGE).shape == "/posts?page&sort"
-    assert group_of(link("/"), score(), PAGE).folder == "/"
+    assert named == ("anchor+url", "hint", "/docs/v#/*.html")
+    assert str(group_of(link("/2024/a-story"), score(), PAGE)) == "nothing plain /#/*"
+    assert group_of(link("/posts?page=3&sort=a"), score(), PAGE).shape == "/*?page&sort"
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/", "/"),
+        ("/a", "/*"),
+        ("/blog/", "/*"),
+        ("/page/3/", "/page/#"),
+        ("/Documentation/learning/index.html", "/Documentation/learning/*.html"),
+        ("/t/how-to-build-a-shed/4711", "/t/*/#"),  # titles as folders would be a group for each page
+        ("/t/averyveryverylongtitleofapage/1", "/t/*/#"),
+        ("/a/b/c/d/e/f.html", "/a/b/c/*/*/*.html"),
+        ("/a.longsuffix", "/*"),
+        ("/x?" + "a" * 200, "/*?" + "a" * 97),
+    ],
+)
+def test_the_shape_of_a_url_names_its_folders_but_no_titles(path: str, shape: str) -> None:
+    assert shape_of(Url.parse(path, PAGE)) == shape
 
 
 def test_chances_begin_with_the_points_without_hints_and_without_an_end() -> None:
@@ -114,17 +130,17 @@ def test_a_list_is_worth_what_lists_like_it_have_shown() -> None:
     assert rich.worth(base, other) < rich.worth(base, PAGER)
 
 
-def test_pages_that_the_topic_names_say_nothing_of_lists() -> None:
-    for group, is_relevant in ((NAMED, False), (NOTHING, True)):
-        lessons = Learner(RULES, {}).lessons(0, group, [9_000], is_relevant=is_relevant)
-        assert [lesson.name.split()[0] for lesson in lessons] == ["links", "folder"]
+def test_relevant_pages_say_nothing_of_lists_unless_they_are_pages_of_one() -> None:
+    lessons = Learner(RULES, {}).lessons(0, NOTHING, [9_000], is_relevant=True)
+    assert [lesson.name.split()[0] for lesson in lessons] == ["links", "copies"]
+    assert len(Learner(RULES, {}).lessons(0, NAMED, [9_000], is_relevant=False)) == 4
     assert len(Learner(RULES, {}).lessons(0, PAGER, [9_000], is_relevant=True)) == 4
 
 
-def test_a_folder_of_copies_loses() -> None:
+def test_a_shape_of_copies_loses() -> None:
     learner = taught(NAMED, 0, *[(False, None)] * 3)
     assert learner.chance(0, NAMED) < learner.chance(0, NAMED._replace(shape="/en/"))
-    assert "pages in /docs/: 3 of 3 said nothing new" in learner.summary()
+    assert "pages like /docs/: 3 of 3 said nothing new" in learner.summary()
 
 
 def test_the_worth_grows_with_the_base_and_is_an_integer() -> None:
@@ -151,3 +167,27 @@ def test_what_was_learnt_is_said_with_its_counts() -> None:
 
 def test_counts_are_kept_by_a_percentage() -> None:
     assert Tally(10_001, 5_000, 7).plus(Lesson("x", 3, 4, 93)) == Tally(19_300, 4_653, 10)
+
+
+def test_the_formulas_give_the_numbers_of_their_definition() -> None:
+    """TOPIC-4c: lift = logit((h + 4m) / (n + 4)) - logit(m), of which 0.7 counts; worth = (p + f*S) / (1 + f*M)."""
+    learner = Learner(RULES, {"links anchor": Tally(6 * UNIT, 5 * UNIT, 11_000)})
+    mean = 1.1 / 6
+    got = (5 + 4 * mean) / 10
+    lift = 0.7 * (log(got / (1 - got)) - log(mean / (1 - mean)))
+    named = LinkGroup("anchor", "plain", "/x/*")
+    p = 1 / (1 + exp(-(-1.0 + lift)))
+    assert learner.chance(-10_000, named) == pytest.approx(p * UNIT, abs=1.0)
+    assert learner.worth(-10_000, named) == pytest.approx(p * UNIT, abs=1.0)  # more than as a list
+    low = 1 / (1 + exp(7.0))
+    for group, chances, links in ((PAGER, 0.3, 0.6), (NOTHING, 0.05, 0.3)):
+        f = 1.0 if group is PAGER else 1.0 - low
+        expected = (low + f * chances) / (1 + f * links)
+        assert Learner(RULES, {}).worth(-70_000, group) == pytest.approx(expected * UNIT, abs=1.0)
+
+
+def test_the_surprise_of_a_group_is_bounded() -> None:
+    for relevant, expected in ((1000, 0), (0, 1000)):
+        learner = Learner(RULES, {"links anchor": Tally(1000 * UNIT, relevant * UNIT, expected * UNIT)})
+        lift = learner.chance(0, LinkGroup("anchor", "plain", "/"))
+        assert lift == pytest.approx(UNIT / (1 + exp(-0.7 * 3 if relevant else 0.7 * 3)), abs=1.0)

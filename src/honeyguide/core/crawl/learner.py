@@ -23,14 +23,19 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
 
 UNIT = 10_000
-MAX_GROUPS = 500  # of a site; links beyond are in one without a shape
+MAX_GROUPS = 300  # of a site; links beyond are in one without a shape
 _EVIDENCE = {"anchor-topic": "anchor", "url-topic": "url", "context-topic": "context"}
-_NO_LISTS = ("anchor", "url")  # a page that is linked by the topic's name does not tell what lists show
 _HINT = "path-hint"
 _NO_EVIDENCE = (_HINT, "range")
 _KINDS = {"pager": "pages of a list", "hint": "pages with a path hint", "plain": "other pages"}
-_PAGER = re.compile(r"(?:^|[/?&])(?:page|p|start|offset)[=/-]\d+", re.IGNORECASE)
+_PAGER = re.compile(r"[/?&](?:page|start|offset)[=/-]\d+", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
+_TITLE_CHARS, _TITLE_WORDS = (
+    24,
+    4,
+)  # a folder with as many is the title of a page, as in /t/how-to-build-it/17
+_FOLDERS = 3  # of a URL that its shape names
+_SUFFIX_CHARS = 5
 _SHAPE_CHARS = 100
 _MOST_SHOWN = 20  # promising links of one page that count
 _MIN_MEAN, _MAX_LIFT = 0.03, 3.0
@@ -44,17 +49,12 @@ class LinkGroup(NamedTuple):
     kind: str
     shape: str
 
-    @property
-    def folder(self) -> str:
-        """The first folder of the URL: copies of a site in other languages or versions differ in it."""
-        return f"/{self.shape.split('/', 2)[1]}/" if self.shape.count("/") > 1 else "/"
-
     def __str__(self) -> str:
         return " ".join(self)
 
 
 class Tally(NamedTuple):
-    """`n` cases in units; of links, the relevant and the expected ones; of lists, chances and number of promising links; of folders, new pages."""
+    """`n` cases in units; of links, the relevant and the expected ones; of lists, chances and number of promising links; of shapes, new pages."""
 
     n: int = 0
     a: int = 0
@@ -82,7 +82,7 @@ def group_of(link: Link, score: Score, page: Url) -> LinkGroup:
     rules = {reason.rule for reason in score.reasons}
     evidence = "+".join([word for rule, word in _EVIDENCE.items() if rule in rules]) or "nothing"
     kind = "pager" if _is_pager(link, page) else "hint" if _HINT in rules else "plain"
-    return LinkGroup(evidence, kind, _shape_of(link.url, kind)[:_SHAPE_CHARS])
+    return LinkGroup(evidence, kind, shape_of(link.url))
 
 
 def _is_pager(link: Link, page: Url) -> bool:
@@ -97,13 +97,30 @@ def _is_pager(link: Link, page: Url) -> bool:
     return is_next and _DIGITS.sub("#", target) == _DIGITS.sub("#", page.target)
 
 
-def _shape_of(url: Url, kind: str) -> str:
-    """Name the shape of a URL: of a pager all but its numbers, of others the first folder and the depth."""
-    if kind == "pager":
-        names = "&".join(sorted(pair.partition("=")[0] for pair in url.query.split("&")))
-        return _DIGITS.sub("#", url.path) + (f"?{names}" if names else "")
-    segments = url.segments
-    return "/" if len(segments) < 2 else f"/{_DIGITS.sub('#', segments[0])}/{'*/' * (len(segments) - 2)}"
+def shape_of(url: Url) -> str:
+    """Name the shape of a URL: its folders, what its last part looks like, and the names in its query.
+
+    Lists differ by their folder more than by anything else: /learning/ and /web/ of one manual, /forum/ and /user/ of one forum.
+
+    >>> from honeyguide.core.url.url import Url
+    >>> [shape_of(Url.parse(f"https://a.example{path}")) for path in ("/", "/blog/2024/05/a-story/", "/t/how-to-build-it/17", "/list.php?page=3")]
+    ['/', '/blog/#/#/*', '/t/*/#', '/*.php?page']
+    """
+    segments = [*url.segments]
+    last = segments.pop() if segments else ""
+    stem, dot, suffix = last.rpartition(".")
+    if not stem or len(suffix) > _SUFFIX_CHARS:
+        stem, dot, suffix = last, "", ""
+    named = [_folder(folder) for folder in segments[:_FOLDERS]] + ["*"] * len(segments[_FOLDERS:])
+    end = f"{'#' if stem.isdigit() else '*'}{dot}{suffix}" if last else ""
+    shape = "/".join(["", *named, end])
+    names = "&".join(sorted({pair.partition("=")[0] for pair in url.query.split("&")}))
+    return (f"{shape}?{names}" if names else shape)[:_SHAPE_CHARS]
+
+
+def _folder(name: str) -> str:
+    is_title = len(name) > _TITLE_CHARS or len(name.replace("_", "-").split("-")) >= _TITLE_WORDS
+    return "*" if is_title else _DIGITS.sub("#", name)
 
 
 def points_of(score: Score) -> float:
@@ -143,11 +160,9 @@ class Learner:
         """Say what a fetched page teaches; `chances` are those of its new links, None if it said nothing new."""
         found = [
             Lesson(f"links {group.evidence}", UNIT * is_relevant, self.chance(base, group)),
-            Lesson(f"folder {group.folder}", UNIT * (chances is not None)),
+            Lesson(f"copies {group.shape}", UNIT * (chances is not None)),
         ]
-        is_pager = group.kind == "pager"
-        # A relevant page would make every list look rich.
-        if is_pager or not (is_relevant or group.evidence.startswith(_NO_LISTS)):
+        if group.kind == "pager" or not is_relevant:  # a relevant page would make every list look rich
             best = sorted((one for one in chances or () if one >= self.rules.promising * UNIT), reverse=True)
             shown = best[:_MOST_SHOWN]
             found += [Lesson(name, sum(shown), UNIT * len(shown), self.rules.keep) for name in _lists(group)]
@@ -159,21 +174,21 @@ class Learner:
         found.append(
             f"chance {_number(self.chance(base, group))}, by its points alone {_number(prior_chance(base))}"
         )
-        names = (f"links {group.evidence}", f"folder {group.folder}", *_lists(group))
+        names = (f"links {group.evidence}", f"copies {group.shape}", *_lists(group))
         return (*found, *(said for name in names if (said := self.describe(name))))
 
     def describe(self, lesson: str) -> str:
         """Say what was learnt, by the name of a lesson; nothing if there is nothing to say."""
         n, a, b = self.learnt.get(lesson, Tally())
         kind, _, name = lesson.partition(" ")
-        if n == 0 or (kind == "folder" and a == n):
+        if n == 0 or (kind == "copies" and a == n):
             return ""
         if kind == "links":
             lift = self._lift(name) / UNIT
             where = "links without the topic" if name == "nothing" else f"links with the topic in {name}"
             return f"{where}: {a // UNIT} of {n // UNIT} relevant where {b / UNIT:.1f} were expected: {lift:+.1f}"
-        if kind == "folder":
-            return f"pages in {name}: {(n - a) // UNIT} of {n // UNIT} said nothing new"
+        if kind == "copies":
+            return f"pages like {name}: {(n - a) // UNIT} of {n // UNIT} said nothing new"
         kind, _, shape = name.partition(" ")
         like = f" like {shape}" if shape else ""
         return f"{_KINDS[kind]}{like}: {b / n:.1f} promising links each, by the last {-(-n // UNIT)}"
@@ -184,8 +199,8 @@ class Learner:
         most = sorted(enough, key=lambda name: (-self.learnt[name].n, name))
         links = [name for name in most if name.startswith("links ")]
         lists = [name for name in most if name.count(" ") > 1]
-        folders = [name for name in most if name.startswith("folder ")]
-        copies = sorted(folders, key=lambda name: self.learnt[name].a - self.learnt[name].n)
+        shapes = [name for name in most if name.startswith("copies ")]
+        copies = sorted(shapes, key=lambda name: self.learnt[name].a - self.learnt[name].n)
         said = map(self.describe, (*links[:2], *lists[:3], *copies[:2]))
         return tuple(filter(None, said))
 
@@ -202,7 +217,7 @@ class Learner:
         return known
 
     def _novelty(self, group: LinkGroup) -> float:
-        n, a, _ = self.learnt.get(f"folder {group.folder}", Tally())
+        n, a, _ = self.learnt.get(f"copies {group.shape}", Tally())
         trust = self.rules.copy_trust * UNIT
         return (a + trust) / (n + trust)
 
