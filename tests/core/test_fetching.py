@@ -6,27 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from honeyguide.core.fetching import FetchPolicy, Pace, backoff_s, gap_s, retry_after_s, spread
+from honeyguide.core.fetching import FetchPolicy, backoff_s, gap_s, retry_after_s
 from honeyguide.errors import ConfigError
 
 TIMES = st.floats(0, 4e9, allow_nan=False)
-
-
-def test_a_new_host_may_be_asked_at_once() -> None:
-    assert Pace().wait_s(1_000.0) == 0.0
-
-
-def test_the_next_request_waits_for_the_gap() -> None:
-    pace = Pace().started(100.0, 0.5)
-    assert pace.wait_s(100.0) == 0.5
-    assert pace.wait_s(100.4) == pytest.approx(0.1)
-    assert pace.wait_s(101.0) == 0.0
-
-
-def test_a_block_outlasts_the_gap_and_is_never_shortened() -> None:
-    pace = Pace().started(100.0, 0.5).struck(160.0).struck(110.0).answered()
-    assert pace.wait_s(100.0) == 60.0
-    assert pace.strikes == 0
 
 
 @given(st.text(), st.integers(0, 10**9), st.floats(0, 60), st.floats(0, 1))
@@ -39,7 +22,7 @@ def test_jitter_only_lengthens_and_is_the_same_in_every_run(
 
 
 def test_the_spread_is_pinned_so_that_no_release_changes_it_unseen() -> None:
-    assert [round(spread("example.com", n), 6) for n in range(3)] == [0.479447, 0.105967, 0.354678]
+    assert [round(gap_s("example.com", n, 1.0, 1.0), 6) for n in range(3)] == [1.479447, 1.105967, 1.354678]
 
 
 def test_hosts_do_not_beat_in_step() -> None:

@@ -434,6 +434,19 @@ def test_a_host_that_pushes_back_rests_as_a_whole(status: int) -> None:
     assert world.watched.times(f"{B}/r")[0] < refused_at + 2
 
 
+def test_a_shorter_pause_does_not_shorten_a_longer_one() -> None:
+    pages = {f"{A}/{s}": answer(f"{A}/{s}", 429, retry_after=s) for s in ("40", "10")}
+    world = World(pages, replace(STEADY, delay_s=1.0, retries=0), takes_s=5.0)
+
+    async def run() -> None:
+        await world.get_all(*pages)  # both are in flight when the first answers
+        await world.get(f"{A}/later")
+
+    asyncio.run(run())
+    refused_at = world.watched.times(f"{A}/40")[0] + 5.0
+    assert world.watched.times(f"{A}/later")[0] >= refused_at + 40
+
+
 def test_without_retry_after_the_rest_grows() -> None:
     world = World({f"{A}/p": [503, 503, b"x"]})
     asyncio.run(world.get(f"{A}/p"))

@@ -1,7 +1,7 @@
 """How we behave towards other people's servers: the policy, the pace of requests, the addresses of a site.
 
-Owns: `FetchPolicy` with the reason for each default; `Pace`, which says when the next request to a host may start;
-the URLs that a bare site name may mean, and which failure to report. Must not know: clocks, sleeping, HTTP clients.
+Owns: `FetchPolicy` with the reason for each default; how long to pause between requests and after failures; the URLs that a
+bare site name may mean, and which failure to report. Must not know: clocks, sleeping, HTTP clients.
 Start reading at the fields of `FetchPolicy`.
 """
 
@@ -12,7 +12,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from honeyguide import __version__
@@ -208,72 +208,14 @@ MAY_PASS = PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
 _LAST_DOUBLING = 30  # keeps 2**attempt small; every cap is reached before
 
 
-class Pace(NamedTuple):
-    """One host: requests so far, when the next may start, and how often in a row it pushed back (429, 503)."""
-
-    starts: int = 0
-    ready_at: float = 0.0
-    blocked_until: float = 0.0
-    strikes: int = 0
-
-    def wait_s(self, now: float) -> float:
-        """Return the seconds until a request may start.
-
-        >>> Pace(ready_at=10.5, blocked_until=9.0).wait_s(10.0)
-        0.5
-        """
-        return max(0.0, self.ready_at - now, self.blocked_until - now)
-
-    def blocked_s(self, now: float) -> float:
-        """Return how many seconds of the wait the host itself asked for.
-
-        >>> Pace(ready_at=99.0, blocked_until=12.0).blocked_s(10.0)
-        2.0
-        """
-        return max(0.0, self.blocked_until - now)
-
-    def started(self, now: float, gap_s: float) -> Pace:
-        """Record a request that starts now; the next may start `gap_s` later.
-
-        >>> Pace().started(10.0, 0.5)
-        Pace(starts=1, ready_at=10.5, blocked_until=0.0, strikes=0)
-        """
-        return self._replace(starts=self.starts + 1, ready_at=now + gap_s)
-
-    def struck(self, until: float) -> Pace:
-        """Record that the host pushed back: nothing starts before `until`; a longer block stays.
-
-        >>> Pace(blocked_until=50.0).struck(20.0)
-        Pace(starts=0, ready_at=0.0, blocked_until=50.0, strikes=1)
-        """
-        return self._replace(blocked_until=max(self.blocked_until, until), strikes=self.strikes + 1)
-
-    def answered(self) -> Pace:
-        """Record a normal answer: strikes are reset, a running block is not.
-
-        >>> Pace(strikes=3, blocked_until=7.0).answered()
-        Pace(starts=0, ready_at=0.0, blocked_until=7.0, strikes=0)
-        """
-        return self._replace(strikes=0) if self.strikes else self
-
-
-def spread(host: str, nth: int) -> float:
-    """Return a number from 0 to 1 that is fixed for each host and request.
-
-    >>> spread("example.com", 1) == spread("example.com", 1) != spread("example.com", 2)
-    True
-    """
-    digest = blake2b(f"{host} {nth}".encode("utf-8", "backslashreplace"), digest_size=6).digest()
-    return int.from_bytes(digest, "big") / 2**48
-
-
 def gap_s(host: str, nth: int, delay_s: float, jitter: float) -> float:
-    """Return the pause after the host's nth request: the delay, lengthened by at most the jitter's share.
+    """Return the pause after the host's nth request: the delay and a share of the jitter, the same each time.
 
     >>> 0.5 <= gap_s("example.com", 1, 0.5, 0.2) < 0.6
     True
     """
-    return delay_s * (1.0 + jitter * spread(host, nth))
+    digest = blake2b(f"{host} {nth}".encode("utf-8", "backslashreplace"), digest_size=6).digest()
+    return delay_s * (1.0 + jitter * int.from_bytes(digest, "big") / 2**48)
 
 
 def backoff_s(attempt: int, first_s: float, cap_s: float) -> float:

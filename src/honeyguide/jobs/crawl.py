@@ -23,9 +23,8 @@ from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Dropped, Retry
 from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
-from honeyguide.jobs.events import event_of
+from honeyguide.jobs.events import event_of, fetch_or_fail
 from honeyguide.jobs.intake import PageAttachments, PageIntake
-from honeyguide.jobs.politeness import fetch_or_fail
 from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
 from honeyguide.jobs.results import Results
 from honeyguide.ports.fetch import PacedFetcher
@@ -178,14 +177,10 @@ class Session:
             else:
                 self._commit()
                 self._wake.clear()
-                await self._until_woken()
+                with suppress(TimeoutError):  # no longer than the heartbeat allows, which a commit sends
+                    async with asyncio.timeout(self._rules.lease_s / 4):
+                        await self._wake.wait()
         return self.stopped
-
-    async def _until_woken(self) -> None:
-        """Wait for a result, but no longer than the heartbeat allows, which a commit sends."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._rules.lease_s / 4):
-                await self._wake.wait()
 
     def begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over the leases of dead workers, and restore what traps had learnt."""
@@ -196,7 +191,9 @@ class Session:
             seeds = seeds_of(request.seeds, self._context)
             queue.add(seeds)
             if not request.only_due:
-                self._set_depth(request.max_depth)
+                queue.reopen("max-depth", request.max_depth)  # what the limit of another command rejected
+                if request.max_depth is not None:
+                    queue.drop_deep(request.max_depth)
                 again = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
                 queue.requeue(again.seeds)
                 for site in again.sites:
@@ -204,7 +201,7 @@ class Session:
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             until = now + self._rules.lease_s
             adopted = queue.adopt(ClaimRequest(now, self._adoptable(), until, delay_s=self._delay_s))
-            adopted = self._not_deep(self._delayed(adopted, now))
+            adopted = self._delayed(self._allowed(adopted, self._too_deep), now)
         self._store.flush()
         external = self._state.limits.budgets.external_pages
         self._intake = PageIntake(self._crawler, self._run, self._context, external)
@@ -216,22 +213,9 @@ class Session:
         left = self._rules.window if most is None else max(0, most - self._run.fetched)
         return 0 if self._request.only_due else min(self._rules.window, left)
 
-    def _set_depth(self, limit: int | None) -> None:
-        """Queue what another depth limit rejected, and reject what is too deep by the limit of this command."""
-        self._queue.reopen("max-depth", limit)
-        if limit is not None:
-            self._queue.drop_deep(limit)
-
-    def _not_deep(self, leases: tuple[Lease, ...]) -> tuple[Lease, ...]:
-        """Reject leases beyond the depth limit; a page that was fetched before may be fetched again."""
-        kept = []
-        for lease in leases:
-            why = None if lease.is_recrawl else too_deep(lease.depth, self._request.max_depth)
-            if why is None:
-                kept.append(lease)
-            else:
-                self._queue.commit_page(lease, Intake(Dropped(why, is_fetch=False)))
-        return tuple(kept)
+    def _too_deep(self, lease: Lease) -> Why | None:
+        """Say why a lease is beyond the depth limit; a page that was fetched before may be fetched again."""
+        return None if lease.is_recrawl else too_deep(lease.depth, self._request.max_depth)
 
     async def _rest(self, until: float) -> None:
         """Wait for a pause to end, or for time to run out."""
@@ -305,13 +289,7 @@ class Session:
                 self._intake.gather()
             while True:
                 granted = self._queue.claim(ask)
-                fresh = []
-                for lease in granted.leases:
-                    why = self._trap(lease)
-                    if why is None:
-                        fresh.append(lease)
-                    else:
-                        self._queue.commit_page(lease, Intake(Dropped(why, is_fetch=False)))
+                fresh = self._allowed(granted.leases, self._trap)
                 kept += fresh
                 if len(fresh) == len(granted.leases):
                     break
@@ -319,6 +297,17 @@ class Session:
                 in_flight = machine.ranks_by_site((*window, *kept))
                 ask = replace(ask, limit=ask.limit - len(fresh), in_flight=in_flight)
         return Claimed(self._delayed(kept, now), granted.rest)
+
+    def _allowed(self, leases: Iterable[Lease], why_not: Callable[[Lease], Why | None]) -> list[Lease]:
+        """Reject what a rule forbids that was not known when it was queued; gives the other leases."""
+        kept = []
+        for lease in leases:
+            why = why_not(lease)
+            if why is None:
+                kept.append(lease)
+            else:
+                self._queue.commit_page(lease, Intake(Dropped(why, is_fetch=False)))
+        return kept
 
     def _delayed(self, leases: Iterable[Lease], asked_at: float) -> tuple[Lease, ...]:
         """Start leases later by as long as the store took: a worker that is gone may have asked their sites meanwhile."""

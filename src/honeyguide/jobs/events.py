@@ -1,4 +1,4 @@
-"""How a fetch ended, as an event of the crawl machine.
+"""How a fetch ended: every failure as a `FetchError`, and as an event of the crawl machine.
 
 Owns: whose doing a failure was, and what may pass. Must not know: what is done with a page (intake.py). Start reading at
 `event_of`.
@@ -6,15 +6,17 @@ Owns: whose doing a failure was, and what may pass. Must not know: what is done 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from honeyguide.core.crawl import machine
 from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError
+from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from honeyguide.core.crawl.frontier import Lease
     from honeyguide.ports.fetch import Fetched
 
@@ -48,3 +50,21 @@ def _led_to(lease: Lease, error: FetchError) -> Url | None:
         return Url.parse(error.url)
     except UrlError:  # a fetcher that is not ours may say anything
         return None
+
+
+_Result = TypeVar("_Result")
+
+
+async def fetch_or_fail(url: Url, work: Awaitable[_Result]) -> _Result:
+    """Await a fetch; an exception that is no `FetchError` becomes one, so a fetcher bug fails one page, not the run.
+
+    The error has no traceback of the fetch, because whoever keeps it would keep the buffers of its connection: megabytes.
+    """
+    try:
+        return await work
+    except FetchError as error:
+        failure = error.with_traceback(None)
+    except Exception as error:  # noqa: BLE001 - a fetcher may be anybody's code
+        failure = FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}")
+    failure.__cause__ = failure.__context__ = None
+    raise failure

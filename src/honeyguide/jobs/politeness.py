@@ -1,9 +1,9 @@
 """A polite fetcher: robots.txt, pace, limits, retries and redirects around a fetcher that makes single requests.
 
 Each hop of a redirect obeys the robots.txt and the pace of its own host; a page that sends its readers elsewhere, by a meta
-refresh or a single frame, redirects, too. Must not know: HTTP clients, robots.txt syntax,
-real time. The arithmetic is in core/fetching. These retries are seconds
-apart and belong to one fetch; a crawl queues a page that still fails again, minutes later (core/crawl/machine.py). Start reading at `PoliteFetcher.fetch`.
+refresh or a single frame, redirects, too. Retries are seconds apart and belong to one fetch; a crawl queues a page that still
+fails again, minutes later (core/crawl/machine.py). Must not know: HTTP clients, robots.txt syntax, real time. Start reading at
+`PoliteFetcher.fetch`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import SitePace
-from honeyguide.core.fetching import MAY_PASS, PUSHED_BACK, Pace, backoff_s, gap_s, retry_after_s
+from honeyguide.core.fetching import MAY_PASS, PUSHED_BACK, backoff_s, gap_s, retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
@@ -46,14 +46,24 @@ _KEPT_ROBOTS_BYTES = 32 * 2**20
 
 @dataclass(slots=True)
 class _Host:
-    """One host: its slots, the lock for starting a request, its pace, and how long its blocks were waited for in all."""
+    """One host: its slots, the lock for starting a request, and when the next may start.
+
+    `strikes` counts how often in a row it asked for a pause (429, 503), `rested_s` how long such pauses were in all.
+    """
 
     in_flight: asyncio.Semaphore
     delay_s: float
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    pace: Pace = field(default_factory=Pace)
+    starts: int = 0
+    ready_at: float = 0.0
+    blocked_until: float = 0.0
+    strikes: int = 0
     rested_s: float = 0.0
     users: int = 0
+
+    def wait_s(self, now: float) -> float:
+        """Return the seconds until a request may start."""
+        return max(0.0, self.ready_at - now, self.blocked_until - now)
 
 
 @dataclass(slots=True)
@@ -162,12 +172,12 @@ class PoliteFetcher:
     def wait_until(self, site: str, until: float) -> None:
         """Ask a site nothing before then, because another worker has asked it."""
         host = self._host(site)
-        host.pace = host.pace._replace(ready_at=max(host.pace.ready_at, until))
+        host.ready_at = max(host.ready_at, until)
 
     def pace_of(self, site: str) -> SitePace:
         """Say when a site may be asked again: other processes keep to it, too."""
         host = self._host(site)
-        return SitePace(site, host.pace.ready_at, host.delay_s)
+        return SitePace(site, host.ready_at, host.delay_s)
 
     def _check_time(self, url: Url, left: _Allowance) -> None:
         if left.seconds <= 0:
@@ -238,18 +248,17 @@ class PoliteFetcher:
 
     async def _follow_robots(self, url: Url, left: _Allowance) -> Fetched:
         """Fetch robots.txt and follow its redirects, to other hosts too; if they do not end, the last 3xx is the answer."""
-        here = url
+        got = await self._fetch_with_retries(url, None, Part.START, left)
         for _ in range(_ROBOTS_REDIRECTS):
-            got = await self._fetch_with_retries(here, None, Part.START, left)
             try:
-                there = _next_hop(here, got)
+                there = _next_hop(got.url, got)
             except UnreachableError:  # a Location that leads nowhere
-                return got
+                break
             if there is None:
-                return got
+                break
             self._check_time(url, left)
-            here = there
-        return await self._fetch_with_retries(here, None, Part.START, left)
+            got = await self._fetch_with_retries(there, None, Part.START, left)
+        return got
 
     # --- retries ---
 
@@ -296,12 +305,13 @@ class PoliteFetcher:
                 now, policy = self._clock.now(), self._policy
                 rest_s = retry_after_s(got.headers.retry_after, now)
                 if rest_s is None:  # longer each time
-                    rest_s = backoff_s(host.pace.strikes + 1, policy.backoff_s, policy.max_backoff_s)
+                    rest_s = backoff_s(host.strikes + 1, policy.backoff_s, policy.max_backoff_s)
                 else:
                     rest_s = min(rest_s, policy.max_block_s)
-                host.pace = host.pace.struck(now + rest_s)
-            else:
-                host.pace = host.pace.answered()
+                host.blocked_until = max(host.blocked_until, now + rest_s)
+                host.strikes += 1
+            else:  # a running block stays
+                host.strikes = 0
         return got
 
     # --- slots ---
@@ -330,30 +340,30 @@ class PoliteFetcher:
         All pauses of the host together may be `most_rested_s` long: those that others wait for in line before us count.
         """
         while True:
-            while (wait_s := host.pace.wait_s(self._clock.now())) > 0:
-                if (blocked_s := self._blocked_s(url)) > min(
-                    self._policy.max_wait_s, most_rested_s - host.rested_s
-                ):
+            while (wait_s := host.wait_s(self._clock.now())) > 0:
+                blocked_s = self._blocked_s(url)
+                if blocked_s > min(self._policy.max_wait_s, most_rested_s - host.rested_s):
                     why = f"its host asked us to come back in {blocked_s:.0f} s"
                     raise AskedToWaitError(url.as_linked, why, retry_after_s=blocked_s)
                 host.rested_s += blocked_s
                 await self._clock.sleep(wait_s)
             await self._everywhere.acquire()
             now = self._clock.now()
-            if host.pace.wait_s(now) <= 0:  # another answer may have blocked the host meanwhile
-                gap = gap_s(url.site, host.pace.starts, host.delay_s, self._policy.jitter)
-                host.pace = host.pace.started(now, gap)
+            if host.wait_s(now) <= 0:  # another answer may have blocked the host meanwhile
+                gap = gap_s(url.site, host.starts, host.delay_s, self._policy.jitter)
+                host.starts, host.ready_at = host.starts + 1, now + gap
                 return
             self._everywhere.release()
 
     def _blocked_s(self, url: Url) -> float:
-        return self._host(url.site).pace.blocked_s(self._clock.now())
+        """Return how many seconds of the wait the host itself asked for."""
+        return max(0.0, self._host(url.site).blocked_until - self._clock.now())
 
     def _host(self, site: str) -> _Host:
         """Give the state of a host; hosts without pending requests are forgotten when there are too many."""
         if site not in self._hosts and len(self._hosts) >= self._kept_hosts:
             now = self._clock.now()
-            self._hosts = {s: h for s, h in self._hosts.items() if h.users or h.pace.wait_s(now) > 0}
+            self._hosts = {s: h for s, h in self._hosts.items() if h.users or h.wait_s(now) > 0}
             # If many are still pending, they are not looked through again for each new host.
             self._kept_hosts = max(_KEPT_HOSTS, 2 * len(self._hosts))
         if site not in self._hosts:
@@ -377,21 +387,3 @@ def _dead_end(url: Url, why: str, kind: type[FetchError] = UnreachableError) -> 
     error = kind(url.as_linked, why)
     error.retryable = False
     return error
-
-
-_Result = TypeVar("_Result")
-
-
-async def fetch_or_fail(url: Url, work: Awaitable[_Result]) -> _Result:
-    """Await a fetch; an exception that is no `FetchError` becomes one, so a fetcher bug fails one page, not the run.
-
-    The error has no traceback of the fetch, because whoever keeps it would keep the buffers of its connection: megabytes.
-    """
-    try:
-        return await work
-    except FetchError as error:
-        failure = error.with_traceback(None)
-    except Exception as error:  # noqa: BLE001 - a fetcher may be anybody's code
-        failure = FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}")
-    failure.__cause__ = failure.__context__ = None
-    raise failure

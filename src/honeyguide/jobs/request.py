@@ -29,7 +29,7 @@ from honeyguide.errors import (
     Problem,
     shown,
 )
-from honeyguide.jobs.politeness import fetch_or_fail
+from honeyguide.jobs.events import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from honeyguide.core.crawl.sitemap import place_sitemap_urls
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
-from honeyguide.jobs.politeness import fetch_or_fail
+from honeyguide.jobs.events import fetch_or_fail
 from honeyguide.ports.fetch import Fetcher, Part
 
 if TYPE_CHECKING:
