@@ -30,8 +30,8 @@ class Unicode:
     def normalize(self, form: str, text: str) -> str:
         spelling: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
         spelled = (part for char in text for part in unicodedata.normalize(spelling, char))
-        runs = (len(list(run)) for is_mark, run in groupby(spelled, unicodedata.combining) if is_mark)
-        self.longest = max(self.longest, *runs, 0)
+        marks = groupby(spelled, lambda char: unicodedata.combining(char) > 0)
+        self.longest = max(self.longest, 0, *(len(list(run)) for is_mark, run in marks if is_mark))
         return unicodedata.normalize("NFC", text[:10])
 
     def __getattr__(self, name: str) -> object:

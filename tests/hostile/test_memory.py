@@ -98,6 +98,26 @@ def test_an_error_that_a_job_keeps_does_not_hold_the_buffers_of_its_connection()
     assert held_bytes < 6 * 300_000
 
 
+# --- robots.txt ---
+
+
+@pytest.mark.parametrize(
+    "line", [b"allow:/%05x*\n", b"disallow: /%05x\n", b"User-agent: a%05x\n", b"sitemap:/%05x\n"]
+)
+def test_what_is_kept_of_a_robots_txt_is_about_as_large_as_the_file(line: bytes) -> None:
+    text = b"User-agent: *\nDisallow: /b\n" + b"".join(line % n for n in range(500 * 1024 // len(line % 0)))
+    kept = [read_robots(b"Disallow: /a")]  # what the reader remembers for good is made before
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept.append(read_robots(text))
+        gc.collect()
+        held_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held_bytes < 2 * len(text)
+
+
 # --- bodies that are read ---
 
 

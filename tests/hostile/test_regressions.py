@@ -21,6 +21,7 @@ from honeyguide import load_profile
 from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.adapters.files.rows import MAX_NESTED, Rejected
 from honeyguide.adapters.files.sites import MAX_SITES, read_sites
+from honeyguide.adapters.html.content import main_content
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
@@ -47,9 +48,11 @@ NOW = datetime(2024, 6, 15, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _ends() -> Iterator[None]:
-    """Let a test fail that would not end."""
+    """Let a test fail that would not end, also where a library takes the exception for one of its own."""
+    late = []
 
     def give_up(*_: object) -> None:
+        late.append("too late")
         raise TimeoutError
 
     old = signal.signal(signal.SIGPROF, give_up)
@@ -57,6 +60,7 @@ def _ends() -> Iterator[None]:
     yield
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.signal(signal.SIGPROF, old)
+    assert not late
 
 
 def peak_of(call: Callable[[], object]) -> int:
@@ -85,6 +89,18 @@ def test_long_runs_of_emphasis_take_linear_time(run: str) -> None:
 )  # fmt: skip
 def test_emphasis_means_what_commonmark_says(anchor: str, plain: str) -> None:
     assert parse_markdown_links(f"[x{anchor and ' '}{anchor}](u)")[0][0].strip() == f"x {plain.strip()}"
+
+
+@pytest.mark.slow
+def test_megabytes_of_open_links_end_and_take_little_memory() -> None:
+    assert parse_markdown_links("[a](" * 1_250_000) == []
+    assert peak_of(lambda: parse_markdown_links("[" * 1_000_000)) < 50 * MB
+
+
+@pytest.mark.slow
+def test_the_content_of_a_table_that_is_one_long_row_ends() -> None:
+    content = main_content(b"<main><table><tr>" + b"<td>a" * 160_000, PAGE)
+    assert (content.text[:7], content.is_cut) == ("a\na\na\na", True)
 
 
 @pytest.mark.parametrize(
