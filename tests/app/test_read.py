@@ -23,6 +23,9 @@ PAGE = {
         {"rule": "some", "points": 1.5, "reason": "2 to 4 mentions"},
     ],
     "relevance_score": 4.5,
+    "topic_relevance": 0.65,
+    "topic_points": [{"rule": "title-about", "points": 0.4, "reason": "topic in title"}],
+    "language_group": "0011223344556677",
     "title": "=A",
 }
 
@@ -33,9 +36,10 @@ def test_a_page_comes_back_whole(tmp_path: Path, name: str) -> None:
     assert list(honeyguide.read(tmp_path / name)) == [PAGE, PAGE]
 
 
-def test_cells_have_the_types_of_their_fields(tmp_path: Path) -> None:
-    write_table(tmp_path / "p.csv", "csv", [PAGE], PageRecord)
-    (found,) = honeyguide.read(tmp_path / "p.csv")
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_cells_have_the_types_of_their_fields(tmp_path: Path, kind: str) -> None:
+    write_table(tmp_path / f"p.{kind}", kind, [PAGE], PageRecord)
+    (found,) = honeyguide.read(tmp_path / f"p.{kind}")
     same = (
         "schema",
         "url",
@@ -43,6 +47,8 @@ def test_cells_have_the_types_of_their_fields(tmp_path: Path) -> None:
         "depth",
         "parent",
         "relevance_score",
+        "topic_relevance",
+        "language_group",
         "reasons",
         "title",
         "digest",
@@ -50,6 +56,9 @@ def test_cells_have_the_types_of_their_fields(tmp_path: Path) -> None:
     )
     assert {name: found[name] for name in same} == {name: PAGE[name] for name in same}
     assert [point["points"] for point in found["points"]] == [3, 1.5]
+    assert [(point["points"], point["reason"]) for point in found["topic_points"]] == [
+        (0.4, "topic in title")
+    ]
     assert type(found["depth"]) is int
 
 
@@ -68,6 +77,9 @@ def test_what_is_no_record_is_rejected_with_its_place(tmp_path: Path, text: str)
     (tmp_path / "p.jsonl").write_text(text)
     with pytest.raises(InputError, match="line 1"):
         list(honeyguide.read(tmp_path / "p.jsonl"))
+    (tmp_path / "p.xlsx").write_text(text)
+    with pytest.raises(InputError, match="no record of Honeyguide"):
+        list(honeyguide.read(tmp_path / "p.xlsx"))
     (tmp_path / "p.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="no record of Honeyguide"):
         list(honeyguide.read(tmp_path / "p.csv"))

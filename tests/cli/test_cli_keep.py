@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import honeyguide
 from honeyguide.testing.contracts.contents import noise
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
@@ -172,6 +173,78 @@ def test_a_crawl_writes_its_best_pages_when_it_stops(run: Run, folder: Path) -> 
     assert paths(records(folder / "some.jsonl")) == ["/deutsch"]
 
 
+@pytest.mark.usefixtures("folder")
+def test_content_in_parquet_is_that_of_json_lines(run: Run) -> None:
+    pytest.importorskip("polars")
+    with served(shelf()) as (home,):
+        command = ("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs", "--content", "text")
+        assert run(*command, "-o", "c.parquet").exit_code == 0
+        assert run(*command, "-o", "c.parquet").exit_code == 0  # and again
+    for name, more in {"p": ("--content",), "t": ("--content", "text"), "k": ("--chunks", "500")}.items():
+        for kind in ("jsonl", "parquet"):
+            assert run("export", "pages", *more, "-o", f"{name}.{kind}", "--quiet").exit_code == 0
+        assert list(honeyguide.read(f"{name}.parquet")) == list(honeyguide.read(f"{name}.jsonl"))
+    assert list(honeyguide.read("c.parquet")) == list(honeyguide.read("t.jsonl"))
+    assert any("await one()" in (page["text"] or "") for page in honeyguide.read("c.parquet"))
+
+
+@pytest.mark.usefixtures("crawled")
+def test_pages_are_chosen_by_what_they_are_about(run: Run, folder: Path) -> None:
+    """TOPIC-7: a list that scores as much as the best page is not about the topic."""
+    (index,), (best,) = exported(run, "--path", "^/index$"), exported(run, "--path", "^/best$")
+    assert index["relevance_score"] >= 5
+    assert index["topic_relevance"] < 0.5 <= best["topic_relevance"]
+    assert set(paths(exported(run, "--min-relevance", "0.5"))) == {"/best", "/copy", "/deutsch"}
+    with served(shelf()) as (home,):
+        command = ("crawl", home, *TOPIC, *QUICK, "--traversal", "bfs", "--store", "o.db", "-o", "o.jsonl")
+        assert run(*command, "--min-relevance", "0.5").exit_code == 0
+    assert set(paths(records(folder / "o.jsonl"))) == {"/best", "/copy", "/deutsch"}
+    assert run("export", "pages", "--min-relevance", "2").exit_code == 2
+
+
+def test_the_best_pages_are_those_about_the_topic_not_those_with_most_mentions(run: Run) -> None:
+    aside = "<h2>asyncio</h2><h2>coroutine</h2>" + "asyncio " * 12 + "plain words of a long page " * 900
+    about = "An asyncio page. " + "A coroutine waits for another one. " * 30
+    pages = {
+        "/": page("Manual", "/long", "/about"),
+        "/long": page("Novelties", text=aside),
+        "/about": page("Waiting", text=about),
+    }
+    with served(LoopbackServer(pages)) as (home,):
+        assert run("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs").exit_code == 0
+    first, second = exported(run, "--top", "2")
+    assert paths([first, second]) == ["/about", "/long"]
+    assert first["relevance_score"] < second["relevance_score"]
+
+
+def test_of_a_page_in_several_languages_one_is_among_the_best(run: Run) -> None:
+    """Versions name each other with hreflang; pages that name only homepages are no versions of each other."""
+    named = "".join(
+        f"<link rel=alternate hreflang={one} href=/{one}/wait>" for one in ("en", "de", "x-default")
+    )
+    homes = "<link rel=alternate hreflang=en href=/en/><link rel=alternate hreflang=de href=/de/>"
+    texts = {"en": "A coroutine of asyncio waits here. ", "de": "Hier wartet eine coroutine von asyncio. "}
+    pages = {
+        "/": page("Manual", "/en/wait", "/de/wait", "/x-default/wait", "/one", "/two"),
+        **{
+            f"/{one}/wait": page(f"asyncio {one}", language=one, head=named, text=text * 9)
+            for one, text in texts.items()
+        },
+        "/one": page("asyncio one", head=homes, text="The asyncio of one thing. " * 9),
+        "/two": page("asyncio two", head=homes, text="Another asyncio, with a coroutine. " * 9),
+    }
+    with served(LoopbackServer(pages)) as (home,):
+        assert run("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs").exit_code == 0
+    best = paths(exported(run, "--top", "9"))
+    assert len([path for path in best if path.endswith("/wait")]) == 1
+    assert {"/one", "/two"} <= set(best)
+    groups = {paths([one])[0]: one["language_group"] for one in exported(run)}
+    assert groups["/en/wait"] == groups["/de/wait"] is not None
+    assert groups["/one"] != groups["/two"]
+    assert groups["/"] is None
+    assert paths(exported(run, "--top", "9", "--lang", "de")) == ["/de/wait"]
+
+
 @pytest.mark.usefixtures("crawled")
 def test_pages_are_chosen_by_score_rule_path_and_language(run: Run) -> None:
     assert {page["relevance_score"] >= 5 for page in exported(run, "--min-score", "5")} == {True}
@@ -242,11 +315,20 @@ def test_rescoring_gives_the_scores_of_a_fresh_crawl(run: Run, folder: Path) -> 
     result = run("rescore", *other)
     assert result.exit_code == 0, result.stderr
     found = [json.loads(line) for line in result.stdout.splitlines()]
-    names = ("url", "relevance_score", "relevance_level", "reasons", "points")
+    names = (
+        "url",
+        "relevance_score",
+        "relevance_level",
+        "reasons",
+        "points",
+        "topic_relevance",
+        "topic_points",
+    )
     assert sorted([page[name] for name in names] for page in found) == sorted(
         [page[name] for name in names] for page in records(folder / "f.jsonl")
     )
     assert max(page["relevance_score"] for page in found) >= 5
+    assert max(page["topic_relevance"] for page in found) >= 0.5
     best = run("rescore", *other, "--top", "1")
     assert paths([json.loads(best.stdout)]) == ["/socket"]
 

@@ -126,9 +126,9 @@ def test_what_parquet_cannot_be(run: Run, crawled: Path, command: tuple[str, ...
     result = run(*command, "--format", "parquet", "-o", "x.csv")
     assert "'x.csv' is csv by its name; leave out --format parquet" in result.stderr
     if command[0] == "crawl":
-        result = run(*command, "-o", "x.parquet", "--content")
+        result = run(*command, "-o", "x.parquet", "--content", "--no-keep")
         assert result.exit_code == 2
-        assert "which keeps no --content; write JSON lines, -o FILE.jsonl." in result.stderr
+        assert "--top and Parquet take the content from the store; leave out --no-keep." in result.stderr
     assert not list(crawled.glob("x.*"))
 
 

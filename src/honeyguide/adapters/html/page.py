@@ -32,6 +32,7 @@ _MAY_REFRESH = re.compile(rb"http-equiv\s{0,9}=\s{0,9}[\"']?\s{0,9}refresh")  # 
 _REFRESH = re.compile(
     r"\s*0*(?:\d|10)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"']?\s*", re.IGNORECASE
 )
+_MOST_VERSIONS = 300  # of a page in other languages
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
 
 
@@ -56,6 +57,7 @@ def parse_page(
         description=metadata.metas.get("description", ""),
         canonical=_canonical(metadata.canonical, base),
         language=_language(metadata),
+        versions=tuple(filter(None, (_canonical(href, base) for href in metadata.versions))),
         robots=metadata.metas.get("robots", ""),
         h1=tuple(document.headings[1]),
         h2=tuple(document.headings[2]),
@@ -159,6 +161,7 @@ class Metadata:
         self.language = ""
         self.base: str | None = None
         self.canonical: str | None = None
+        self.versions: list[str] = []
         self.metas: dict[str, str] = {}
         self.title = self.refresh = ""
         for node in document.metadata_nodes():
@@ -181,8 +184,16 @@ class Metadata:
         elif node.tag == "base":
             if self.base is None:
                 self.base = get("href")
-        elif self.canonical is None and "canonical" in (get("rel") or "").lower().split():
-            self.canonical = get("href")
+        else:
+            self._add_link(
+                (get("rel") or "").lower().split(), get("href"), is_version="hreflang" in node.attributes
+            )
+
+    def _add_link(self, rel: list[str], href: str | None, *, is_version: bool) -> None:
+        if self.canonical is None and "canonical" in rel:
+            self.canonical = href
+        elif href and is_version and "alternate" in rel and len(self.versions) < _MOST_VERSIONS:
+            self.versions.append(href)
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:

@@ -11,6 +11,7 @@ import csv
 import errno
 import json
 import tempfile
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 MARKDOWN = "markdown"
 IS_CUT = "is_cut"
-CONTENT = (MARKDOWN, "text", IS_CUT)  # fields of a page that are only in JSON lines
+CONTENT = (MARKDOWN, "text", IS_CUT)  # fields of a page that CSV and xlsx do not have
 _NO_CELLS = (*CONTENT, "curve", "hosts")  # too long for a cell
 PICK_COUNTS = (
     "links", "filtered", "candidates", "above_threshold", "selected", "rejected_service_area", "rejected_blog",
@@ -121,7 +122,7 @@ def check_table(path: Path, format_: str, kind: Any) -> None:
         check_replaceable(path, lambda head: has_columns(head, names, keys))
         return
     need_parquet(str(path))
-    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT)))
+    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT), CONTENT))
 
 
 def _has_sheet(path: Path, names: Sequence[str]) -> bool:
@@ -164,7 +165,10 @@ def write_table(
             return write_xlsx(part, column_names(kind, own), values)
         if kind is PickRecord:
             return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
-        return write_parquet(part, records, parquet_schema(kind, *CONTENT))
+        later = iter(records)
+        first = list(islice(later, 1))
+        missing = [name for name in CONTENT if not first or name not in first[0]]
+        return write_parquet(part, chain(first, later), parquet_schema(kind, *missing))
 
 
 def _write_lines(path: Path, header: Sequence[str] | None, rows: Iterable[Any]) -> int:
@@ -197,6 +201,7 @@ def _listed(values: Record) -> list[Record]:
 
 BATCH_ROWS = 1_000  # in memory at once
 BATCH_ENTRIES = 200_000  # of their lists, all together: a page may have many links
+_ENTRY_CHARS = 500  # of a long text count as an entry
 
 
 def write_parquet(path: Path, rows: Iterable[Record], schema: Schema) -> int:
@@ -235,12 +240,18 @@ def _batches(rows: Iterable[Record]) -> Iterator[Sequence[Record]]:
     entries = given = 0
     for row in rows:
         batch.append(row)
-        entries += sum(len(value) for value in row.values() if isinstance(value, list))
+        entries += sum(map(_entries, row.values()))
         if len(batch) >= BATCH_ROWS or entries >= BATCH_ENTRIES:
             yield batch
             batch, entries, given = [], 0, given + 1
     if batch or not given:
         yield batch
+
+
+def _entries(value: Any) -> int:
+    if isinstance(value, list):
+        return len(value)
+    return len(value) // _ENTRY_CHARS if isinstance(value, str) else 0
 
 
 def encodable(value: Any) -> Any:
@@ -256,12 +267,13 @@ def encodable(value: Any) -> Any:
     return [encodable(item) for item in value] if isinstance(value, list) else value
 
 
-def has_schema(file: str, schema: Schema) -> bool:
-    """Tell whether a file is Parquet with exactly these columns and types."""
+def has_schema(file: str, schema: Schema, besides: Sequence[str] = ()) -> bool:
+    """Tell whether a file is Parquet with exactly these columns and types; it may have columns `besides`."""
     import polars as pl
 
     try:
-        return dict(pl.read_parquet_schema(file)) == dict(schema)
+        found = pl.read_parquet_schema(file)
+        return {name: kind for name, kind in found.items() if name not in besides} == dict(schema)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return False
 

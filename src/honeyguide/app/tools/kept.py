@@ -187,11 +187,12 @@ class _Taken:
     def __init__(self) -> None:
         self._digests: set[str] = set()
         self._sketches: dict[str, Sketch] = {}
+        self._groups: set[str] = set()
 
     def take(self, page: StoredPage) -> bool:
         """Take a page unless it is a copy of one that was taken."""
-        record, digest = page.record, page.record["digest"]
-        if digest is not None and digest in self._digests:
+        record, digest, group = page.record, page.record["digest"], page.record["language_group"]
+        if digest in self._digests or group in self._groups:
             return False
         sketch = _sketch(page)
         original = self._sketches.get(record["duplicate_of"] or "")
@@ -201,8 +202,8 @@ class _Taken:
         if sketch and any(likeness(other, sketch) >= _ALIKE for other in others):
             return False
         self._sketches[record["url"]] = sketch
-        if digest is not None:
-            self._digests.add(digest)
+        self._digests.update([digest] if digest is not None else [])
+        self._groups.update([group] if group is not None else [])
         return True
 
 

@@ -1,6 +1,6 @@
-"""Records read back from what Honeyguide has written: JSON lines, CSV or Parquet, each record with the types of its fields.
+"""Records read back from what Honeyguide has written: JSON lines, CSV, Parquet or xlsx, each record with the types of its fields.
 
-Owns: which record a file holds. Must not know: options. Start reading at `read`. CSV has less than a record: what is no cell is
+Owns: which record a file holds. Must not know: options. Start reading at `read`. A table of cells has less than a record: what is no cell is
 missing, and points have no rule.
 """
 
@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import csv
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.read import kind_of, name_of, need_parquet, opened, read_lines, reading_parquet
 from honeyguide.adapters.files.results import MAX_RECORD_BYTES
 from honeyguide.adapters.files.rows import json_object
 from honeyguide.adapters.output.tables import column_names
+from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.records import fields as table
 from honeyguide.core.records.fields import OutputRecord, Point, fields, is_record, known
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from honeyguide.core.records import Record
 
@@ -34,11 +35,14 @@ _PAID = re.compile(r"(.*?) \(([+-][0-9.]+|-)\)(?:; |$)", re.DOTALL)
 
 
 def read(path: str | Path) -> Iterator[Record]:
-    """Read the records of a file: JSON lines, CSV or Parquet, by its name; raises `InputError` for what is no record."""
+    """Read the records of a file: JSON lines, CSV, Parquet or xlsx, by its name; raises `InputError` for what is no record."""
     file = str(path)
-    match kind_of(file):
+    match "xlsx" if file.lower().endswith(".xlsx") else kind_of(file):
         case "csv":
-            yield from _read_csv(file)
+            yield from _read_cells(csv.reader(text for _, text in read_lines(file)), file)
+        case "xlsx":
+            with opened(file):  # a file that cannot be opened is an error of ours
+                yield from _read_cells(_sheet_rows(file), file)
         case "parquet":
             yield from _read_parquet(file)
         case _:
@@ -85,9 +89,17 @@ def _as(value: Any, hint: Any) -> Any:
     return _restored(value, hint) if is_typeddict(hint) else value
 
 
-def _read_csv(file: str) -> Iterator[Record]:
-    lines = (text for _, text in read_lines(file))
-    reader = csv.reader(lines)
+def _sheet_rows(file: str) -> Iterator[list[str]]:
+    try:
+        for place, row in enumerate(read_xlsx(Path(file))):
+            if place == 0:
+                yield list(row)
+            yield list(row.values())
+    except ValueError:
+        raise InputError(_FOREIGN, file=name_of(file)) from None
+
+
+def _read_cells(reader: Iterator[list[str]], file: str) -> Iterator[Record]:
     header = tuple(next(reader, ()))
     kind = next((kind for kind in _KINDS if header in _headers(kind)), None)
     if kind is None:

@@ -156,10 +156,6 @@ def _checked(outputs: OutputOptions) -> OutputOptions:
         raise click.UsageError(
             "A table has no room for --links and --content; write JSON lines, -o FILE.jsonl."
         )
-    if output == "parquet" and outputs.content:
-        raise click.UsageError(
-            "Parquet is written from the store, which keeps no --content; write JSON lines, -o FILE.jsonl."
-        )
     return replace(outputs, file=file, output=output)
 
 
@@ -169,8 +165,11 @@ def _check_top(outputs: OutputOptions, keeping: KeepOptions) -> None:
         raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
     if outputs.top is not None and outputs.due:
         raise click.UsageError("--top chooses among all pages of a crawl; leave out --due.")
-    if outputs.top is not None and keeping.no_keep and (outputs.content or outputs.markdown):
-        raise click.UsageError("--top takes the content from the store; leave out --no-keep.")
+    is_parquet = outputs.output == "parquet" and outputs.content
+    if keeping.no_keep and (
+        is_parquet or (outputs.top is not None and (outputs.content or outputs.markdown))
+    ):
+        raise click.UsageError("--top and Parquet take the content from the store; leave out --no-keep.")
 
 
 def _check_due(outputs: OutputOptions, options: CrawlOptions, *, is_seeded: bool) -> None:

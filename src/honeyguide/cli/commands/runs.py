@@ -273,8 +273,8 @@ def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: s
         raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
     file = standard_output(options.file)
     chosen = (options.output or "jsonl") if file is None else format_of(file, options.output, ALL_FORMATS)
-    if (options.chunks or options.content) and chosen != "jsonl":
-        raise click.UsageError("Content needs JSON lines: -o FILE.jsonl.")
+    if (options.chunks or options.content) and chosen not in ("jsonl", "parquet"):
+        raise click.UsageError("Content needs JSON lines or Parquet: -o FILE.jsonl, -o FILE.parquet.")
     with rejected_options():
         topic = topic or topic_of_run(options.store, options.run)
         wish = ContentWish(options.content, options.markdown, topic=topic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,7 +155,8 @@ class Work:
 
         The store is opened when the outputs are: what cannot be written leaves no store behind.
         """
-        wish = ContentWish(warc=self.options.warc) if self.options.top else self._wish()
+        wish = replace(self._wish(), field=None) if self.options.output == "parquet" else self._wish()
+        wish = ContentWish(warc=wish.warc) if self.options.top else wish  # the rest comes from the store
         keeping = closing(ContentKeeper(self.job.policy.agent, wish))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
@@ -248,7 +249,8 @@ class Work:
 
     def _stored_pages(self) -> StoredPages:
         session, links, choice = self.session, self.options.links, self._choice
-        export = PageExport(self._wish() if choice.top else ContentWish())
+        content = self.options.content if self.options.output == "parquet" else None
+        export = PageExport(self._wish() if choice.top else ContentWish(content))
 
         def pages() -> Iterator[Record]:
             stored = pages_of(session.store, session.begun)

@@ -110,6 +110,7 @@ class Page:
     description: str = ""
     canonical: str | None = None
     language: str | None = None
+    versions: tuple[str, ...] = ()  # URLs that it names as itself in other languages (hreflang)
     robots: str = ""  # the meta element of that name, as written
     h1: tuple[str, ...] = ()
     h2: tuple[str, ...] = ()

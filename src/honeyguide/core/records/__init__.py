@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from honeyguide.core.crawl.placement import band_of, relevance_level
@@ -161,6 +162,7 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         "digest": crawled.content,
         "canonical": crawled.page.canonical if crawled.page else None,
         "language": crawled.page.language if crawled.page else None,
+        "language_group": _language_group(crawled.page) if crawled.page else None,
         "robots": _robots(crawled),
         "duplicate_of": crawled.twin,
     }
@@ -192,6 +194,13 @@ def _robots(crawled: Crawled) -> str | None:
     said = f"{crawled.page.robots if crawled.page else ''},{crawled.robots or ''}"[:_MOST_ROBOTS]
     words = dict.fromkeys(" ".join(word.split()).lower() for word in said.split(","))
     return ", ".join(filter(None, words)) or None
+
+
+def _language_group(page: Page) -> str | None:
+    """Name the set of a page and its versions in other languages; each of them, if it names all, has the same."""
+    urls = sorted({page.url.as_linked, *page.versions})
+    said = "\n".join(urls).encode("utf-8", "backslashreplace")
+    return blake2b(said, digest_size=8).hexdigest() if len(urls) > 1 else None
 
 
 def _canonical_other(page: Page, context: CrawlContext) -> str | None:
