@@ -195,9 +195,7 @@ class PageRecord(OutputRecord):
     digest: str | None  # of the main content; pages with equal digests have the same content
     canonical: str | None  # the URL that the page names as its own; null if it names none
     language: str | None  # as the page declares it, such as `en` or `pt-br`
-    language_group: (
-        str | None
-    )  # the same for pages that name each other as one page in several languages (hreflang)
+    language_group: str | None  # the same for versions of a page in other languages (hreflang)
     robots: str | None  # what meta robots and X-Robots-Tag say: `noindex, nofollow`; not obeyed
     duplicate_of: str | None  # an earlier page that says the same, or the canonical URL of another
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
