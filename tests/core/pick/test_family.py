@@ -142,3 +142,9 @@ def test_capitals_tell_the_name_from_the_trade() -> None:
 def test_likeness() -> None:
     assert similar(["fire", "alarms"], ["fire", "alarm", "systems"]) == pytest.approx(2 / 3)
     assert similar([], []) == 0
+
+
+def test_a_folder_of_products_holds_no_places() -> None:
+    names = ("Akron", "Parma", "Solon")
+    assert family_paths(PROSE, *((f"/products/{name.lower()}", name) for name in names)) == set()
+    assert len(family_paths(PROSE, *((f"/zorbs/{name.lower()}", name) for name in names))) == len(names)

@@ -127,3 +127,33 @@ def test_a_services_heading_overrules_the_doorway_filter() -> None:
             selected(f"<main><section><h2>{heading}</h2><div>{links}</div></section>{prose}</main>")
         )
         assert page["/roofing-ashbrook"].bucket == bucket, heading
+
+
+def test_a_category_is_a_service_where_the_submenu_of_the_services_lists_it() -> None:
+    entry = '<a href="/services">Services</a>'
+    page = by_path(
+        selected(
+            f"<nav><ul>{submenu(entry, 'category/zorbs', 'category/frabs', 'category/quells')}"
+            '<li><a href="/category/van">Van</a></li></ul></nav>'
+        )
+    )
+    assert [page[f"/category/{name}"].bucket for name in ("zorbs", "frabs", "van")] == [
+        "services",
+        "services",
+        "blog",
+    ]
+
+
+def test_the_last_entry_of_the_menu_comes_after_other_unknown_pages() -> None:
+    entries = "".join(f'<a href="/{name}">{name}</a>' for name in ("zorbs", "frabs", "quells", "kapcs"))
+    selection = selected(f"<nav>{entries}</nav><main><p>See <a href=/nirps>Nirps</a>.</main>")
+    assert paths(selection) == ["/zorbs", "/frabs", "/quells", "/nirps"]
+    reasons = by_path(selection)["/kapcs"].score
+    assert reasons is not None
+    assert "the last entry of the menu" in reasons.words
+
+
+def test_three_entries_are_no_menu_with_an_end() -> None:
+    entries = "".join(f'<a href="/{name}">{name}</a>' for name in ("zorbs", "frabs", "quells"))
+    page = by_path(selected(f"<nav>{entries}</nav><main><p>See <a href=/nirps>Nirps</a>.</main>"))
+    assert len({page[path].score for path in ("/zorbs", "/quells")}) == 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
 
 _LEAST = 3  # pages that make a group
+_MENU = 4  # entries that make a menu
 _MOSTLY = 0.75  # of a group that a hub leads are pages that may be services
 
 
@@ -40,6 +41,7 @@ NO_GROUPS: GroupFacts = {
     "under": None,
     "leads": False,
     "in_largest_menu": False,
+    "ends_menu": False,
     "group_share": 0.0,
 }
 
@@ -47,13 +49,16 @@ NO_GROUPS: GroupFacts = {
 def describe_groups(
     links: Sequence[Link], plan: Strategy, bucket_of: Callable[[Link], str | None]
 ) -> dict[Url, GroupFacts]:
-    """Return the facts of each link that is in a group or leads one, by its URL; `bucket_of` knows no groups."""
+    """Return the facts of each link that is in a group, leads one or ends the menu, by its URL; `bucket_of` knows no groups."""
     groups = _groups_of(links)
+    entries = _menu_entries(links)
+    facts: defaultdict[Url, GroupFacts] = defaultdict(NO_GROUPS.copy)
+    if len(entries) >= _MENU:
+        facts[list(entries.values())[-1].url]["ends_menu"] = True
     if not groups:
-        return {}
+        return dict(facts)
     rules = plan.groups
     buckets: dict[Url, str | None] = {link.url: bucket_of(link) for link in links}
-    entries = _menu_entries(links)
     hub = (
         None if rules.hub in buckets.values() else _hub_by_structure(groups, entries, buckets, rules.members)
     )
@@ -61,7 +66,6 @@ def describe_groups(
         buckets[hub] = rules.hub
     menus = [group for group in groups if group.is_menu]
     largest = max(menus, key=lambda group: len(group.members), default=None)
-    facts: defaultdict[Url, GroupFacts] = defaultdict(NO_GROUPS.copy)
     for group in groups:
         entry = entries.get(group.words)
         row = Facts(
