@@ -147,10 +147,7 @@ def measure(listed: Path, output: Path, concurrency: int, sites: Sites) -> None:
     cpu_s = spent.children_user + spent.children_system
     say(f"{count} sites in {time.monotonic() - began:.0f} s, exit code {process.returncode}")
     say(f"memory, largest in each fifth of the run: {', '.join(f'{one:.0f}' for one in fifths)} MB")
-    say(
-        f"{(sites.requests - requests) / count:.2f} requests and {1000 * cpu_s / count:.1f} ms of CPU a site",
-        flush=True,
-    )
+    say(f"{(sites.requests - requests) / count:.2f} requests and {1000 * cpu_s / count:.1f} ms of CPU a site")
 
 
 def kill_often(listed: Path, output: Path, concurrency: int, moments: list[float]) -> None:

@@ -75,7 +75,7 @@ _CATALOGUE = (
         "it labels the largest submenu, or a heading of cards names it; no page is a hub by its words",
     ),
     ("in_largest_menu", FactKind.FLAG, "the largest submenu of the page lists it"),
-    ("ends_menu", FactKind.FLAG, "it is the last entry of the menu, where sites have what is beside their business"),
+    ("ends_menu", FactKind.FLAG, "it is the last entry of the menu of the page"),
     (
         "group_share",
         FactKind.NUMBER,
