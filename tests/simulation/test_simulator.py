@@ -314,12 +314,9 @@ def test_policies_rank_as_the_core_does_page_by_page() -> None:
         if isinstance(clock, AgeClock):
             born, of_class = float(sight.published[page]), hosts[state.page_class]
             of_site = clock.site.exposure_h(since * HOUR, now * HOUR) / (now - since)
-            of_class[host] = of_class[host].with_visit(
-                max(0.0, since - born),
-                now - born,
-                found=found,
-                rate=rates[page].a / rates[page].b * of_site,
-            )
+            rate, profile = rates[page].a / rates[page].b * of_site, of_class[host]
+            counts = profile.counts(max(0.0, since - born), now - born, found=found, rate=rate)
+            of_class[host] = profile.with_counts(counts)
             hosts[state.page_class] = related(of_class, state.page_class)
         if sight.kind[page] == 0:
             sites[host] = sites[host].with_visit(
@@ -438,7 +435,8 @@ def test_ages_are_the_core_s_and_so_are_their_ends(visits: list[tuple[float, flo
     for begin, waited, found, rate in visits:
         span = np.array([begin]), np.array([begin + waited])
         ages.learn(group, span, np.array([found]), np.array([rate]))
-        hosts["b"] = hosts["b"].with_visit(begin, begin + waited, found=found, rate=rate)
+        counts = hosts["b"].counts(begin, begin + waited, found=found, rate=rate)
+        hosts["b"] = hosts["b"].with_counts(counts)
         hosts = related(hosts, "article")
     for _ in range(10):
         ages.count_lives(group, np.array([40.0]), 8.0)

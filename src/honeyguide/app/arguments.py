@@ -141,7 +141,7 @@ def strategy_profile(
     profile = replace(profile, scope=profile.scope.within(reach))
     if wishes is not None and any(wishes):
         profile = with_wishes(profile, strategy, *wishes)
-    return profile if query is None else profile.with_query(query)
+    return profile if query is None else replace(profile, query=replace(profile.query, text=query))
 
 
 class Wishes(NamedTuple):

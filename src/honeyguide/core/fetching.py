@@ -209,21 +209,13 @@ _LAST_DOUBLING = 30  # keeps 2**attempt small; every cap is reached before
 
 
 def gap_s(host: str, nth: int, delay_s: float, jitter: float) -> float:
-    """Return the pause after the host's nth request: the delay and a share of the jitter, the same each time.
-
-    >>> 0.5 <= gap_s("example.com", 1, 0.5, 0.2) < 0.6
-    True
-    """
+    """Return the pause after the host's nth request: the delay and a share of the jitter, the same each time."""
     digest = blake2b(f"{host} {nth}".encode("utf-8", "backslashreplace"), digest_size=6).digest()
     return delay_s * (1.0 + jitter * int.from_bytes(digest, "big") / 2**48)
 
 
 def backoff_s(attempt: int, first_s: float, cap_s: float) -> float:
-    """Return the pause before try number `attempt` + 1: doubling, up to a cap.
-
-    >>> [backoff_s(n, 1.0, 5.0) for n in (1, 2, 3, 4)]
-    [1.0, 2.0, 4.0, 5.0]
-    """
+    """Return the pause before try number `attempt` + 1: doubling, up to a cap."""
     return min(cap_s, first_s * 2.0 ** (min(max(attempt, 1), _LAST_DOUBLING) - 1))
 
 

@@ -194,9 +194,9 @@ class Session:
                 queue.reopen("max-depth", request.max_depth)  # what the limit of another command rejected
                 if request.max_depth is not None:
                     queue.drop_deep(request.max_depth)
-                again = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
-                queue.requeue(again.seeds)
-                for site in again.sites:
+                again, rested = seeds_again(seeds, queue.known([seed.digest for seed in seeds]))
+                queue.requeue(again)
+                for site in rested:
                     queue.block(site, None)
             # Of what an earlier process left, what is due is claimed again, and the rest stays queued.
             until = now + self._rules.lease_s

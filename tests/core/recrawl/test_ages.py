@@ -23,9 +23,8 @@ def calmed() -> AgeProfile:
     """Visits to 200 pages that change in each of their first four hours, and then no more."""
     profile = FLAT
     for _ in range(200):
-        profile = profile.with_visit(0.0, 4.0, found=4.0, rate=0.05).with_visit(
-            4.0, 100.0, found=0.0, rate=0.05
-        )
+        profile = profile.with_counts(profile.counts(0.0, 4.0, found=4.0, rate=0.05))
+        profile = profile.with_counts(profile.counts(4.0, 100.0, found=0.0, rate=0.05))
     return profile
 
 

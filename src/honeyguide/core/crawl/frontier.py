@@ -106,11 +106,7 @@ Outcome = Done | Retry | Dropped
 
 
 def is_fetch(outcome: Outcome) -> bool:
-    """Tell whether a page was requested, and so counts.
-
-    >>> is_fetch(Done()), is_fetch(Dropped(Why("forbidden", "robots.txt disallows it"), is_fetch=False))
-    (True, False)
-    """
+    """Tell whether a page was requested, and so counts."""
     return isinstance(outcome, Done) or outcome.is_fetch
 
 
@@ -329,11 +325,7 @@ def rest_of(
 
 
 def rest_of_full(ask: ClaimRequest, held_until: float | None) -> NoClaim:
-    """Why nothing was claimed although pages are queued: `max_pages` are fetched or leased, and a lease may yet be returned.
-
-    >>> rest_of_full(ClaimRequest(5.0, 1, 9.0), None), rest_of_full(ClaimRequest(5.0, 1, 9.0), 600.0)
-    (NoClaim(why='max_pages', until=None), NoClaim(why='shared', until=5.25))
-    """
+    """Why nothing was claimed although pages are queued: `max_pages` are fetched or leased, and a lease may yet be returned."""
     return NoClaim("max_pages") if held_until is None else _shared(ask, held_until)
 
 

@@ -173,10 +173,12 @@ def seeds_of(urls: Iterable[Url], ground: CrawlContext) -> list[Discovered]:
     return list(found.values())
 
 
-def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, KnownState]) -> Again:
-    """Give the seeds that were not had, to be tried again at once: whoever gives the same command asks for them.
+def seeds_again(
+    seeds: Iterable[Discovered], known: Mapping[int, KnownState]
+) -> tuple[list[Discovered], set[str]]:
+    """Give the seeds that were not fetched, to be tried again at once: whoever gives the same command asks for them.
 
-    What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
+    Also gives the sites whose pause is over with it: those that never answered; one that asked for a pause has it. What waits to be tried again need not wait, and what was refused for its address may be allowed by now. What failed
     for good is tried again only if no seed was fetched, so that there is nothing else to do.
     """
     met = [(seed, known[seed.digest]) for seed in seeds if seed.digest in known]
@@ -192,17 +194,7 @@ def seeds_again(seeds: Iterable[Discovered], known: Mapping[int, KnownState]) ->
     paused = {
         seed.url.site for seed, rule in again if rule.startswith("http-") or rule == AskedToWaitError.rule
     }
-    return Again([seed for seed, _ in again], {seed.url.site for seed, _ in again} - had - paused)
-
-
-class Again(NamedTuple):
-    """Seeds that are tried again, and sites whose pause is over with it: those that never answered.
-
-    A host that asked for a pause itself has it.
-    """
-
-    seeds: list[Discovered]
-    sites: set[str]
+    return [seed for seed, _ in again], {seed.url.site for seed, _ in again} - had - paused
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,20 +278,12 @@ def change_of(record: Record) -> Why | None:
 
 
 def was_read(record: Record) -> bool:
-    """Tell whether a visit read the page; one that failed, or was answered "not modified", did not.
-
-    >>> was_read({"action": "expand"}), was_read({"action": "unchanged"})
-    (True, False)
-    """
+    """Tell whether a visit read the page; one that failed, or was answered "not modified", did not."""
     return record["action"] not in _UNREAD
 
 
 def is_relevant(record: Record) -> bool:
-    """Tell whether a page is about the topic (TOPIC-7).
-
-    >>> is_relevant({"topic_relevance": 0.5}), is_relevant({"topic_relevance": None})
-    (True, False)
-    """
+    """Tell whether a page is about the topic (TOPIC-7)."""
     relevance = record["topic_relevance"]
     return relevance is not None and relevance >= RELEVANT
 

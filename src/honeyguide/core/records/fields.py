@@ -290,11 +290,7 @@ class PlanRecord(OutputRecord):
 
 @cache
 def fields(kind: Any) -> dict[str, Any]:
-    """Give the types of a record's fields, by name and in order; `NotRequired` and null are kept.
-
-    >>> fields(Rejection)
-    {'rule': <class 'str'>, 'reason': <class 'str'>}
-    """
+    """Give the types of a record's fields, by name and in order; `NotRequired` and null are kept."""
     return get_type_hints(kind, include_extras=True)
 
 
@@ -355,9 +351,5 @@ def checker(hint: Any) -> Callable[[Any], bool]:
 
 
 def is_record(value: object, kind: Any) -> bool:
-    """Tell whether something that was read back has the fields of a record, whatever they say.
-
-    >>> is_record({"rule": "cap", "reason": "enough"}, Rejection), is_record({"rule": 1}, Rejection)
-    (True, False)
-    """
+    """Tell whether something that was read back has the fields of a record, whatever they say."""
     return checker(kind)(value)

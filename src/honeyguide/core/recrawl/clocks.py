@@ -230,10 +230,6 @@ class AgeProfile:
             reading += (end - begin) * (speed + then) / 2.0
         return (*course, (reading, speeds[-1], 0.0))
 
-    def with_visit(self, begin_h: float, end_h: float, *, found: float, rate: float) -> AgeProfile:
-        """Learn from a visit at the age `end_h` after one at `begin_h`."""
-        return self.with_counts(self.counts(begin_h, end_h, found=found, rate=rate))
-
     def counts(self, begin_h: float, end_h: float, *, found: float, rate: float) -> Counts:
         """List what such a visit adds: the age, the changes found, the changes expected.
 
@@ -268,7 +264,7 @@ class SiteAges:
         return cls(AgeProfile(common.weights, *own), common)
 
     def with_visit(self, begin_h: float, end_h: float, *, found: float, rate: float) -> SiteAges:
-        """Learn from a visit, as `AgeProfile.with_visit` does."""
+        """Learn from a visit at the age `end_h` after one at `begin_h`."""
         counts = self.own.counts(begin_h, end_h, found=found, rate=rate)
         every = self.every.with_counts(counts)
         return SiteAges(replace(self.own.with_counts(counts), parent=every.weights), every)

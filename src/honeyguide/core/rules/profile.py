@@ -216,10 +216,6 @@ class Profile:
         """Return the buckets of a strategy: its own, or those of the profile."""
         return strategy.kinds or self.kinds
 
-    def with_query(self, text: str) -> Profile:
-        """Return the same profile with another query."""
-        return replace(self, query=replace(self.query, text=text))
-
 
 class FamilyWords(NamedTuple):
     """The words by which families of pages that differ only in a name are recognised; folded."""

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Done, Lease, RunSpec, Sighting, digest_of
+from honeyguide.core.crawl.frontier import (
+    ClaimRequest,
+    Discovered,
+    Done,
+    Lease,
+    RunSpec,
+    ScheduledVisit,
+    Sighting,
+    digest_of,
+)
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.records import Crawled, page_record
 from honeyguide.core.url.url import Tracking, Url
@@ -59,6 +68,11 @@ def digest(path: str) -> int:
 def ask(now: float = 0.0, limit: int = 1, **more: object) -> ClaimRequest:
     """Ask for leases that last ten minutes."""
     return ClaimRequest(now, limit, now + 600.0, **more)  # type: ignore[arg-type]  # a test may set any field
+
+
+def visits(at: float, *paths: str) -> list[ScheduledVisit]:
+    """Plan visits in this order, none before that time."""
+    return [ScheduledVisit(digest(path), at, place) for place, path in enumerate(paths)]
 
 
 def paths(leases: Sequence[Lease]) -> list[str]:

@@ -13,6 +13,7 @@ from honeyguide.core.crawl.frontier import (
     Discovered,
     Done,
     Dropped,
+    Lease,
     NoClaim,
     Retry,
     ScheduledVisit,
@@ -35,11 +36,15 @@ class LimitsContract:
         """Make a queue with something in it."""
         raise NotImplementedError
 
+    def make_lease(self, *links: Discovered) -> tuple[RunQueue, Lease]:
+        """Make such a queue, and claim the best link."""
+        queue = self.make_queue(*links)
+        return queue, queue.claim(ask()).leases[0]
+
     # --- redirects ---
 
     def test_the_target_of_a_redirect_is_not_fetched_again(self) -> None:
-        queue = self.make_queue(found("/a", priority=9), found("/target"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), found("/target"))
         target = Url.parse(f"{SITE}/target")
         queue.commit_page(lease, Intake(Done(), findings=Findings(), target=(digest("/target"), target)))
         assert not queue.claim(ask()).leases

@@ -27,7 +27,7 @@ from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, found, page, paths, spec
+from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, found, page, paths, spec, visits
 from honeyguide.testing.contracts.limits import LimitsContract
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ class StoreContract(LimitsContract):
         assert queue.known([digest("/a")])[digest("/a")].is_settled
 
     def test_what_becomes_of_a_leased_page_is_known_at_once(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         assert queue.known([digest("/a")])[digest("/a")].state == State.LEASED
         queue.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
         standing = queue.known([digest("/a")])[digest("/a")]
@@ -111,8 +110,7 @@ class StoreContract(LimitsContract):
     # --- ends ---
 
     def test_a_page_and_what_it_revealed_come_together(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         findings = Findings(
             new=[found("/b", "deep", 9, wave=lease.claim), found("/c", out=Why("pruned", "weak"))]
         )
@@ -126,8 +124,7 @@ class StoreContract(LimitsContract):
 
     def test_better_evidence_moves_up_and_brings_back(self) -> None:
         pruned = found("/pruned", out=Why("pruned", "weak"))
-        queue = self.make_queue(found("/a", priority=9), found("/b"), found("/c"), pruned)
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), found("/b"), found("/c"), pruned)
         better = [found("/c", "deep", 9, wave=1), found("/pruned", "broad", 6)]
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         assert drain(queue) == ["/c", "/pruned", "/b"]
@@ -142,8 +139,7 @@ class StoreContract(LimitsContract):
     def test_better_evidence_brings_back_what_was_put_out_for_lack_of_it(self) -> None:
         out = {f"/{rule}": rule for rule in sorted(PASSING_RULES)}
         put_out = [found(path, out=Why(rule, "weak")) for path, rule in out.items()]
-        queue = self.make_queue(found("/a", priority=9), *put_out)
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), *put_out)
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=[found(path) for path in out])))
         assert drain(queue) == list(out)
 
@@ -166,8 +162,7 @@ class StoreContract(LimitsContract):
         assert (again.url.path, again.lane) == ("/later", "broad")
 
     def test_a_retry_waits_and_comes_last(self) -> None:
-        queue = self.make_queue(found("/a", priority=9), found("/b"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), found("/b"))
         queue.commit_page(lease, Intake(Retry(60.0, Why("http-503", "later"))))
         granted = queue.claim(ask(limit=2))
         assert paths(granted.leases) == ["/b"]
@@ -178,15 +173,13 @@ class StoreContract(LimitsContract):
         assert (again.url.path, again.attempt) == ("/a", 2)
 
     def test_a_lease_ends_once(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         queue.commit_page(lease, Intake(Done()))
         assert not queue.commit_page(lease, Intake(Done()))
         assert queue.counts().fetched == 1
 
     def test_a_lease_is_held_until_it_ends(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         assert queue.look(lease).is_held
         queue.commit_page(lease, Intake(Retry(5.0, Why("http-503", "busy"))))
         assert not queue.look(lease).is_held
@@ -194,17 +187,9 @@ class StoreContract(LimitsContract):
         assert (queue.look(lease).is_held, queue.look(again).is_held) == (False, True)
 
     def test_done_is_queued_again_when_it_is_due(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         queue.commit_page(lease, Intake(Done()))
-        assert (
-            len(
-                queue.schedule(
-                    [ScheduledVisit(digest("/a"), 100.0, 0), ScheduledVisit(digest("/unknown"), 100.0, 1)]
-                )
-            )
-            == 1
-        )
+        assert len(queue.schedule(visits(100.0, "/a", "/unknown"))) == 1
         assert queue.counts().due == 1
         assert queue.claim(ask(99.0)).rest.why == "complete"
         (again,) = queue.claim(ask(100.0)).leases
@@ -214,10 +199,7 @@ class StoreContract(LimitsContract):
 
     def test_what_is_due_comes_first_in_the_order_of_the_plan(self) -> None:
         queue = self.make_queue(found("/a", priority=9), found("/b", priority=8), found("/c", priority=7))
-        assert (
-            len(queue.schedule([ScheduledVisit(digest("/c"), 5.0, 1), ScheduledVisit(digest("/b"), 5.0, 2)]))
-            == 2
-        )
+        assert len(queue.schedule(visits(5.0, "/c", "/b"))) == 2
         assert paths(queue.claim(ask(5.0, limit=9)).leases) == ["/c", "/b", "/a"]
 
     def test_only_what_is_due_is_granted_where_that_is_asked(self) -> None:
@@ -234,25 +216,16 @@ class StoreContract(LimitsContract):
 
     def test_what_failed_can_be_scheduled_but_not_what_was_put_out(self) -> None:
         out = found("/out")._replace(out=Why("irrelevant", "no points"))
-        queue = self.make_queue(found("/gone"), out)
-        (lease,) = queue.claim(ask()).leases
-        assert not queue.schedule([ScheduledVisit(digest("/gone"), 1.0, 0)])  # it is being fetched
+        queue, lease = self.make_lease(found("/gone"), out)
+        assert not queue.schedule(visits(1.0, "/gone"))  # it is being fetched
         queue.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404"))))
-        assert (
-            len(
-                queue.schedule(
-                    [ScheduledVisit(digest("/gone"), 1.0, 0), ScheduledVisit(digest("/out"), 1.0, 1)]
-                )
-            )
-            == 1
-        )
+        assert len(queue.schedule(visits(1.0, "/gone", "/out"))) == 1
         assert paths(queue.claim(ask(1.0, limit=9, only_due=True)).leases) == ["/gone"]
 
     # --- memory ---
 
     def test_who_links_a_url_is_remembered(self) -> None:
-        queue = self.make_queue(found("/a", priority=9), found("/b"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), found("/b"))
         seen = Sighting("other words", "footer", 0.0, "", "far")
         findings = Findings(sightings=[(digest("/b"), seen)], again=[digest("/a")])
         queue.commit_page(lease, Intake(Done(), findings=findings))
@@ -266,8 +239,7 @@ class StoreContract(LimitsContract):
 
     def test_counts_and_rows(self) -> None:
         outside = found("https://other.example/", out=Why("other-site", "other.example"))
-        queue = self.make_queue(found("/a", priority=9), found("/b", "tail"), outside)
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a", priority=9), found("/b", "tail"), outside)
         findings = Findings()
         findings.skipped.update(["scheme", "scheme"])
         queue.commit_page(lease, Intake(Dropped(Why("http-404", "answered 404")), page("/a"), findings))
@@ -314,16 +286,14 @@ class StoreContract(LimitsContract):
 
     def test_a_seed_that_was_not_had_is_asked_for_as_it_is_written_by_now(self) -> None:
         seed = found("https://a.example/")._replace(is_seed=True)
-        queue = self.make_queue(seed)
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(seed)
         queue.commit_page(lease, Intake(Dropped(Why("unreachable", "no"), is_fetch=True)))
         queue.requeue([seed._replace(url=Url.parse("http://a.example/"))])
         (again,) = queue.claim(ask()).leases
         assert (again.url.as_linked, again.is_seed) == ("http://a.example/", True)
 
     def test_what_nobody_links_was_not_seen(self) -> None:
-        queue = self.make_queue(found("/a"))
-        (lease,) = queue.claim(ask()).leases
+        queue, lease = self.make_lease(found("/a"))
         findings = Findings(new=[found("/b")], again=[digest("/a")])
         queue.commit_page(lease, Intake(Done(), findings=findings))
         assert [queue.known([digest(path)])[digest(path)].seen for path in ("/a", "/b")] == [1, 1]
@@ -332,7 +302,7 @@ class StoreContract(LimitsContract):
 
     def test_what_a_rule_put_out_is_queued_again(self) -> None:
         queue = self.make_queue(found("/a"))
-        queue.schedule([ScheduledVisit(digest("/a"), 1.0, 0)])
+        queue.schedule(visits(1.0, "/a"))
         (lease,) = queue.claim(ask(1.0)).leases
         queue.commit_page(lease, Intake(Dropped(Why("address-refused", "private"), is_fetch=False)))
         assert (queue.counts().due, queue.reopen("http-404")) == (1, 0)

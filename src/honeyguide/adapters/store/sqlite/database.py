@@ -18,12 +18,13 @@ from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from honeyguide.adapters.store.sqlite.files import (
+    CHANGED,
     Opened,
-    check_unchanged,
     hold,
     identity_of,
     let_go,
     open_to_write,
+    state_of,
 )
 from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError, shown
 
@@ -70,8 +71,7 @@ class Database:
         self._rows: dict[str, list[Sequence[Any]]] = {}
         self._counts: dict[str, dict[tuple[Any, ...], int]] = {}
         with self.translated():
-            self._opened = open_file(path)
-            self._connection = self._opened.connection
+            self._connection, self._state = open_file(path)
         self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
         self._identity = identity_of(self._file)
         hold(path)
@@ -212,7 +212,8 @@ class Database:
         if self._is_open:
             self._is_open = False
             let_go(self.path)
-        check_unchanged(self.path, self._opened)
+        if self._state not in (None, state_of(self.path)):  # what was read without locks cannot be trusted
+            raise StoreError(self.path, CHANGED)
 
 
 def statements(text: str) -> list[str]:

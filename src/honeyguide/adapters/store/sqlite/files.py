@@ -16,7 +16,6 @@ import os
 import sqlite3
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -34,37 +33,33 @@ _UNREADABLE = (
     "has a log beside it (-wal or -journal), which cannot be read where nothing can be written;"
     " copy both files to a folder that can be written, and name the copy"
 )
-_CHANGED = "was written by another process while it was read; the same command reads it again"
+CHANGED = "was written by another process while it was read; the same command reads it again"
 _UNLOCKED = "mode=ro&immutable=1"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A connection; `state` is what the file was like, if nothing keeps others from writing to it."""
-
-    connection: sqlite3.Connection
-    state: tuple[int, int] | None = None
+# A connection, and what the file was like, if nothing keeps others from writing to it.
+Opened = tuple[sqlite3.Connection, tuple[int, int] | None]
 
 
 def open_to_write(path: str) -> Opened:
     """Open a store, or make the file."""
-    return Opened(connect(path))
+    return connect(path), None
 
 
 def open_to_check(path: str) -> Opened:
     """Open a file that may be anybody's: nothing of it is changed, neither by reading nor by letting go."""
-    return Opened(connect(path, "mode=ro" if has_log(path) else _UNLOCKED))
+    return connect(path, "mode=ro" if has_log(path) else _UNLOCKED), None
 
 
 def open_to_read(path: str) -> Opened:
     """Open a store in the first way that works here."""
     for way in _ways(path):
         if way == _UNLOCKED:
-            return Opened(connect(path, way), state_of(path))
+            return connect(path, way), state_of(path)
         connection = connect(path, way)
         if not _is_refused(connection):
             connection.execute("PRAGMA query_only = ON")
-            return Opened(connection)
+            return connection, None
         connection.close()
     raise StoreError(path, _UNREADABLE)
 
@@ -82,12 +77,6 @@ def connect(path: str, way: str | None = None) -> sqlite3.Connection:
     """Connect to a file, or by one of the ways of a URI; statements never wait for others by themselves."""
     name = path if way is None else f"{uri_of(path)}?{way}"
     return sqlite3.connect(name, timeout=0, isolation_level=None, cached_statements=256, uri=way is not None)
-
-
-def check_unchanged(path: str, opened: Opened) -> None:
-    """Say that what was read without locks cannot be trusted, if somebody has written to it meanwhile."""
-    if opened.state is not None and opened.state != state_of(path):
-        raise StoreError(path, _CHANGED)
 
 
 def uri_of(path: str) -> str:
