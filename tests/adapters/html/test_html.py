@@ -5,7 +5,7 @@ import pytest
 from honeyguide.adapters.html import links as about_links
 from honeyguide.adapters.html import page as about
 from honeyguide.adapters.html import walk
-from honeyguide.adapters.html.guards import MAX_DEPTH
+from honeyguide.adapters.html.guards import MANY_TAGS
 from honeyguide.adapters.html.page import extract_links, parse_head, parse_page
 from honeyguide.core.page.page import Head, Page
 from honeyguide.core.url.url import Url
@@ -191,7 +191,7 @@ def test_heads(data: bytes | str, title: str | None, description: str | None) ->
 def test_very_deep_nesting_is_no_problem() -> None:
     parsed = page(b"<a href=x>x</a>" + b"<div>" * 100_000 + b"<a href=y>y</a>")
     assert [link.anchor for link in parsed.links] == ["x"]
-    assert parsed.skipped == ((f"{5 * (100_000 - MAX_DEPTH - 1) + 15} bytes of markup", "limit"),)
+    assert parsed.skipped == ((f"{5 * (100_000 - MANY_TAGS + 2) + 15} bytes of markup", "limit"),)
 
 
 def test_deep_nesting_in_a_small_document_is_read_to_the_end() -> None:
