@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_extra_is_in_the_table() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)` \|([^|]*)\|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert sorted(name for name, _ in rows) == sorted(extras)
     for name, brought in rows:
         first = re.split(r"[>=<.;\[]", extras[name][0])[0]

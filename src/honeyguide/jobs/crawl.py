@@ -123,7 +123,7 @@ class Session:
         self._crawler = crawler
         self._request = request
         self._context = context
-        self._run = run
+        self.run = run
         self._on_page = on_page
         self._store = crawler.store
         self.clock = crawler.clock
@@ -204,13 +204,13 @@ class Session:
             adopted = self._delayed(self._allowed(adopted, self._too_deep), now)
         self._store.flush()
         external = self._state.limits.budgets.external_pages
-        self._intake = PageIntake(self._crawler, self._run, self._context, external)
+        self._intake = PageIntake(self._crawler, self.run, self._context, external)
         return adopted
 
     def _adoptable(self) -> int:
         """How many leases of a dead worker to take over: no more than the window, and no more than max_pages leaves."""
         most = self._request.budgets.max_pages
-        left = self._rules.window if most is None else max(0, most - self._run.fetched)
+        left = self._rules.window if most is None else max(0, most - self.run.fetched)
         return 0 if self._request.only_due else min(self._rules.window, left)
 
     def _too_deep(self, lease: Lease) -> Why | None:
@@ -273,9 +273,9 @@ class Session:
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
         elapsed_s = self.clock.now() - self._state.started_at
-        counts = self._store.ledger(self._run).counts()
+        counts = self._store.ledger(self.run).counts()
         done = (self._pages, self._relevant, elapsed_s, counts, self._dropped)
-        return CrawlSummary(self._run.id, stopped, *done)
+        return CrawlSummary(self.run.id, stopped, *done)
 
     # --- leases ---
 

@@ -20,14 +20,14 @@ from honeyguide.core.crawl.frontier import Budgets, Lease
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.url.scope import classify_url
 from honeyguide.core.url.url import Url
-from honeyguide.errors import InputError, UnreachableError
+from honeyguide.errors import ForbiddenError, InputError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.events import event_of
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
 from honeyguide.ports.fetch import Fetched, Headers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -123,8 +123,8 @@ class Focus:
         )
         self._closing = ExitStack()
         folder = self._closing.enter_context(TemporaryDirectory(prefix="honeyguide-"))
-        store = self._closing.enter_context(opened_store(Path(folder) / "focus.db"))
-        self._session = _session(store, request, loaded, clock or SystemClock(), self._take)
+        self._store = self._closing.enter_context(opened_store(Path(folder) / "focus.db"))
+        self._session = _session(self._store, request, loaded, clock or SystemClock(), self._take)
         self._given: dict[str, Lease] = {}
         self._judged: list[CrawledPage] = []
 
@@ -180,6 +180,15 @@ class Focus:
     def add_failure(self, url: str, reason: str = "no answer") -> list[CrawledPage]:
         """Say that a URL could not be fetched; it is given again later, as a crawl tries again."""
         return self._ended(self._lease_of(url), UnreachableError(url, reason))
+
+    def decline(self, url: str, reason: str) -> list[CrawledPage]:
+        """Say that a URL is not fetched at all, such as for robots.txt; it is not given again."""
+        return self._ended(self._lease_of(url), ForbiddenError(url, reason))
+
+    @property
+    def rejected(self) -> Mapping[str, int]:
+        """How many links each rule has rejected."""
+        return self._store.ledger(self._session.run).counts().out
 
     def _lease_of(self, url: str) -> Lease:
         lease = self._given.pop(url, None)
