@@ -1,6 +1,6 @@
 """The data of runs and their history in memory, and what can be read of it: a part of `MemoryStore`.
 
-Owns: `MemoryEntry`, `MemorySite`, `MemoryRun`, `MemoryRuns`, `MemoryHistory`. Must not know: leases, workers.
+Owns: `MemoryEntry`, `MemorySite`, `MemoryRun`, `MemoryRuns`, `MemoryHistory`, `MemoryContents`. Must not know: leases, workers.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import LearnerRules
     from honeyguide.core.url.url import Url
     from honeyguide.core.why import Why
+    from honeyguide.ports.store import KeptPage
 
 
 @dataclass(slots=True)
@@ -340,3 +341,32 @@ class MemoryHistory:
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         site = self.site(name)
         self._sites[name] = replace(site, priors={**site.priors, **priors})
+
+
+class MemoryContents:
+    """A `Contents` in memory; bodies are not packed."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[int, bytes] = {}
+        self._readings: dict[tuple[int, int], KeptPage] = {}
+
+    def keep(self, run: int, claim: int, page: KeptPage, max_bytes: int) -> int:
+        if page.digest not in self._bodies:
+            if page.body is None or len(page.body) > max_bytes:
+                return 0
+            self._bodies[page.digest] = page.body
+        self._readings[run, claim] = replace(page, body=None)
+        return self.drop(max_bytes)
+
+    def get(self, run: int, claim: int) -> KeptPage | None:
+        page = self._readings.get((run, claim))
+        if page is None or page.digest not in self._bodies:
+            return None
+        return replace(page, body=self._bodies[page.digest])
+
+    def drop(self, max_bytes: int) -> int:
+        dropped = 0
+        while self._bodies and sum(map(len, self._bodies.values())) > max_bytes:
+            del self._bodies[next(iter(self._bodies))]
+            dropped += 1
+        return dropped

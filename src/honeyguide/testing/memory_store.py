@@ -35,8 +35,8 @@ from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
 from honeyguide.ports.store import PageView
-from honeyguide.testing.memory_contents import MemoryContents
 from honeyguide.testing.memory_run import (
+    MemoryContents,
     MemoryEntry,
     MemoryHistory,
     MemoryRun,

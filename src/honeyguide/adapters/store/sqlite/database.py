@@ -11,7 +11,7 @@ import re
 import sqlite3
 import struct
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import isgeneratorfunction
@@ -56,6 +56,20 @@ def sql_text(file: str) -> str:
     return (files("honeyguide") / "adapters" / "store" / "sqlite" / "sql" / file).read_text("utf-8")
 
 
+class _Translated:
+    """Turns SQLite's errors into ours."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, _ERRORS):
+            raise translate(error, self._path) from error
+
+
 class Database:
     """One connection. Writing begins a transaction by itself; `flush` commits what has gathered.
 
@@ -68,22 +82,15 @@ class Database:
         self.path = path
         self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
         self._busy_s = busy_s
+        self._translated = _Translated(path)
         self._rows: dict[str, list[Sequence[Any]]] = {}
         self._counts: dict[str, dict[tuple[Any, ...], int]] = {}
-        with self.translated():
+        with self._translated:
             self._connection, self._state = open_file(path)
         self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
         self._identity = identity_of(self._file)
         hold(path)
         self._is_open = True
-
-    @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
-        try:
-            yield
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     def _run(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         """Run a statement. Who is in its way lets go for moments only; SQLite itself would hardly ever look just then."""
@@ -99,38 +106,30 @@ class Database:
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Read rows."""
-        try:
+        with self._translated:
             return self._run(sql, values).fetchall()
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Read the first row, or None."""
-        try:
+        with self._translated:
             return self._run(sql, values).fetchone()
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Read rows one by one, as far as the caller goes."""
-        try:
+        with self._translated:
             yield from self._run(sql, values)
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     # --- writing ---
 
     def write(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         """Change something; it is committed by the next `flush`."""
         self.begin_write()
-        try:
+        with self._translated:
             return self._connection.execute(sql, values)
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     def changed(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Change something, and read what it returns."""
-        with self.translated():
+        with self._translated:
             return self.write(sql, values).fetchall()
 
     def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -138,10 +137,8 @@ class Database:
         if not rows:
             return
         self.begin_write()
-        try:
+        with self._translated:
             self._connection.executemany(sql, rows)
-        except _ERRORS as error:
-            raise translate(error, self.path) from error
 
     def later(self, sql: str, *rows: Sequence[Any]) -> None:
         """Change something before the next commit, or before somebody reads it: see `write_waiting`."""
@@ -171,7 +168,7 @@ class Database:
 
     def script(self, text: str) -> None:
         """Run several statements inside the transaction."""
-        with self.translated():
+        with self._translated:
             self.begin_write()
             for statement in statements(text):
                 self._connection.execute(statement)
@@ -179,7 +176,7 @@ class Database:
     def begin_write(self) -> None:
         """Take the write lock before reading what a decision to write depends on."""
         if not self._connection.in_transaction:
-            with self.translated():
+            with self._translated:
                 self._run("BEGIN IMMEDIATE")
             self.turn += 1
             self._rows, self._counts = {}, {}
@@ -195,19 +192,19 @@ class Database:
         if self.is_open:
             if identity_of(self._file) != self._identity:
                 raise StoreError(self.path, _GONE)
-            with self.translated():
+            with self._translated:
                 self._run("COMMIT")
 
     def undo(self) -> None:
         """Give up what was not committed."""
         self._rows, self._counts = {}, {}
         if self.is_open:
-            with self.translated():
+            with self._translated:
                 self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Let go of the file; what was not flushed is gone."""
-        with self.translated():
+        with self._translated:
             self._connection.close()
         if self._is_open:
             self._is_open = False
