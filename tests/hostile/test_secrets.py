@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import json
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from honeyguide import crawl, crawl_site, pick
 from honeyguide.adapters.files.logins import MAX_BYTES, read_logins
 from honeyguide.cli.main import root
-from honeyguide.core.fetching import Access, FetchPolicy
+from honeyguide.core.fetching import Access, FetchPolicy, without_login
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError
 from honeyguide.testing.fakes import LoopbackServer, response, served
@@ -313,3 +315,91 @@ def test_secrets_are_in_no_representation() -> None:
     with pytest.raises(ConfigError) as caught:
         Access(headers=((f"{KEY} x", KEY),), proxy=f"socks5://{PROXY_PASSWORD}@h")
     assert not any(secret in str(caught.value) for secret in SECRETS)
+
+
+# --- a password in an address ---
+
+LOGIN = f"http://anna:{PASSWORD}@127.0.0.1:9/"
+LISTED = f"anna:{PASSWORD}@127.0.0.1"
+TOPIC = ("--topic", "asyncio")
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("pick", LOGIN), 3),
+        (("pick", LISTED), 3),
+        (("pick", "-i", "list.txt", "-o", "picks.jsonl", "--report", "picks.html"), 3),
+        (("pick", "-i", "list.csv", "-o", "picks.csv"), 3),
+        (("crawl", LOGIN, *TOPIC), 1),
+        (("crawl", LISTED, *TOPIC), 1),
+        (("crawl", "-i", "list.txt", *TOPIC, "-o", "pages.jsonl"), 1),
+        (
+            (
+                "crawl",
+                "-i",
+                "mixed.txt",
+                *TOPIC,
+                "-o",
+                "pages.jsonl",
+                "--warc",
+                "p.warc.gz",
+                "--report",
+                "p.md",
+            ),
+            3,
+        ),
+        (("crawl", "http://127.0.0.1:9/", "--sitemap", f"{LOGIN}sitemap.xml", *TOPIC), 1),
+        (("select", "home.html", "--base", LOGIN), 2),
+    ],
+)
+@pytest.mark.parametrize("verbose", [(), ("-vv",)])
+def test_a_password_in_an_address_is_refused_and_nowhere_to_be_found(
+    folder: Path, command: tuple[str, ...], code: int, verbose: tuple[str, ...]
+) -> None:
+    (folder / "home.html").write_text('<a href="/a">A</a>')
+    lists = {
+        "list.txt": f"{LOGIN}\n",
+        "list.csv": f"name,website\nAcme,{LOGIN}\n",
+        "mixed.txt": f"{LOGIN}\nhttp://127.0.0.1:9/\n",
+    }
+    for name, text in lists.items():
+        (folder / name).write_text(text)
+    quick = () if command[0] == "select" else ("--allow-private", "--delay", "0", "--retries", "0")
+    result = run(*command, *quick, *verbose)
+    assert result.exit_code == code, result.output
+    assert "--netrc" in result.output
+    for name in lists:
+        (folder / name).unlink()
+    assert_no_secrets(folder, result)
+
+
+def test_programs_are_refused_too(folder: Path) -> None:
+    for call in (
+        lambda: crawl(LOGIN, topic="x"),
+        lambda: list(crawl("http://127.0.0.1:9/", topic="x", sitemaps=[f"{LOGIN}sitemap.xml"])),
+        lambda: pick(LOGIN),
+        lambda: asyncio.run(crawl_site(LOGIN, FetchPolicy(), "docs", folder / "h.db", lambda *_: None)),
+    ):
+        with pytest.raises(InputError, match="has a user or a password in it") as caught:
+            call()
+        assert PASSWORD not in str(caught.value)
+    assert not (folder / "h.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "bare"),
+    [
+        ("https://a:b@h.example/x@y", "https://h.example/x@y"),
+        ("https://token@h.example", "https://h.example"),
+        ("//a:b@h.example/", "//h.example/"),
+        ("https:\\\\a:b@h.example", "https:\\\\h.example"),
+        ("a:b@h.example/", "h.example/"),
+        ("https://a@b:c@h.example/", "https://h.example/"),
+        ("info@acme.example", "info@acme.example"),
+        ("https://h.example/?q=a:b@c", "https://h.example/?q=a:b@c"),
+        ("h.example/a:b@c", "h.example/a:b@c"),
+    ],
+)
+def test_a_login_is_recognised_however_it_is_written(address: str, bare: str) -> None:
+    assert without_login(address) == bare

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.adapters.files.signals import field_name, read_signals, read_time
 from honeyguide.config import load_profile
-from honeyguide.core.fetching import Access, FetchPolicy, addresses_of
+from honeyguide.core.fetching import HAS_LOGIN, Access, FetchPolicy, addresses_of, without_login
 from honeyguide.core.page.page import Position
 from honeyguide.core.pick.wishes import with_wishes
 from honeyguide.core.recrawl.plan import UrlSignals
@@ -110,6 +110,13 @@ def all_of(values: Iterable[Item], *kinds: type[Any]) -> tuple[Item, ...]:
         if not isinstance(value, kinds):
             raise InputError(f"a {kinds[0].__name__} is expected, not {type(value).__name__}")
     return read
+
+
+def check_no_login(addresses: Iterable[str]) -> None:
+    """Reject addresses with a user or a password; the message has neither."""
+    for address in addresses:
+        if (bare := without_login(address)) != address:
+            raise InputError(f"{shown(bare)} {HAS_LOGIN}, or in Access(logins=…)")
 
 
 def named_urls(sites: Iterable[str]) -> Iterator[Url]:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.app.arguments import profile_of, url_of
+from honeyguide.app.arguments import check_no_login, profile_of, url_of
 from honeyguide.app.runs import opened_store, rule_words
 from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
@@ -224,6 +224,9 @@ class CrawlJob:
     profile: Profile
     sitemaps: tuple[str, ...] = ()
     alternatives: Mapping[Url, Sequence[Url]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_no_login([*map(str, self.request.seeds), *self.sitemaps])
 
 
 @dataclass(slots=True)

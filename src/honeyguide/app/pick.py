@@ -19,6 +19,7 @@ from honeyguide.adapters.output.tables import PICK_COUNTS
 from honeyguide.app.arguments import (
     FetchPolicy,
     all_of,
+    check_no_login,
     count_of,
     fields_of,
     named_urls,
@@ -247,6 +248,7 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     from honeyguide.jobs.pick import pick_all
 
     rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
+    check_no_login(row for row in rows if isinstance(row, str))
     named = named_urls(row if isinstance(row, str) else row.text for row in rows)
     async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
         job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)

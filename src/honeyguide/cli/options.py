@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from honeyguide.app.arguments import Access, fetch_policy, fields_of, read_logins, read_time
+from honeyguide.app.arguments import Access, check_no_login, fetch_policy, fields_of, read_logins, read_time
 from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
@@ -250,7 +250,10 @@ def address(_context: click.Context, _option: click.Parameter, text: Any) -> Any
     """Check the address of an option or an argument, as its callback."""
     try:
         if text is not None:
+            check_no_login([text])
             Url.parse(text)
+    except InputError as error:
+        raise click.BadParameter(f"{error.what}.") from None
     except UrlError as error:
         raise click.BadParameter(f"{refusal(error)}.") from None
     return text

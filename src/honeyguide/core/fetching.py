@@ -254,6 +254,21 @@ def http_time(text: str | None) -> float | None:
 # --- sites ----------------------------------------------------------------------------------------------------
 
 
+# With a scheme or two slashes, everything before the last @ of the host; else a password, because a@b.example is e-mail.
+_LOGIN = re.compile(r"(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})[^/?#\\]*@|[^/?#\\@]*:[^/?#\\]*@")
+HAS_LOGIN = "has a user or a password in it, which records would keep: leave it out, and name it in a netrc file, --netrc"
+
+
+def without_login(address: str) -> str:
+    """Take the user and the password out of an address.
+
+    >>> without_login("https://anna:secret@acme.com/a@b"), without_login("https://acme.com/a@b")
+    ('https://acme.com/a@b', 'https://acme.com/a@b')
+    """
+    login = _LOGIN.match(address)
+    return address if login is None else (login[1] or "") + address[login.end() :]
+
+
 def addresses_of(site: str) -> list[Url]:
     """List the URLs that a site name may mean, in the order to try.
 

@@ -25,6 +25,7 @@ from honeyguide.adapters.files.read import (
     read_bytes,
     reading_parquet,
 )
+from honeyguide.core.fetching import HAS_LOGIN, without_login
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -100,8 +101,8 @@ def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
 
 def _row(text: str, line: int, raw: str = "") -> SiteRow:
     """Check a site; a row without one shows its raw text, so that people find it."""
-    site = text.strip()
-    problem = _problem(site)
+    site = without_login(text.strip())
+    problem = _problem(site) if site == text.strip() else HAS_LOGIN
     return SiteRow((site or _shortened(raw))[:_RAW_CHARS] if problem else site, line, problem)
 
 
