@@ -17,7 +17,6 @@ from honeyguide.adapters.output import xlsx
 from honeyguide.adapters.output.tables import column_names
 from honeyguide.adapters.output.xlsx import read_xlsx, write_xlsx
 from honeyguide.core.records.fields import PageRecord, PickRecord, PlanRecord
-from honeyguide.errors import InputError
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ def test_equal_rows_give_equal_bytes_and_sizes_are_bounded(
     assert wide.endswith("… (20,000 characters)")
     assert len(exact) == 32_767
     monkeypatch.setattr(xlsx, "MAX_ROWS", 3)
-    with pytest.raises(InputError, match="at most 3 rows"):
+    with pytest.raises(xlsx.TooManyRowsError, match="at most 3 rows"):
         write_xlsx(two, ["a"], [[1], [2], [3]])
 
 

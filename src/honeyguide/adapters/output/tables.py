@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.read import need_parquet
 from honeyguide.adapters.output.write import check_replaceable, replacing
-from honeyguide.adapters.output.xlsx import read_xlsx, write_xlsx
+from honeyguide.adapters.output.xlsx import TooManyRowsError, read_xlsx, write_xlsx
 from honeyguide.core.records import csv_cell, json_line, value_at
 from honeyguide.core.records.fields import (
     PageRecord,
@@ -28,6 +28,7 @@ from honeyguide.core.records.fields import (
     fields,
     known,
 )
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,7 +163,10 @@ def write_table(
     with replacing(path) as part:
         if format_ == "xlsx":
             values = (row for record in records for row in _value_rows(record, kind, own))
-            return write_xlsx(part, column_names(kind, own), values)
+            try:
+                return write_xlsx(part, column_names(kind, own), values)
+            except TooManyRowsError as error:
+                raise InputError(str(error), file=str(path)) from None
         if kind is PickRecord:
             return write_parquet(part, map(_without_mappings, records), parquet_schema(kind))
         later = iter(records)

@@ -15,7 +15,6 @@ from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from honeyguide.core.records import csv_cell
-from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,6 +61,10 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")  # what programs read as the number of a letter
 
 
+class TooManyRowsError(ValueError):
+    """More rows than a sheet holds."""
+
+
 def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     """Write a sheet, and return how many rows there are below the header."""
     count = -1
@@ -73,7 +76,7 @@ def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]])
             for count, row in enumerate(chain([header], rows)):
                 if count == MAX_ROWS:
                     what = f"a spreadsheet has at most {MAX_ROWS:,} rows; write .csv, .jsonl or .parquet"
-                    raise InputError(what)
+                    raise TooManyRowsError(what)
                 sheet.write(
                     f'<row r="{count + 1}">{"".join(map(_cell, row))}</row>'.encode("utf-8", "replace")
                 )
