@@ -191,12 +191,13 @@ def test_a_report_that_cannot_be_written_is_told_before_the_work(run: Run) -> No
         )
 
 
-def test_a_folder_cannot_be_read_whoever_is_given_one(run: Run, folder: Path) -> None:
+def test_an_empty_folder_is_one_sentence_whoever_is_given_one(run: Run, folder: Path) -> None:
     (folder / "sub").mkdir()
-    for words in (("plan", "sub"), ("pick", "-i", "sub")):
+    empty = "is a folder without tables, CSV, JSON lines or Parquet"
+    for words, why in ((("plan", "sub"), empty), (("pick", "-i", "sub"), "cannot be read: Is a directory")):
         result = run(*words)
         assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr == "Error: sub: cannot be read: Is a directory; check the path\n"
+        assert result.stderr == f"Error: sub: {why}; check the path\n"
 
 
 # --- formats ---

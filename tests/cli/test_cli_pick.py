@@ -67,6 +67,20 @@ def sites_of(text: str) -> list[str]:
 # --- standard output ---
 
 
+def test_content_is_markdown_or_text(run: Run) -> None:
+    with served(site()) as (home,):
+        asked = ("pick", home, *QUICK, "--cap", "1", "--content")
+        markdown, plain, text = (
+            json.loads(run(*asked, *more).stdout) for more in ((), ("markdown",), ("text",))
+        )
+    assert (markdown, markdown["options"]["content"]) == (plain, "markdown")
+    (marked,), (bare,) = markdown["selected"], text["selected"]
+    assert (text["options"]["content"], "markdown" in bare, "text" in marked) == ("text", False, False)
+    assert marked["markdown"].startswith("# Services\n")
+    assert bare["text"].startswith("Services\n")
+    assert bare["headings"] == marked["headings"] == ["Services"]
+
+
 def test_records_in_input_order(run: Run) -> None:
     with served(site(), site("404 Not Found"), site()) as sites:
         result = run("pick", *sites, *QUICK)
@@ -222,7 +236,8 @@ def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
         (("--include", "about"), "(include: =zzz|about there, =zzz|about, about here)"),
         (("--exclude", "about"), "exclude: none there, about here"),
         (("--query", "roof"), "query: none there, roof here"),
-        (("--content",), "content: false there, true here"),
+        (("--content",), "content: none there, markdown here"),
+        (("--content", "text"), "content: none there, text here"),
         (("-",), "holds other sites than those asked for"),
     ],
 )

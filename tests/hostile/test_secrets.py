@@ -397,6 +397,7 @@ def test_programs_are_refused_too(folder: Path) -> None:
         ("a:b@h.example/", "h.example/"),
         ("https://a@b:c@h.example/", "https://h.example/"),
         ("info@acme.example", "info@acme.example"),
+        ("MailTo:info@acme.example", "MailTo:info@acme.example"),
         ("https://h.example/?q=a:b@c", "https://h.example/?q=a:b@c"),
         ("h.example/a:b@c", "h.example/a:b@c"),
     ],

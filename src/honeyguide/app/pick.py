@@ -36,7 +36,7 @@ from honeyguide.core.records.fields import CandidateRecord, columns, fields
 from honeyguide.core.url import scope
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import InputError, UrlError
+from honeyguide.errors import InputError, UrlError, shown
 from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
@@ -289,6 +289,10 @@ def picker(request: PickRequest, fetcher: Fetcher, clock: Clock) -> Picker:
     from honeyguide.jobs.pick import Picker
 
     options = options_of(request.cap, request.include, request.exclude)
+    if request.options["content"] not in (None, "markdown", "text"):
+        raise InputError(
+            f"{shown(str(request.content))} is no content; there are markdown and text", field="content"
+        )
     return Picker(
         fetcher=fetcher,
         reader=HtmlReader(),

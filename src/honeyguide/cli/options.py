@@ -186,9 +186,9 @@ def format_option(*formats: str) -> Any:
     return option("--format", about, type=click.Choice(["table", "jsonl", "csv", *formats]))
 
 
-def content_option() -> Any:
+def content_option(what: str = "the main content of each page") -> Any:
     """Declare --content, whose value may be left out."""
-    about = "Add the main content of each page, as Markdown unless `text` follows."
+    about = f"Add {what}, as Markdown unless `text` follows."
     kinds = click.Choice(["markdown", "text"])
     return option("--content [markdown|text]", about, type=kinds, is_flag=False, flag_value="markdown")
 

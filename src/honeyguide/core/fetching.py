@@ -255,7 +255,9 @@ def http_time(text: str | None) -> float | None:
 
 
 # With a scheme or two slashes, everything before the last @ of the host; else a password, because a@b.example is e-mail.
-_LOGIN = re.compile(r"(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})[^/?#\\]*@|[^/?#\\@]*:[^/?#\\]*@")
+_LOGIN = re.compile(
+    r"(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})[^/?#\\]*@|(?!(?i:mailto:))[^/?#\\@]*:[^/?#\\]*@"
+)
 HAS_LOGIN = "has a user or a password in it, which records would keep: leave it out, and name it in a netrc file, --netrc"
 
 

@@ -49,13 +49,16 @@ MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empt
 
 @dataclass(frozen=True, slots=True)
 class PickRequest:
-    """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own."""
+    """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own.
+
+    `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`.
+    """
 
     strategy: str = "portfolio"
     profile: Profile | str | Path | None = None
     cap: int | None = None
     query: str | None = None
-    content: bool = False
+    content: bool | str = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     scope: str | None = None
@@ -69,7 +72,7 @@ class PickRequest:
         return {
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
             "want": list(self.want), "never": list(self.never),
-            "content": self.content,
+            "content": "markdown" if self.content is True else self.content or None,
         }  # fmt: skip
 
 
@@ -371,11 +374,12 @@ class SitePick:
             "text_chars": len(look.text(page)) if page else None,
             "status": got.status if got else None,
         }
-        if self.picker.request.content and got is not None and page is not None:
+        field = self.picker.request.options["content"]
+        if field and got is not None and page is not None:
             content = self.picker.reader.content(got.body, got.url, got.headers.content_type)
             found = find_keywords(content.text, self.picker.profile.content.keywords)
+            record |= {"text": content.text} if field == "text" else {"markdown": content.markdown}
             record |= {
-                "markdown": content.markdown,
                 "is_cut": content.is_cut,
                 "headings": list(content.headings),
                 "keywords": [item.keyword for item in found],

@@ -48,7 +48,7 @@ PICK_COUNTS = (
     "rejected_blog_quota",
 )  # fmt: skip
 _NESTED = {
-    "selected": columns(SelectedRecord, MARKDOWN, IS_CUT, "headings", "keywords", "evidence"),
+    "selected": columns(SelectedRecord, *CONTENT, "headings", "keywords", "evidence"),
     "counts": PICK_COUNTS,
     "options": tuple(fields(PickOptions)),
 }

@@ -48,7 +48,7 @@ class PickSettings(TypedDict, total=False):
     profile: Profile | str | Path | None
     cap: int | None
     query: str | None
-    content: bool
+    content: bool | str
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     scope: str | None

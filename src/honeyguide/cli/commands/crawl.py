@@ -154,7 +154,7 @@ def _checked(outputs: OutputOptions) -> OutputOptions:
         output = check_printable(outputs.output or usual_format())
     if output in ("csv", "xlsx") and (outputs.links or outputs.content):
         raise click.UsageError(
-            "A table has no room for --links and --content; write JSON lines, -o FILE.jsonl."
+            "A table has no room for --links and --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
         )
     return replace(outputs, file=file, output=output)
 

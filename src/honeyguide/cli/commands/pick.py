@@ -32,6 +32,7 @@ from honeyguide.cli.options import (
     check_reports,
     column_option,
     concurrency_option,
+    content_option,
     format_of,
     format_option,
     reports_option,
@@ -81,7 +82,9 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _PickChoice(ChoiceOptions):
-    content: bool = option("--content", "Add Markdown, headings, keywords and evidence of each chosen page.")
+    content: str | None = content_option(
+        "headings, keywords and evidence of each chosen page, and its main content"
+    )
     timings: bool = option(
         "--no-timings", "Omit elapsed_s, so that equal runs give equal bytes.", default=True, flag_value=False
     )
@@ -125,7 +128,9 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
             "A table has no room for --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
         )
     loaded = choice.load()
-    request = PickRequest(profile=loaded, content=choice.content, timings=choice.timings, **choice.settings)
+    request = PickRequest(
+        profile=loaded, content=choice.content or False, timings=choice.timings, **choice.settings
+    )
     rows = _rows(sites, options)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.columns))
     sink: Sink

@@ -84,7 +84,7 @@ class KeywordEvidence(TypedDict):
 
 
 class SelectedRecord(TypedDict):
-    """A selected page. The last five fields are there with `--content`."""
+    """A selected page. The fields from `markdown` on are there with `--content`."""
 
     rank: int | None  # 1 for the best
     url: str  # the normalised URL
@@ -97,6 +97,7 @@ class SelectedRecord(TypedDict):
     text_chars: int | None  # characters of main text
     status: int | None  # HTTP status
     markdown: NotRequired[str]  # the main content as Markdown
+    text: NotRequired[str]  # with `--content text`: the same without markup
     is_cut: NotRequired[bool]  # whether a limit cut it
     headings: NotRequired[list[str]]  # its headings
     keywords: NotRequired[list[str]]  # keywords of the profile that were found
@@ -113,7 +114,7 @@ class PickOptions(TypedDict):
     scope: str | None  # `--scope`; null is that of the strategy
     want: list[str]  # `--want`
     never: list[str]  # `--never`
-    content: bool  # `--content`
+    content: str | None  # `--content`: `markdown` or `text`
 
 
 class SkippedLink(TypedDict):
