@@ -138,6 +138,9 @@ def _hrefs(tree: str) -> list[str | None]:
         (f"<div id=content>{PROSE}</div><div>Imprint</div>", "Pumps", "Imprint"),
         (f"{PROSE}<div hidden>secret</div><div style='display:none'>secret</div><button>Go</button>", "Pumps", "secret"),
         (f"<div class=menu>{PROSE * 20}</div>", "Pumps", "nothing"),
+        (f"<title>Pumping | Acme</title><h1>Pumping</h1><div id=content><h1>More</h1>{PROSE}</div>", "# Pumping\n\n# More", "nothing"),
+        (f"<title>Acme | All about pumping</title><h1>Acme</h1><div id=content><h1>More</h1>{PROSE}</div>", "# More", "# Acme"),
+        (f"<title>More</title><h1>Acme</h1><div id=content><h1>More</h1>{PROSE}</div>", "# More", "# More\n\n# More"),
         ("<p>Small</p><div class=menu>A <a href=/b>B</a> of all we do</div>", "Small", "all we do"),
     ],
 )  # fmt: skip

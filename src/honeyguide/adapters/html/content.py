@@ -37,7 +37,7 @@ _MAX_HREF = 2_000  # characters
 def main_content(body: bytes, url: Url, content_type: str | None = None) -> Content:
     """Read the main content of a page from its bytes as sent; never raises.
 
-    The only heading of the first level comes first if it stands outside of the main part.
+    The heading that names the page comes first if it stands outside of the main part.
     """
     markup = to_markup(body[: MAX_HTML_BYTES + 1], content_type)[:MAX_HTML_BYTES]
     if not is_page(markup):
@@ -52,7 +52,7 @@ def main_content(body: bytes, url: Url, content_type: str | None = None) -> Cont
     written = write(part, _Hrefs(tree.base(), url).resolve)
     is_cut = written.is_cut or len(part.tokens.kinds) >= MAX_TOKENS or len(bounded) < len(markup)
     is_cut = is_cut or len(body) > MAX_HTML_BYTES
-    title = "" if written.has_title else tree.title()
+    title = tree.title(written)
     if not title:
         return Content(written.text, written.markdown, _bounded(written.headings), is_cut)
     markdown = f"# {escape(title)}\n\n{written.markdown}".rstrip()

@@ -23,10 +23,13 @@ from honeyguide.adapters.html.walk import FOOTER_NAMES, NAVIGATION_NAMES, TEXT
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+    from honeyguide.adapters.html.rendering.writer import Written
+
     Attributes = dict[str, str | None]
 
 MAX_TOKENS = 400_000  # of a page; further elements are not read
 _WEAK_LINK_SHARE = 0.4  # of the characters of a part with a weak name: from here on it is a menu
+_MOST_TITLES = 50  # headings of the first level that are looked at
 _NAME_CHARS = 300  # of class and id are read
 
 
@@ -124,10 +127,16 @@ class ContentTree:
         base = self._tree.css_first("base[href]")
         return "" if base is None else (base.attributes.get("href") or "").strip()
 
-    def title(self) -> str:
-        """Return the only heading of the first level; empty if there are more."""
-        found = self._tree.css("h1")
-        return " ".join(found[0].text().split()) if len(found) == 1 else ""
+    def title(self, written: Written) -> str:
+        """Return the heading that names the page, if it was not written: the only h1, or the one that is most of the title."""
+        found = [" ".join(node.text().split()) for node in self._tree.css("h1")[:_MOST_TITLES]]
+        if len(found) == 1:
+            return "" if written.has_title else found[0]
+        node = self._tree.css_first("title")
+        named = "" if node is None else " ".join(node.text().split())
+        fits = (text for text in found if named.startswith(text) and len(text) >= len(named) / 2 > 0)
+        title = next(fits, "")
+        return "" if title in written.headings else title
 
     def tokens(self, *, use_names: bool) -> Tokens:
         """Read the page; `use_names` leaves out what class and id call a menu or a footer."""
