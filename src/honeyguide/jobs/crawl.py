@@ -152,8 +152,7 @@ class Session:
         self._pages = 0
         self._relevant = self._relevant_before = self._dropped = 0
         if request.max_relevant is not None:
-            ledger = crawler.store.ledger(run)
-            self._relevant_before = sum(is_relevant(record) for _, record in ledger.pages())
+            self._relevant_before = sum(is_relevant(record) for _, record in self._queue.pages())
 
     # --- the loop ---
 
@@ -273,7 +272,7 @@ class Session:
     def summary(self, stopped: str) -> CrawlSummary:
         """Say how it went."""
         elapsed_s = self.clock.now() - self._state.started_at
-        counts = self._store.ledger(self.run).counts()
+        counts = self._queue.counts()
         done = (self._pages, self._relevant, elapsed_s, counts, self._dropped)
         return CrawlSummary(self.run.id, stopped, *done)
 

@@ -67,11 +67,10 @@ class PageIntake:
         self.queue = crawler.store.queue(run)
         self.context = context
         self.run = run.id
-        self._ledger = crawler.store.ledger(run)
         self._contents = crawler.store.contents
         self._fetcher = crawler.fetcher if isinstance(crawler.fetcher, PacedFetcher) else None
         self._external_pages = external_pages
-        self.sites = self._ledger.sites()
+        self.sites = self.queue.sites()
         self._is_wider = True
 
     # --- before a visit ---
@@ -119,7 +118,7 @@ class PageIntake:
         area = self.context.profile.scope.area(site)
         if site == lease.site or area in self.sites:
             return None
-        self.widen(self._ledger.sites())
+        self.widen(self.queue.sites())
         if area in self.sites:
             return None
         if not self.context.follow_external:

@@ -66,17 +66,48 @@ class Intake:
     lessons: tuple[Lesson, ...] = ()
 
 
-class Queue(Protocol):
-    """The queue of one run: queued -> leased -> done | rejected; back to queued by a retry, an expired lease, a due date."""
+class Ledger(Protocol):
+    """What a run has done so far; reading it changes nothing."""
+
+    def counts(self) -> frontier.Counts:
+        """Count the run."""
+
+    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
+        """List all entries in the order of discovery, or those that a rule rejected."""
+
+    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
+        """Find one entry, with the pages that link it."""
+
+    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
+        """List the records of pages in claim order, each with its claim number."""
+
+    def sites(self) -> frozenset[str]:
+        """List the sites that are part of the crawl."""
+
+    def learnt(self, site: str) -> Mapping[str, Tally]:
+        """Tell what was learnt of the links of a site, by name (TOPIC-4c)."""
+
+    def urls_per_host(self) -> Mapping[str, int]:
+        """Count the known URLs of each host; those of other sites, which are only counted, are one host."""
+
+    def seeds(self) -> tuple[Url, ...]:
+        """List where the run began, in its order."""
+
+    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
+        """Tell what is known of URLs; those that are not known are left out."""
+
+
+class Queue(Ledger, Protocol):
+    """The queue of one run: queued -> leased -> done | rejected; back to queued by a retry, an expired lease, a due date.
+
+    Whoever works on a run can read it, too.
+    """
 
     def add(self, found: Sequence[Discovered]) -> int:
         """Queue URLs that are not known yet and that no page links; returns how many were new."""
 
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
         """Answer everything that judging the page of a lease asks: of its links, and of what it says."""
-
-    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
 
     def claim(self, request: frontier.ClaimRequest) -> frontier.Claimed:
         """Lease the best URLs, site first: among sites that may be asked, the one whose best URL is best."""
@@ -122,37 +153,6 @@ class Queue(Protocol):
 
     def shapes(self) -> Sequence[UrlShape]:
         """List what is known of shapes of URLs, the oldest first."""
-
-
-class Ledger(Protocol):
-    """What a run has done so far; reading it changes nothing."""
-
-    def counts(self) -> frontier.Counts:
-        """Count the run."""
-
-    def rows(self, after: int = 0, rule: str | None = None) -> Iterator[FrontierRow]:
-        """List all entries in the order of discovery, or those that a rule rejected."""
-
-    def find(self, digest: int) -> tuple[FrontierRow, tuple[tuple[str | None, Sighting], ...]] | None:
-        """Find one entry, with the pages that link it."""
-
-    def pages(self, after: int = 0) -> Iterator[tuple[int, Record]]:
-        """List the records of pages in claim order, each with its claim number."""
-
-    def sites(self) -> frozenset[str]:
-        """List the sites that are part of the crawl."""
-
-    def learnt(self, site: str) -> Mapping[str, Tally]:
-        """Tell what was learnt of the links of a site, by name (TOPIC-4c)."""
-
-    def urls_per_host(self) -> Mapping[str, int]:
-        """Count the known URLs of each host; those of other sites, which are only counted, are one host."""
-
-    def seeds(self) -> tuple[Url, ...]:
-        """List where the run began, in its order."""
-
-    def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
-        """Tell what is known of URLs; those that are not known are left out."""
 
 
 class History(Protocol):

@@ -5,7 +5,7 @@ Owns: `found`, `ask`, `spec` and their like. Must not know: any adapter, any job
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import (
     ClaimRequest,
@@ -20,7 +20,7 @@ from honeyguide.core.crawl.frontier import (
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.records import Crawled, page_record
 from honeyguide.core.url.url import Tracking, Url
-from honeyguide.ports.store import Intake, Ledger, Queue
+from honeyguide.ports.store import Intake, Queue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 
 
 SITE = "https://a.example"
-
-
-class RunQueue(Queue, Ledger, Protocol):
-    """A queue that can be read, too."""
 
 
 def spec(key: str = "one", topic: str | None = "fire") -> RunSpec:

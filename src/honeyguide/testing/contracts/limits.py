@@ -26,17 +26,17 @@ from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts.builders import SITE, ask, digest, found, paths
 
 if TYPE_CHECKING:
-    from honeyguide.testing.contracts.builders import RunQueue
+    from honeyguide.ports.store import Queue
 
 
 class LimitsContract:
     """The suite. `make_queue` gives a new one each time."""
 
-    def make_queue(self, *links: Discovered) -> RunQueue:
+    def make_queue(self, *links: Discovered) -> Queue:
         """Make a queue with something in it."""
         raise NotImplementedError
 
-    def make_lease(self, *links: Discovered) -> tuple[RunQueue, Lease]:
+    def make_lease(self, *links: Discovered) -> tuple[Queue, Lease]:
         """Make such a queue, and claim the best link."""
         queue = self.make_queue(*links)
         return queue, queue.claim(ask()).leases[0]

@@ -2,14 +2,13 @@
 
 Owns: `StoreContract`; the builders it uses are in `testing/contracts/builders.py`, limits and redirects in `testing/contracts/limits.py`. Must
 not know: any adapter, any job. Derive one class from `StoreContract`, `HistoryContract` (`history.py`) and `WorkersContract`
-(`workers.py`), and give it `make_store` and `make_workers`; pytest finds the rest. The suite calls `Queue` and `Ledger` of a
-run on one object, as stores usually implement them.
+(`workers.py`), and give it `make_store` and `make_workers`; pytest finds the rest.
 """
 
 from __future__ import annotations
 
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import (
     PASSING_RULES,
@@ -31,8 +30,7 @@ from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, foun
 from honeyguide.testing.contracts.limits import LimitsContract
 
 if TYPE_CHECKING:
-    from honeyguide.ports.store import Store
-    from honeyguide.testing.contracts.builders import RunQueue
+    from honeyguide.ports.store import Queue, Store
 
 
 __all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "found", "page", "paths", "spec"]
@@ -45,10 +43,10 @@ class StoreContract(LimitsContract):
         """Make an empty store."""
         raise NotImplementedError
 
-    def make_queue(self, *links: Discovered) -> RunQueue:
+    def make_queue(self, *links: Discovered) -> Queue:
         """Make a queue with something in it."""
         store = self.make_store()
-        queue = cast("RunQueue", store.queue(store.runs.begin(spec(), 0.0)))
+        queue = store.queue(store.runs.begin(spec(), 0.0))
         queue.add(links)
         return queue
 
